@@ -97,8 +97,8 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
     until("a wait that is told", || {
         let listed = house.reasonix(&["ps", "--json"]).out;
         let told = [
-            "vendor asks to wait: 1 s, ",
-            " sessions are before this one",
+            "vendor asks to wait 1 s, ",
+            " sessions are ahead of this one",
         ];
         told.iter()
             .all(|words| listed.contains(words))
@@ -140,7 +140,7 @@ fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
     let error = &second.result["error"];
     let message = error["message"].as_str().unwrap_or_default();
     assert!(
-        message.contains("not sent within 1 s") && message.contains("(1) are under way"),
+        message.contains("not sent within 1 s") && message.contains("(1) is reached"),
         "{error}"
     );
     assert_eq!(error["tries"], 0, "it was no try");

@@ -294,7 +294,11 @@ fn exit_codes_mean_what_the_table_says_and_no_key_is_seen() {
             .env("MY_TOKEN", "secret"),
     )
     .expect_code(0);
-    assert!(done.err.contains("no regular expression"), "{}", done.err);
+    assert!(
+        done.err.contains("not a regular expression"),
+        "{}",
+        done.err
+    );
     let log = house.log(Pid(1));
     let told: Vec<_> = finished(&log)
         .into_iter()

@@ -291,7 +291,7 @@ fn a_stalled_stream_is_a_failure_and_no_hang() {
 
 #[test]
 fn an_event_that_is_none_breaks_the_answer_off() {
-    breaks_in_the_middle(Fault::Malformed, "no event");
+    breaks_in_the_middle(Fault::Malformed, "not an event");
 }
 
 #[test]

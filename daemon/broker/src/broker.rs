@@ -1,4 +1,5 @@
-//! Gates with a clock and with those who wait: a place in one is held by a value, and given back where that is dropped.
+//! Gates with a clock and waiting requests. A value represents a request's place in a gate, and
+//! dropping it leaves the gate.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,16 +11,16 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::brokered::Payer;
-use crate::gate::{Bounds, Failure, Gate, Standing, Ticket};
+use crate::gate::{Gate, GateTiming, QueuePosition, Ticket, VendorFailure};
 
-/// The brokers of a daemon, by who is asked and who pays.
+/// The brokers of a daemon, by vendor and payer.
 #[derive(Debug, Default)]
 pub struct Brokers(DashMap<Payer, Arc<Broker>>);
 
 impl Brokers {
-    /// The broker of this one.
-    pub(crate) fn of(&self, payer: Payer, bounds: Bounds) -> Arc<Broker> {
-        // Keys come and go: what nobody uses and that has nothing to remember is forgotten.
+    /// Returns the broker of this payer, creating it if needed.
+    pub(crate) fn get_or_create(&self, payer: Payer, bounds: GateTiming) -> Arc<Broker> {
+        // Keys come and go: an unused broker without state is removed.
         self.0
             .retain(|_, broker| Arc::strong_count(broker) > 1 || !broker.inner().gate.is_at_rest());
         let broker = self
@@ -31,13 +32,13 @@ impl Brokers {
     }
 }
 
-/// One gate, and who waits before it.
+/// One gate, and the requests waiting at it.
 #[derive(Debug)]
 pub(crate) struct Broker {
     inner: Mutex<Inner>,
-    /// Changes whenever the gate may have.
+    /// Notifies whenever the gate may have changed.
     changed: watch::Sender<()>,
-    born: Instant,
+    started: Instant,
 }
 
 #[derive(Debug)]
@@ -47,14 +48,14 @@ struct Inner {
 }
 
 impl Broker {
-    fn new(bounds: Bounds) -> Self {
+    fn new(bounds: GateTiming) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 gate: Gate::new(bounds),
                 waiting: HashMap::new(),
             }),
             changed: watch::channel(()).0,
-            born: Instant::now(),
+            started: Instant::now(),
         }
     }
 
@@ -63,16 +64,16 @@ impl Broker {
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Changes the gate, and lets go whoever may go then.
+    /// Changes the gate, then releases the requests that may go.
     fn with<T>(&self, act: impl FnOnce(&mut Gate, u64) -> T) -> T {
         let mut inner = self.inner();
         let now_ms = self.now_ms();
         let came = act(&mut inner.gate, now_ms);
         for ticket in inner.gate.advance(now_ms) {
-            // Where nobody listens any more its place is being dropped, and leaves the gate by that.
+            // If nobody listens, the place is being dropped and leaves the gate itself.
             if let Some(waits) = inner.waiting.remove(&ticket) {
                 let _ = waits.send(());
             }
@@ -80,8 +81,8 @@ impl Broker {
         came
     }
 
-    /// A place in the line of this broker.
-    pub fn enter(self: Arc<Self>, session: Pid, limit: usize) -> Place {
+    /// Queues a request at this broker.
+    pub fn enter(self: Arc<Self>, session: Pid, limit: usize) -> RequestPlace {
         let changed = self.changed.subscribe();
         let (go, may_go) = oneshot::channel();
         let ticket = {
@@ -91,7 +92,7 @@ impl Broker {
             ticket
         };
         self.with(|_, _| ());
-        Place {
+        RequestPlace {
             broker: self,
             ticket,
             may_go,
@@ -100,25 +101,27 @@ impl Broker {
     }
 }
 
-/// A request's place: in the line, then under way. Dropping it gives it back.
+/// A request's place: first queued, then in flight. Dropping it gives it back.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct RequestPlace {
     broker: Arc<Broker>,
     ticket: Ticket,
     may_go: oneshot::Receiver<()>,
     changed: watch::Receiver<()>,
 }
 
-impl Place {
-    /// Whether it may go at once. Not to be asked again after it may.
+impl RequestPlace {
+    /// Whether the request may be sent now. Do not call it again after it returned true.
     pub fn may_go(&mut self) -> bool {
         self.may_go.try_recv().is_ok()
     }
 
-    /// Waits until it may go (true), or `until`, or something has changed.
+    /// Waits until the request may be sent (true), or until `until` or a change of the gate
+    /// (false).
     pub async fn wait(&mut self, until: Instant) -> bool {
         let due = self.due().map_or(until, |due| due.min(until));
-        // Nothing is lost with an arm that was not chosen: what was sent stays, and a change is seen by the next look.
+        // Dropping the other arm loses nothing: a sent message stays in its channel, and the next
+        // check sees a change.
         tokio::select! {
             biased;
             gone = &mut self.may_go => return gone.is_ok(),
@@ -130,11 +133,11 @@ impl Place {
 
     fn due(&self) -> Option<Instant> {
         let due_ms = self.broker.with(|gate, _| gate.due_ms())?;
-        Some(self.broker.born + Duration::from_millis(due_ms))
+        Some(self.broker.started + Duration::from_millis(due_ms))
     }
 
-    /// Where it stands, and in how many milliseconds something may change.
-    pub fn standing(&self) -> Option<(Standing, Option<u64>)> {
+    /// Its position, and in how many milliseconds something may change.
+    pub fn standing(&self) -> Option<(QueuePosition, Option<u64>)> {
         self.broker.with(|gate, now_ms| {
             let standing = gate.standing(self.ticket)?;
             let in_ms = standing.due_ms.map(|due| due.saturating_sub(now_ms));
@@ -142,21 +145,21 @@ impl Place {
         })
     }
 
-    /// The vendor has begun to answer, or refused it for a reason of its own.
+    /// The vendor started to answer, or refused the request for a reason of the request.
     pub fn taken(&self) {
         self.broker.with(|gate, _| gate.taken(self.ticket));
         self.broker.changed.send_replace(());
     }
 
-    /// It came to nothing for a reason of the vendor's.
-    pub fn failed(&self, failure: Failure) {
+    /// The request failed for a reason of the vendor.
+    pub fn failed(&self, failure: VendorFailure) {
         self.broker
             .with(|gate, now_ms| gate.failed(self.ticket, failure, now_ms));
         self.broker.changed.send_replace(());
     }
 }
 
-impl Drop for Place {
+impl Drop for RequestPlace {
     fn drop(&mut self) {
         self.broker.inner().waiting.remove(&self.ticket);
         self.broker

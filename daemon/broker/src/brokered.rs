@@ -1,6 +1,7 @@
-//! A provider behind a broker: a request waits for its turn inside of `stream`, and says so when it takes long.
+//! A provider with a broker: a request waits for its turn inside `stream`, and reports a long wait.
 //!
-//! What waits here costs no try of the request. Who drops the stream leaves the line, or gives the place back.
+//! Waiting uses up no retry of the request. Dropping the stream leaves the queue or gives the place
+//! back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,36 +14,36 @@ use proto::Pid;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
-use crate::broker::{Brokers, Place};
-use crate::gate::{Bounds, Failure, Standing, Why};
+use crate::broker::{Brokers, RequestPlace};
+use crate::gate::{GateTiming, QueuePosition, VendorFailure, WaitReason};
 
-/// A shorter wait is not told: it would be over before it is read, and each telling is a record.
-const TELL_AFTER: Duration = Duration::from_millis(250);
+/// A shorter wait is not reported: it would end before it is read, and each report is a record.
+const REPORT_AFTER: Duration = Duration::from_millis(250);
 
-/// What is known of an account at a vendor, apart from its key.
+/// An account at a vendor, without its key.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// The provider's name, for people; and what it is known by where it has no key.
+    /// The provider's name, for users, and to identify the account if it has no key.
     pub name: String,
     /// Host and port of its endpoint.
     pub host: String,
-    /// Requests that may be under way at a time.
+    /// Maximum requests in flight.
     pub max_concurrent: usize,
-    pub bounds: Bounds,
+    pub bounds: GateTiming,
     /// How long a request may wait for its turn.
     pub patience: Duration,
 }
 
-/// Who is asked, and who pays.
+/// The endpoint, and the account that pays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Payer {
     /// The endpoint, and the SHA-256 of the key.
     Key { host: String, sha256: [u8; 32] },
-    /// The provider of this name, at this endpoint.
+    /// The provider with this name, at this endpoint.
     Name { name: String, host: String },
 }
 
-/// See the module.
+/// A provider with a broker; see the module documentation.
 pub struct Brokered {
     inner: Arc<dyn Provider>,
     brokers: Arc<Brokers>,
@@ -50,7 +51,7 @@ pub struct Brokered {
 }
 
 impl Brokered {
-    /// Puts a broker before a provider.
+    /// Adds a broker to a provider.
     #[must_use]
     pub fn new(inner: Arc<dyn Provider>, brokers: Arc<Brokers>, account: Account) -> Self {
         Self {
@@ -77,13 +78,15 @@ impl Brokered {
 impl Provider for Brokered {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
         let account = Arc::clone(&self.account);
-        let broker = self.brokers.of(self.payer(&request), account.bounds);
+        let broker = self
+            .brokers
+            .get_or_create(self.payer(&request), account.bounds);
         let session: Pid = request.ground.session;
         let since = Instant::now();
         let waiting = Waiting {
             place: broker.enter(session, account.max_concurrent),
             until: since + account.patience,
-            tell_at: Some(since + TELL_AFTER),
+            report_at: Some(since + REPORT_AFTER),
             provider: Arc::clone(&self.inner),
             request,
             account,
@@ -101,20 +104,20 @@ enum Stage {
     Over,
 }
 
-/// A request in the line.
+/// A request in the queue.
 struct Waiting {
-    place: Place,
+    place: RequestPlace,
     until: Instant,
-    /// When it is to be told that it waits; `None`: it was.
-    tell_at: Option<Instant>,
+    /// When to report that it waits. `None` after it was reported.
+    report_at: Option<Instant>,
     provider: Arc<dyn Provider>,
     request: Request,
     account: Arc<Account>,
 }
 
-/// A request under way.
+/// A request in flight.
 struct Sent {
-    place: Place,
+    place: RequestPlace,
     parts: BoxStream<'static, Item>,
     taken: bool,
 }
@@ -123,7 +126,7 @@ async fn next(stage: Stage) -> Option<(Item, Stage)> {
     match stage {
         Stage::Waiting(mut waiting) => {
             if waiting.place.may_go() {
-                let waited = waiting.tell_at.is_none();
+                let waited = waiting.report_at.is_none();
                 let sent = match waiting.send() {
                     Ok(sent) => sent,
                     Err(refused) => return Some((Err(refused), Stage::Over)),
@@ -142,23 +145,23 @@ async fn next(stage: Stage) -> Option<(Item, Stage)> {
 
 impl Waiting {
     async fn wait(mut self: Box<Self>) -> Option<(Item, Stage)> {
-        // What waits is not under way: others may use what it was given leave for.
+        // A waiting request is not in flight: others may use its share of the budget.
         self.request.permit.give_back();
         loop {
             let now = Instant::now();
             if now >= self.until {
                 return Some((Err(self.gave_up()), Stage::Over));
             }
-            if self.tell_at.is_some_and(|tell_at| now >= tell_at)
+            if self.report_at.is_some_and(|report_at| now >= report_at)
                 && let Some((standing, in_ms)) = self.place.standing()
             {
-                self.tell_at = None;
-                let cause = words(&self.account, standing, in_ms);
-                let down = matches!(standing.why, Why::Down);
-                let told = Part::Waiting { cause, in_ms, down };
-                return Some((Ok(told), Stage::Waiting(self)));
+                self.report_at = None;
+                let cause = wait_cause(&self.account, standing, in_ms);
+                let down = matches!(standing.why, WaitReason::Down);
+                let part = Part::Waiting { cause, in_ms, down };
+                return Some((Ok(part), Stage::Waiting(self)));
             }
-            let wake = self.tell_at.unwrap_or(self.until).min(self.until);
+            let wake = self.report_at.unwrap_or(self.until).min(self.until);
             if self.place.wait(wake).await {
                 return Some(match self.send() {
                     Ok(sent) => (Ok(Part::Sent), Stage::Sent(sent)),
@@ -168,7 +171,7 @@ impl Waiting {
         }
     }
 
-    /// Its turn has come: it is sent, unless meanwhile others have used up what a budget had left for it.
+    /// Sends the request when its turn has come, unless others have used up the budget meanwhile.
     fn send(self) -> Result<Sent, ProviderError> {
         self.request.permit.take()?;
         Ok(Sent {
@@ -178,11 +181,11 @@ impl Waiting {
         })
     }
 
-    /// For good: queued again it would wait as long once more, and it was no try.
+    /// Permanent: a retry would wait as long again. No attempt was made.
     fn gave_up(&self) -> ProviderError {
         let standing = self.place.standing();
         let cause = standing.map_or_else(String::new, |(standing, in_ms)| {
-            format!(": {}", words(&self.account, standing, in_ms))
+            format!(": {}", wait_cause(&self.account, standing, in_ms))
         });
         ProviderError {
             message: format!(
@@ -200,8 +203,8 @@ impl Waiting {
 impl Sent {
     async fn next(mut self) -> Option<(Item, Stage)> {
         let Some(part) = self.parts.next().await else {
-            // It broke off.
-            self.place.failed(Failure::Down);
+            // The stream broke.
+            self.place.failed(VendorFailure::Down);
             return None;
         };
         let over = match &part {
@@ -225,40 +228,40 @@ impl Sent {
     }
 }
 
-/// What an error says of the vendor; `None`: that it is there.
-fn failure(error: &ProviderError) -> Option<Failure> {
+/// What an error says about the vendor. `None`: the vendor is available.
+fn failure(error: &ProviderError) -> Option<VendorFailure> {
     if error.kind != ErrorKind::Transient {
         return None;
     }
     let retry_after = error.retry_after.map(|after| after.as_millis());
     let retry_after_ms = retry_after.map(|ms| u64::try_from(ms).unwrap_or(u64::MAX));
     match error.status {
-        Some(429 | 529) => Some(Failure::Busy { retry_after_ms }),
-        _ if retry_after_ms.is_some() => Some(Failure::Busy { retry_after_ms }),
+        Some(429 | 529) => Some(VendorFailure::Busy { retry_after_ms }),
+        _ if retry_after_ms.is_some() => Some(VendorFailure::Busy { retry_after_ms }),
         Some(status) if status < 500 => None,
-        _ => Some(Failure::Down),
+        _ => Some(VendorFailure::Down),
     }
 }
 
-/// Why a request waits, in words for people.
-fn words(account: &Account, standing: Standing, in_ms: Option<u64>) -> String {
+/// Why a request waits, as a text for users.
+fn wait_cause(account: &Account, standing: QueuePosition, in_ms: Option<u64>) -> String {
     let name = &account.name;
     let seconds = in_ms.map_or(0, |ms| ms.div_ceil(1000));
     let why = match standing.why {
-        Why::Full => {
+        WaitReason::Full => {
             format!(
-                "as many requests to {name} as may be ({}) are under way",
+                "the limit of concurrent requests to {name} ({}) is reached",
                 account.max_concurrent
             )
         }
-        Why::Busy => format!("{name} asks to wait: {seconds} s"),
-        Why::Down => format!("{name} fails again and again: the next try is in {seconds} s"),
-        Why::Probing => format!("{name} is tried again with one request"),
-        Why::Few => format!("{name} takes requests again, a few at a time"),
+        WaitReason::Busy => format!("{name} asks to wait {seconds} s"),
+        WaitReason::Down => format!("{name} fails repeatedly: the next attempt is in {seconds} s"),
+        WaitReason::Probing => format!("one request checks whether {name} works again"),
+        WaitReason::Few => format!("{name} works again: a few requests are sent at a time"),
     };
     match standing.sessions_before {
         0 => why,
-        1 => format!("{why}, 1 session is before this one"),
-        more => format!("{why}, {more} sessions are before this one"),
+        1 => format!("{why}, 1 session is ahead of this one"),
+        more => format!("{why}, {more} sessions are ahead of this one"),
     }
 }

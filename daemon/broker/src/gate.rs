@@ -1,108 +1,110 @@
-//! The gate before one key: decides which request may be sent. Pure; times are milliseconds of any monotonic clock.
+//! The gate of one key: decides which request may be sent. Pure; times are milliseconds of any
+//! monotonic clock.
 //!
-//! | the gate is | sent are | and then |
+//! | state | requests sent | next state |
 //! |---|---|---|
-//! | open | as many as the limit allows | a vendor that asks to wait, or that fails so many times in a row, closes it |
-//! | closed | none until its time is up | then one: the probe |
-//! | probing | the probe alone | the vendor takes it: half open; it fails: closed again, for longer; it is dropped: the next one is the probe |
-//! | half open | two at a time, one more with each that the vendor takes | at the limit: open; a failure closes it |
+//! | open | up to the limit | closed, if the vendor asks to wait or fails several times in a row |
+//! | closed | none until its time is up | probing |
+//! | probing | only the probe | half open if the vendor accepts it; closed for longer if it fails; another probe if it is dropped |
+//! | half open | two at a time, one more with each that the vendor accepts | open at the limit; closed after a failure |
 //!
-//! Who waits because as many are under way as its own limit allows does not hold up those of a larger limit (`line`).
+//! A request that waits because of its own limit does not block requests with a larger limit
+//! (`queue`).
 //!
-//! What was sent before the gate closed goes on to its end. That it fails too says nothing new: it may name a later
-//! time, but makes no wait longer by itself. That it succeeds opens nothing.
+//! Requests sent before the gate closed run to their end. Their failure may name a later time, but
+//! does not extend the wait. Their success opens nothing.
 
 use std::collections::BTreeMap;
 
 use proto::Pid;
 
-use crate::line::{Line, Waiter};
+use crate::queue::{QueuedRequest, RequestQueue};
 
-/// Requests at a time just after the gate has opened.
+/// Requests in flight right after the gate opens.
 const FIRST_WINDOW: usize = 2;
-/// Failures in a row, over all sessions, that close the gate.
+/// Consecutive failures, over all sessions, that close the gate.
 const FAILURES_MAX: u32 = 5;
 
-/// Numbers of a gate.
+/// The gate's timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// How long it closes where the vendor names no time; doubles each time.
+pub struct GateTiming {
+    /// How long the gate closes if the vendor names no time. Doubles each time.
     pub base_ms: u64,
     pub cap_ms: u64,
-    /// How long it closes at most, whatever the vendor says: then one request finds out.
+    /// Maximum time that the gate stays closed, whatever the vendor says. Then one request probes.
     pub closed_max_ms: u64,
 }
 
-/// A request's place. Never used twice in a gate's life.
+/// Identifies a request. Never reused in a gate's lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
-/// How a request failed, as far as it says something of the vendor.
+/// A failure that says something about the vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The vendor asks to wait; it may say how long.
+pub enum VendorFailure {
+    /// The vendor asks to wait, and may say how long.
     Busy { retry_after_ms: Option<u64> },
-    /// It could not be reached, or broke.
+    /// It could not be reached, or the answer broke.
     Down,
 }
 
 /// Why a request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// As many as may be are under way.
+pub enum WaitReason {
+    /// The maximum number of requests is in flight.
     Full,
     /// The vendor asked for it.
     Busy,
-    /// It failed so many times in a row.
+    /// It failed several times in a row.
     Down,
-    /// A probe is on its way.
+    /// A probe is in flight.
     Probing,
-    /// It is half open.
+    /// The gate is half open.
     Few,
 }
 
-/// Where a request stands.
+/// A waiting request's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    pub why: Why,
-    /// When the gate may let the next one through, where that is known.
+pub struct QueuePosition {
+    pub why: WaitReason,
+    /// When the gate may release the next request, if known.
     pub due_ms: Option<u64>,
-    /// Other sessions whose requests go first.
+    /// Number of other sessions whose requests go first.
     pub sessions_before: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum GateState {
     Open,
-    Closed { until_ms: u64, why: Why },
-    Probing { probe: Ticket, why: Why },
+    Closed { until_ms: u64, why: WaitReason },
+    Probing { probe: Ticket, why: WaitReason },
     HalfOpen { window: usize },
 }
 
 /// The gate. See the table above.
 #[derive(Debug)]
 pub struct Gate {
-    bounds: Bounds,
-    state: State,
-    line: Line,
-    /// What is under way, and how many closings were before it was sent.
+    bounds: GateTiming,
+    state: GateState,
+    line: RequestQueue,
+    /// Requests in flight, with the number of closings before each was sent.
     under_way: BTreeMap<Ticket, u32>,
     tickets: u64,
-    /// How many times it has closed, ever.
+    /// How many times the gate has closed in total.
     closings: u32,
-    /// How many times in a row, since it was open.
+    /// How many times it has closed since it was last open.
     closings_in_row: u32,
     failures_in_row: u32,
 }
 
 impl Gate {
-    /// An open gate.
+    /// Creates an open gate.
     #[must_use]
-    pub fn new(bounds: Bounds) -> Self {
+    pub fn new(bounds: GateTiming) -> Self {
         Self {
             bounds,
-            state: State::Open,
-            line: Line::default(),
+            state: GateState::Open,
+            line: RequestQueue::default(),
             under_way: BTreeMap::new(),
             tickets: 0,
             closings: 0,
@@ -111,36 +113,38 @@ impl Gate {
         }
     }
 
-    /// Other numbers from now on.
-    pub fn set_bounds(&mut self, bounds: Bounds) {
+    /// Changes the timing.
+    pub fn set_bounds(&mut self, bounds: GateTiming) {
         self.bounds = bounds;
     }
 
-    /// A request of a session wants to be sent, at most as the `limit`-th that is under way (at least 1). It waits until
-    /// `advance` names it.
+    /// Queues a request of a session. It may be sent while fewer than `limit` (at least 1) are in
+    /// flight. It waits until `advance` names it.
     pub fn enter(&mut self, session: Pid, limit: usize) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        self.line.push(session, Waiter::new(ticket, limit.max(1)));
+        self.line
+            .push(session, QueuedRequest::new(ticket, limit.max(1)));
         ticket
     }
 
-    /// A request has ended, or is dropped, wherever it stands. A second time it changes nothing.
+    /// Removes a request that has ended or was dropped, in any state. Calling it again changes
+    /// nothing.
     pub fn leave(&mut self, ticket: Ticket, now_ms: u64) {
         if self.line.remove(ticket) {
             return;
         }
         self.under_way.remove(&ticket);
-        if let State::Probing { probe, why } = self.state
+        if let GateState::Probing { probe, why } = self.state
             && probe == ticket
         {
-            // It told nothing: the next one may.
+            // The probe gave no result: the next request may probe.
             let until_ms = now_ms;
-            self.state = State::Closed { until_ms, why };
+            self.state = GateState::Closed { until_ms, why };
         }
     }
 
-    /// The vendor has begun to answer a request, or refused it for a reason of the request's own.
+    /// The vendor started to answer a request, or refused it for a reason of the request.
     pub fn taken(&mut self, ticket: Ticket) {
         let Some(sent_after) = self.under_way.get(&ticket) else {
             return;
@@ -150,23 +154,23 @@ impl Gate {
         }
         self.failures_in_row = 0;
         match self.state {
-            State::Open | State::Closed { .. } => {}
-            State::Probing { .. } => {
-                self.state = State::HalfOpen {
+            GateState::Open | GateState::Closed { .. } => {}
+            GateState::Probing { .. } => {
+                self.state = GateState::HalfOpen {
                     window: FIRST_WINDOW,
                 };
             }
-            State::HalfOpen { window } => {
+            GateState::HalfOpen { window } => {
                 let window = window + 1;
-                self.state = State::HalfOpen { window };
-                // It takes more than the probe: what closed it is over.
+                self.state = GateState::HalfOpen { window };
+                // It accepts more than the probe, so the outage is over.
                 self.closings_in_row = 0;
             }
         }
     }
 
-    /// A request came to nothing for a reason of the vendor's. It is not under way any more.
-    pub fn failed(&mut self, ticket: Ticket, failure: Failure, now_ms: u64) {
+    /// A request failed for a reason of the vendor. It is not in flight anymore.
+    pub fn failed(&mut self, ticket: Ticket, failure: VendorFailure, now_ms: u64) {
         let Some(sent_after) = self.under_way.remove(&ticket) else {
             return;
         };
@@ -175,32 +179,33 @@ impl Gate {
             self.failures_in_row = self.failures_in_row.saturating_add(1);
         }
         match failure {
-            Failure::Busy { retry_after_ms } => {
+            VendorFailure::Busy { retry_after_ms } => {
                 if news {
-                    self.close(Why::Busy, retry_after_ms, now_ms);
+                    self.close(WaitReason::Busy, retry_after_ms, now_ms);
                 } else if let Some(after_ms) = retry_after_ms {
                     self.close_until(
                         now_ms.saturating_add(after_ms.min(self.bounds.closed_max_ms)),
                     );
                 }
             }
-            Failure::Down => {
-                // A probe that fails says enough. Else one failure is no more than that, also soon after a closing.
-                let probed = matches!(self.state, State::Probing { .. });
+            VendorFailure::Down => {
+                // A failed probe closes the gate. Any other single failure does not, even soon
+                // after a closing.
+                let probed = matches!(self.state, GateState::Probing { .. });
                 let enough = probed || self.failures_in_row >= FAILURES_MAX;
                 if news && enough {
-                    self.close(Why::Down, None, now_ms);
+                    self.close(WaitReason::Down, None, now_ms);
                 }
             }
         }
     }
 
-    fn close(&mut self, why: Why, after_ms: Option<u64>, now_ms: u64) {
+    fn close(&mut self, why: WaitReason, after_ms: Option<u64>, now_ms: u64) {
         self.closings = self.closings.saturating_add(1);
         self.closings_in_row = self.closings_in_row.saturating_add(1);
         let doublings = match self.failures_in_row {
-            // As long as the last of them alone would have waited.
-            many if why == Why::Down && many >= FAILURES_MAX => many,
+            // As long as the last failure alone would have waited.
+            many if why == WaitReason::Down && many >= FAILURES_MAX => many,
             _ => self.closings_in_row,
         };
         let after_ms = after_ms.unwrap_or_else(|| {
@@ -209,33 +214,33 @@ impl Gate {
             backoff.min(self.bounds.cap_ms)
         });
         let until_ms = now_ms.saturating_add(after_ms.min(self.bounds.closed_max_ms));
-        self.state = State::Closed { until_ms, why };
+        self.state = GateState::Closed { until_ms, why };
     }
 
     /// A request that was sent before the gate closed names a later time.
     fn close_until(&mut self, later_ms: u64) {
-        if let State::Closed { until_ms, .. } = &mut self.state {
+        if let GateState::Closed { until_ms, .. } = &mut self.state {
             *until_ms = later_ms.max(*until_ms);
         }
     }
 
-    /// Lets go whatever may go now, and names it.
+    /// Releases all requests that may go now, and returns them.
     pub fn advance(&mut self, now_ms: u64) -> Vec<Ticket> {
         let mut let_go = Vec::new();
         while let Some(next) = self.line.next(self.under_way.len()) {
             match self.state {
-                State::Open => {}
-                State::Closed { until_ms, why } => {
+                GateState::Open => {}
+                GateState::Closed { until_ms, why } => {
                     if now_ms < until_ms {
                         break;
                     }
                     let probe = next.ticket;
-                    self.state = State::Probing { probe, why };
+                    self.state = GateState::Probing { probe, why };
                 }
-                State::Probing { .. } => break,
-                State::HalfOpen { window } => {
+                GateState::Probing { .. } => break,
+                GateState::HalfOpen { window } => {
                     if window >= next.limit {
-                        self.state = State::Open;
+                        self.state = GateState::Open;
                         self.closings_in_row = 0;
                     } else if self.under_way_since_closing() >= window {
                         break;
@@ -254,48 +259,50 @@ impl Gate {
         self.under_way.values().filter(since).count()
     }
 
-    /// Where a request stands that waits; `None`: it does not wait.
+    /// The position of a waiting request. `None` if it does not wait.
     #[must_use]
-    pub fn standing(&self, ticket: Ticket) -> Option<Standing> {
+    pub fn standing(&self, ticket: Ticket) -> Option<QueuePosition> {
         let sessions_before = self.line.sessions_before(ticket)?;
         let at_limit = self.line.is_at_limit(ticket, self.under_way.len());
         let (why, due_ms) = match self.state {
-            // Whatever the vendor says meanwhile, it waits for an end of those.
-            _ if at_limit => (Why::Full, None),
-            State::Open => (Why::Full, None),
-            State::Closed { until_ms, why } => (why, Some(until_ms)),
-            State::Probing { .. } => (Why::Probing, None),
-            State::HalfOpen { .. } => (Why::Few, None),
+            // Whatever the vendor says, it first waits for one of those to end.
+            _ if at_limit => (WaitReason::Full, None),
+            GateState::Open => (WaitReason::Full, None),
+            GateState::Closed { until_ms, why } => (why, Some(until_ms)),
+            GateState::Probing { .. } => (WaitReason::Probing, None),
+            GateState::HalfOpen { .. } => (WaitReason::Few, None),
         };
-        Some(Standing {
+        Some(QueuePosition {
             why,
             due_ms,
             sessions_before,
         })
     }
 
-    /// When the gate is to be looked at again although nothing happened. `None` where time alone lets nobody go.
+    /// When to call `advance` again although nothing happened. `None` if time alone releases
+    /// nothing.
     #[must_use]
     pub fn due_ms(&self) -> Option<u64> {
         let next = self.line.next(self.under_way.len());
         match self.state {
-            State::Closed { until_ms, .. } if next.is_some() => Some(until_ms),
-            State::Open | State::Closed { .. } | State::Probing { .. } | State::HalfOpen { .. } => {
-                None
-            }
+            GateState::Closed { until_ms, .. } if next.is_some() => Some(until_ms),
+            GateState::Open
+            | GateState::Closed { .. }
+            | GateState::Probing { .. }
+            | GateState::HalfOpen { .. } => None,
         }
     }
 
-    /// How many are under way.
+    /// Number of requests in flight.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.under_way.len()
     }
 
-    /// Whether it is as a new one: nothing waits, nothing is under way, nothing is remembered.
+    /// Whether the gate is in its initial state.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
-        self.state == State::Open
+        self.state == GateState::Open
             && self.failures_in_row == 0
             && self.under_way.is_empty()
             && self.line.is_empty()

@@ -1,4 +1,4 @@
-//! The gate under chance, and requests that wait in it on a clock that stands still.
+//! The gate with random events, and waiting requests with a paused clock.
 
 mod chance;
 mod waiting;

@@ -1,7 +1,8 @@
-//! What is known of well-known models: windows, limits, prices, and the vendors' caches; and what a request costs.
+//! Data of well-known models: windows, limits, prices and vendors' caches, and the cost of a
+//! request.
 //!
-//! Pure: the data stands in `models.toml` beside this file and is compiled in. What a user's config says goes before
-//! it. What is not known for certain is not in it: an unknown price is unknown, never 0.
+//! Pure: the data is in `models.toml` beside this file and is compiled in. The user's config takes
+//! precedence. It contains only certain facts: an unknown price is unknown, never 0.
 
 mod models;
 mod price;

@@ -1,7 +1,7 @@
-//! The table of models, and how one is found in it.
+//! The table of models, and look-ups in it.
 //!
-//! A vendor is known by the host of its endpoint: what a gateway asks for the same model, and how much of its window it
-//! lets through, is the gateway's matter.
+//! A vendor is identified by the host of its endpoint. A gateway sets its own prices and windows
+//! for the same model.
 
 use std::sync::LazyLock;
 
@@ -9,38 +9,38 @@ use serde::Deserialize;
 
 use crate::price::Price;
 
-/// What is known of a model (or of several that are alike). What is absent is not known.
+/// Facts about a model, or about several models that share them. Absent facts are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// What it is called on the wire; several, where all that stands here is true of several models.
+    /// Names on the wire.
     pub names: Vec<String>,
-    /// Tokens.
+    /// In tokens.
     pub context_window: Option<u64>,
-    /// The longest answer that it can give, in tokens.
+    /// Maximum output tokens.
     pub max_output_tokens: Option<u64>,
-    /// The words of the vendor for how hard it is to think.
+    /// The vendor's names of reasoning efforts.
     #[serde(default)]
     pub efforts: Vec<String>,
-    /// Whether it can be shown images.
+    /// Whether it accepts images.
     pub vision: Option<bool>,
     pub price: Option<Price>,
-    /// The day on which the vendor (or who quotes it) asked that price: `2026-11-15`.
+    /// The date of the price: `2026-11-15`.
     pub price_as_of: Option<String>,
-    /// Whether it takes a temperature; absent: it does.
+    /// Whether it accepts a temperature. Absent: yes.
     pub temperature: Option<bool>,
-    /// The vendor's.
+    /// The vendor's cache.
     #[serde(skip)]
     pub cache: Cache,
 }
 
-/// How a vendor's cache of prefixes works.
+/// How a vendor's prefix cache works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
-    /// Tokens that it serves together: what it serves is a multiple of them.
+    /// Cached tokens are a multiple of this.
     pub block_tokens: Option<u64>,
-    /// A prefix is kept so long after its last use, at least.
+    /// Minimum time that a prefix is kept after its last use.
     pub ttl_seconds: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ struct Table {
     vendors: Vec<Vendor>,
 }
 
-/// A test reads it too: it is never empty.
+/// A test parses it too, so it is never empty.
 static TABLE: LazyLock<Vec<Vendor>> = LazyLock::new(|| read().unwrap_or_default());
 
 fn read() -> Result<Vec<Vendor>, toml::de::Error> {
@@ -73,7 +73,7 @@ fn read() -> Result<Vec<Vendor>, toml::de::Error> {
     Ok(vendors.collect())
 }
 
-/// What is known of a model behind an endpoint.
+/// The facts about a model at an endpoint.
 #[must_use]
 pub fn find(base_url: &str, model: &str) -> Option<&'static Model> {
     let host = host(base_url)?;
@@ -85,7 +85,7 @@ pub fn find(base_url: &str, model: &str) -> Option<&'static Model> {
     named(model).or_else(|| named(undated(model)?))
 }
 
-/// The host of an address, in small letters.
+/// The host of a URL, in lower case.
 #[must_use]
 pub fn host(base_url: &str) -> Option<String> {
     let (_, rest) = base_url.split_once("://")?;
@@ -95,8 +95,8 @@ pub fn host(base_url: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
-/// The name without the date of a snapshot (`-20251001`, `-2025-10-01`): vendors ask the same for all of them. Any other
-/// ending may be another model.
+/// The name without the date of a snapshot (`-20251001`, `-2025-10-01`), because vendors charge the
+/// same for all snapshots. Any other suffix may be another model.
 fn undated(model: &str) -> Option<&str> {
     let is_date = |text: &str, form: &str| {
         text.len() == form.len()

@@ -1,48 +1,48 @@
-//! Prices, and what one request costs by them.
+//! Prices, and the cost of one request.
 //!
-//! Everything is a whole number: prices are millionths of a US dollar for a million tokens, costs are millionths of a
-//! US dollar, rounded once a request.
+//! All values are integers: prices are millionths of a US dollar per million tokens, costs are
+//! millionths of a US dollar, rounded once per request.
 
 use contract::provider::Reported;
 use proto::Stamp;
 use serde::Deserialize;
 
-/// Tokens that a rate is the price of.
+/// The number of tokens that a rate refers to.
 const PER_TOKENS: u128 = 1_000_000;
 const MS_OF_HOUR: i64 = 60 * 60 * 1000;
 const HOURS_OF_WEEK: i64 = 7 * 24;
-/// The first moment of Stamps was the fourth day of a week that begins on Monday, counted from 0.
+/// The Unix epoch was on the fourth day of a week that starts on Monday.
 const HOURS_BEFORE_EPOCH: i64 = 3 * 24;
 
-/// Millionths of a US dollar for a million tokens.
+/// Millionths of a US dollar per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     pub input: u64,
-    /// Of input that came from the vendor's cache; absent: as input.
+    /// Input from the vendor's cache. Absent: as input.
     pub cached: Option<u64>,
-    /// Of input that went into the vendor's cache; absent: as input.
+    /// Input written to the vendor's cache. Absent: as input.
     pub cache_write: Option<u64>,
-    /// Of what the model wrote, its reasoning included.
+    /// Output, including reasoning.
     pub output: u64,
 }
 
-/// What a whole request costs whose prompt is longer than a limit.
+/// The rates of a request whose prompt exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
-    /// Tokens of the prompt, from the cache or not: with more than these the tier counts.
+    /// Applies if the prompt, cached or not, has more tokens than this.
     pub above: u64,
     pub rates: Rates,
 }
 
-/// What a request costs that is made when many ask.
+/// The rates at peak hours.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peak {
-    /// From the one full hour to before the other, UTC.
+    /// From the first full hour until before the second, UTC.
     pub hours: Vec<[u8; 2]>,
-    /// Not on Saturdays and Sundays (UTC). Holidays are not known here: on those the cost is put too high.
+    /// Excludes Saturdays and Sundays (UTC). Holidays are unknown, so their cost is overestimated.
     #[serde(default)]
     pub weekdays: bool,
     pub rates: Rates,
@@ -60,7 +60,8 @@ pub struct Price {
 }
 
 impl Price {
-    /// The rates of a request with a prompt of so many tokens at that moment. A tier goes before the peak.
+    /// The rates of a request with this prompt length at this time. A tier takes precedence over
+    /// the peak.
     #[must_use]
     pub fn rates_of(&self, prompt_tokens: u64, at: Stamp) -> Rates {
         let reached = self.tiers.iter().filter(|tier| prompt_tokens > tier.above);
@@ -73,8 +74,8 @@ impl Price {
         }
     }
 
-    /// What a request costs, in millionths of a US dollar, rounded half up. No token counts twice, whatever was
-    /// reported; a sum that no number holds is the largest one.
+    /// The cost of a request in millionths of a US dollar, rounded half up. No token counts twice,
+    /// whatever was reported. Saturates.
     #[must_use]
     pub fn cost(&self, reported: &Reported, at: Stamp) -> u64 {
         let rates = self.rates_of(reported.prompt_tokens, at);

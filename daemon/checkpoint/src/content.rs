@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proto::record::{FileState, Kept};
 use serde::{Deserialize, Serialize};
-use store::blob::{BlobId, Blobs, INLINE_MAX};
-use workspace::Look;
+use store::blob::{BlobId, BlobStore, INLINE_MAX};
+use workspace::PathSnapshot;
 
 use crate::keeper::Keeper;
 
@@ -63,7 +63,7 @@ impl Keeper {
     /// In words: the disk does not take it.
     pub(crate) fn seal(
         &self,
-        looks: impl IntoIterator<Item = Look>,
+        looks: impl IntoIterator<Item = PathSnapshot>,
     ) -> Result<(Vec<Kept>, Own), String> {
         let (mut kept, mut own, mut held) = (Vec::new(), Own::default(), 0);
         for look in looks {
@@ -115,16 +115,16 @@ pub(crate) fn read_back(
         }
     });
     read.map_err(|error| store::reason(&error))?;
-    found.retain(|sha256, bytes| BlobId::of(bytes).to_string() == *sha256);
+    found.retain(|sha256, bytes| BlobId::from_content(bytes).to_string() == *sha256);
     Ok(found)
 }
 
 /// Content that stands in a blob. `None`: there is none, or it is not what it was.
-pub(crate) fn from_blob(blobs: &Blobs, sha256: &str, bytes: u64) -> Option<Vec<u8>> {
+pub(crate) fn from_blob(blobs: &BlobStore, sha256: &str, bytes: u64) -> Option<Vec<u8>> {
     let id = BlobId::from_str(sha256).ok()?;
     if blobs.len(id).ok()? != bytes {
         return None;
     }
     let content = blobs.read(id, 0, usize::try_from(bytes).ok()?).ok()?;
-    (BlobId::of(&content) == id).then_some(content)
+    (BlobId::from_content(&content) == id).then_some(content)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use proto::record::Changed;
-use workspace::{Look, State, Workspace};
+use workspace::{PathSnapshot, PathState, Workspace};
 
 use crate::keeper::{CHANGED_MAX, Checkpoint, Keeper, Watched};
 
@@ -15,7 +15,7 @@ const BELOW_BYTES: u64 = 32 * 1024 * 1024;
 /// What stands at the places of a call.
 #[derive(Default)]
 pub struct Places {
-    looks: Vec<Look>,
+    looks: Vec<PathSnapshot>,
     /// Directories were looked into.
     below: bool,
     /// Places where something stands that cannot be kept.
@@ -35,9 +35,9 @@ impl Places {
             let missing = place
                 .ancestors()
                 .skip(1)
-                .map(|above| workspace.look(above, false));
+                .map(|above| workspace.snapshot(above, false));
             let missing: Vec<_> = missing
-                .take_while(|look| look.there == State::Absent)
+                .take_while(|look| look.there == PathState::Absent)
                 .collect();
             for look in missing.into_iter().rev() {
                 if seen.insert(look.path.clone()) {
@@ -47,13 +47,13 @@ impl Places {
             if !seen.insert(place.clone()) {
                 continue;
             }
-            let look = workspace.look(place, true);
+            let look = workspace.snapshot(place, true);
             match look.there {
-                State::Unknown { .. } => {
+                PathState::Unknown { .. } => {
                     found.unkept.insert(place.clone());
                 }
-                State::Directory if below => {
-                    match workspace.look_below(place, true, BELOW_MAX, BELOW_BYTES) {
+                PathState::Directory if below => {
+                    match workspace.snapshots_below(place, true, BELOW_MAX, BELOW_BYTES) {
                         Ok(inside) => {
                             // Whose name is no text no record can name.
                             if inside.iter().any(|look| look.path.to_str().is_none()) {
@@ -69,7 +69,10 @@ impl Places {
                         }
                     }
                 }
-                State::Directory | State::Absent | State::File { .. } | State::Link { .. } => {}
+                PathState::Directory
+                | PathState::Absent
+                | PathState::File { .. }
+                | PathState::Link { .. } => {}
             }
             found.looks.push(look);
         }
@@ -110,19 +113,19 @@ impl Keeper {
     /// the call.
     pub(crate) fn changed_places(
         &self,
-        before: &BTreeMap<PathBuf, State>,
+        before: &BTreeMap<PathBuf, PathState>,
         below: bool,
     ) -> Vec<Changed> {
-        let mut now: BTreeMap<PathBuf, State> = BTreeMap::new();
+        let mut now: BTreeMap<PathBuf, PathState> = BTreeMap::new();
         for (path, was) in before {
-            let look = self.workspace.look(path, false);
+            let look = self.workspace.snapshot(path, false);
             // What has come with a directory was not there before, also if it took the place of an empty one.
             let is_outermost = || {
                 let above = path.parent().and_then(|above| before.get(above));
-                above != Some(&State::Directory)
+                above != Some(&PathState::Directory)
             };
-            let looks_below = *was != State::Directory || (below && is_outermost());
-            if look.there == State::Directory && looks_below {
+            let looks_below = *was != PathState::Directory || (below && is_outermost());
+            if look.there == PathState::Directory && looks_below {
                 self.whole(path, &mut now);
             }
             now.insert(look.path, look.there);
@@ -137,10 +140,10 @@ impl Keeper {
             .collect()
     }
 
-    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, State>) {
+    fn whole(&self, dir: &Path, now: &mut BTreeMap<PathBuf, PathState>) {
         let inside = self
             .workspace
-            .look_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);
+            .snapshots_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);
         // What is more than that was not kept either, and a person was asked.
         for look in inside.unwrap_or_default() {
             now.entry(look.path).or_insert(look.there);

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use contract::Spawn;
 use proto::Pid;
 use proto::record::{Changed, CheckpointCreated, FileState, Kept};
-use store::blob::Blobs;
-use workspace::{State, Tree, Workspace};
+use store::blob::BlobStore;
+use workspace::{PathState, Survey, Workspace};
 
 use crate::shadow;
 
@@ -27,7 +27,7 @@ const HASHED_MAX: u64 = 256 * 1024 * 1024;
 /// Keeps what the files of one session were. Its directory and its repository are below the session's.
 pub struct Keeper {
     pub(crate) session: Pid,
-    pub(crate) blobs: Blobs,
+    pub(crate) blobs: BlobStore,
     pub(crate) dir: PathBuf,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) spawn: Arc<dyn Spawn>,
@@ -49,11 +49,11 @@ pub enum Watched {
     Nothing,
     /// What was at the places of the call. `below`: also what was in those that are directories.
     Places {
-        before: BTreeMap<PathBuf, State>,
+        before: BTreeMap<PathBuf, PathState>,
         below: bool,
     },
     /// What stood in the work tree.
-    Tree(Arc<Tree>),
+    Tree(Arc<Survey>),
 }
 
 impl Checkpoint {
@@ -70,7 +70,7 @@ impl Keeper {
     pub fn new(session: Pid, dir: &Path, workspace: Arc<Workspace>, spawn: Arc<dyn Spawn>) -> Self {
         Self {
             session,
-            blobs: Blobs::new(dir),
+            blobs: BlobStore::new(dir),
             dir: dir.to_owned(),
             workspace,
             spawn,
@@ -87,7 +87,7 @@ impl Keeper {
         &self.workspace
     }
 
-    pub fn blobs(&self) -> &Blobs {
+    pub fn blobs(&self) -> &BlobStore {
         &self.blobs
     }
 
@@ -145,7 +145,7 @@ impl Keeper {
         }
     }
 
-    fn changed_tree(&self, before: &Tree) -> Vec<Changed> {
+    fn changed_tree(&self, before: &Survey) -> Vec<Changed> {
         let root = self.workspace.root();
         let unknown = |why: String| Changed {
             path: root.to_string_lossy().into_owned(),
@@ -159,14 +159,14 @@ impl Keeper {
         let (mut changed, mut hashed) = (Vec::new(), 0_u64);
         for relative in paths.iter().take(CHANGED_MAX) {
             let path = root.join(relative);
-            if let Some(workspace::Mark::Leaf(leaf)) = after.places.get(relative) {
+            if let Some(workspace::SurveyEntry::Leaf(leaf)) = after.places.get(relative) {
                 hashed = hashed.saturating_add(leaf.bytes);
             }
             let now = if hashed > HASHED_MAX {
                 let why = "too much was changed at once to be read".to_owned();
                 FileState::Unknown { why }
             } else {
-                self.workspace.look(&path, false).there.into()
+                self.workspace.snapshot(&path, false).there.into()
             };
             let path = path.to_string_lossy().into_owned();
             changed.push(Changed { path, now });

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::{ErrorName, Failure, Seq};
 use store::blob::BlobId;
-use workspace::{FileError, Look, State, Wanted};
+use workspace::{FileError, PathSnapshot, PathState, RestoreTarget};
 
 use crate::content::{from_blob, read_back};
 use crate::cut_off::{Broken, Planned};
@@ -43,7 +43,7 @@ pub struct Wish {
 }
 
 struct Item {
-    look: Look,
+    look: PathSnapshot,
     was: FileState,
     source: Source,
     /// What became of it, or is to.
@@ -117,11 +117,11 @@ impl<'a> Restore<'a> {
         let comes = |item: &&Item| item.due && item.was != FileState::Absent;
         let coming = self.items.iter().filter(comes);
         let above = coming.flat_map(|item| item.look.path.ancestors().skip(1));
-        let mut missing: BTreeMap<PathBuf, Look> = BTreeMap::new();
+        let mut missing: BTreeMap<PathBuf, PathSnapshot> = BTreeMap::new();
         for path in above {
             if !missing.contains_key(path) {
-                let look = self.keeper.workspace().look(path, false);
-                if look.there == State::Absent {
+                let look = self.keeper.workspace().snapshot(path, false);
+                if look.there == PathState::Absent {
                     missing.insert(path.to_owned(), look);
                 }
             }
@@ -171,7 +171,7 @@ impl<'a> Restore<'a> {
         // What goes, goes first and from below; then what comes, from above.
         for item in self.items.iter_mut().rev() {
             if item.due && item.was == FileState::Absent {
-                item.put(self.keeper, Wanted::Absent);
+                item.put(self.keeper, RestoreTarget::Absent);
             }
         }
         let mut next = 0;
@@ -196,8 +196,8 @@ impl<'a> Restore<'a> {
         let keeper = self.keeper;
         let looks = self.items.iter_mut().filter(|item| item.due);
         let looks = looks.filter_map(|item| {
-            let mut look = keeper.workspace().look(&item.look.path, true);
-            if let State::Unknown { why } = &look.there {
+            let mut look = keeper.workspace().snapshot(&item.look.path, true);
+            if let PathState::Unknown { why } = &look.there {
                 let why = format!("what stands there now cannot be kept: {why}");
                 item.give_up(RewoundResult::Failed { why });
                 return None;
@@ -228,9 +228,9 @@ impl<'a> Restore<'a> {
     fn clear_litter(&self) {
         let workspace = self.keeper.workspace();
         for path in self.wish.broken.litter() {
-            let look = workspace.look(&path, false);
+            let look = workspace.snapshot(&path, false);
             // Best effort: it is no file of anybody.
-            let _ = workspace.restore(&look, Wanted::Absent);
+            let _ = workspace.restore(&look, RestoreTarget::Absent);
         }
     }
 
@@ -322,7 +322,7 @@ fn item(
     touched: &Touched,
     wish: &Wish,
 ) -> Option<Item> {
-    let look = keeper.workspace().look(Path::new(place), false);
+    let look = keeper.workspace().snapshot(Path::new(place), false);
     let stands = FileState::from(look.there.clone());
     let before = wish.broken.before(place, &stands);
     let (result, due) = match (&was, &stands) {
@@ -355,7 +355,7 @@ fn item(
 /// What is to become of a place that only rewinds that broke off were to change: what it was before them. `None`: it is
 /// that, or, where it is not them that are taken back, what somebody has made of it since.
 fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
-    let look = keeper.workspace().look(Path::new(place), false);
+    let look = keeper.workspace().snapshot(Path::new(place), false);
     let stands = FileState::from(look.there.clone());
     let mut was = wish.broken.before(place, &stands);
     let (mut result, mut due) = (RewoundResult::Restored, true);
@@ -432,10 +432,10 @@ impl Item {
     ) {
         match self.was.clone() {
             FileState::Absent | FileState::Unknown { .. } => {}
-            FileState::Directory => self.put(keeper, Wanted::Directory),
+            FileState::Directory => self.put(keeper, RestoreTarget::Directory),
             FileState::Link { target } => {
                 let target = Path::new(&target);
-                self.put(keeper, Wanted::Link { target });
+                self.put(keeper, RestoreTarget::Link { target });
             }
             FileState::File {
                 sha256,
@@ -449,10 +449,11 @@ impl Item {
                         .cloned()
                         .or_else(|| from_blob(keeper.blobs(), &sha256, bytes)),
                 };
-                match content.filter(|content| BlobId::of(content).to_string() == sha256) {
+                match content.filter(|content| BlobId::from_content(content).to_string() == sha256)
+                {
                     Some(bytes) => self.put(
                         keeper,
-                        Wanted::File {
+                        RestoreTarget::File {
                             bytes: &bytes,
                             mode,
                         },
@@ -465,13 +466,13 @@ impl Item {
         }
     }
 
-    fn put(&mut self, keeper: &Keeper, wanted: Wanted<'_>) {
+    fn put(&mut self, keeper: &Keeper, wanted: RestoreTarget<'_>) {
         self.due = false;
         let workspace = keeper.workspace();
         let done = if self.stands == FileState::Directory || self.stands == FileState::Absent {
             // What was in it is gone by now, or what it is in has come.
-            let look = workspace.look(&self.look.path, false);
-            if look.there == self.look.there || look.there == State::Directory {
+            let look = workspace.snapshot(&self.look.path, false);
+            if look.there == self.look.there || look.there == PathState::Directory {
                 workspace.restore(&look, wanted)
             } else {
                 let path = self.look.path.clone();
@@ -585,7 +586,7 @@ impl Trees<'_> {
                 let Some(content) = content else { return };
                 let text = match entry.kind {
                     Kind::Link => String::from_utf8_lossy(&content).into_owned(),
-                    Kind::Plain | Kind::Executable => BlobId::of(&content).to_string(),
+                    Kind::Plain | Kind::Executable => BlobId::from_content(&content).to_string(),
                 };
                 known.insert(entry.object.clone(), (text, content.len() as u64));
             })?;

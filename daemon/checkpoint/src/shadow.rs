@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use contract::{ChildEvent, Command};
 use futures::StreamExt;
-use workspace::{Mark, Repository, Tree};
+use workspace::{Survey, SurveyEntry, SurveyedRepository};
 
 use crate::content::{Beside, Own};
 use crate::keeper::Keeper;
@@ -29,7 +29,7 @@ const BESIDE_MAX: usize = 2_000;
 /// What the repository's index holds. Who has it locked is the only one who runs git in the repository.
 #[derive(Default)]
 pub(crate) struct Shadow {
-    last: Option<(Arc<Tree>, String)>,
+    last: Option<(Arc<Survey>, String)>,
     /// How often git was run.
     runs: u64,
 }
@@ -57,8 +57,8 @@ impl Keeper {
     /// In words: why it could not be.
     pub(crate) fn take(
         &self,
-        repository: &Repository,
-        tree: &Arc<Tree>,
+        repository: &SurveyedRepository,
+        tree: &Arc<Survey>,
         path: &str,
     ) -> Result<(String, Own), String> {
         let mut shadow = self.alone();
@@ -82,12 +82,12 @@ impl Keeper {
         let whole = last.is_none();
         let paths = match &last {
             // Those that are young too: their times do not say whether they are the same.
-            Some((before, _)) => before.news(tree),
+            Some((before, _)) => before.all_differences(tree),
             None => {
                 // An index of an earlier life: what it holds is not known.
                 let _ = std::fs::remove_file(self.git_dir().join("index"));
                 let leaves = tree.places.iter();
-                let leaves = leaves.filter(|(_, mark)| matches!(mark, Mark::Leaf(_)));
+                let leaves = leaves.filter(|(_, mark)| matches!(mark, SurveyEntry::Leaf(_)));
                 leaves.map(|(path, _)| path.clone()).collect()
             }
         };
@@ -100,10 +100,10 @@ impl Keeper {
         let paths: std::collections::BTreeSet<PathBuf> = paths.into_iter().chain(young).collect();
         for path in paths {
             let list = match tree.places.get(&path) {
-                Some(Mark::Leaf(_)) if left_out.contains(&path) => continue,
-                Some(Mark::Leaf(_)) => &mut here,
+                Some(SurveyEntry::Leaf(_)) if left_out.contains(&path) => continue,
+                Some(SurveyEntry::Leaf(_)) => &mut here,
                 // A directory is in a tree by what it holds.
-                Some(Mark::Directory) | None => &mut gone,
+                Some(SurveyEntry::Directory) | None => &mut gone,
             };
             list.extend_from_slice(path.as_os_str().as_encoded_bytes());
             list.push(0);
@@ -121,11 +121,11 @@ impl Keeper {
         Ok((id, own(beside)))
     }
 
-    fn beside(&self, tree: &Tree) -> Beside {
+    fn beside(&self, tree: &Survey) -> Beside {
         let leaves = || {
             tree.places.iter().filter_map(|(path, mark)| match mark {
-                Mark::Leaf(leaf) if !leaf.link => Some((path, leaf)),
-                Mark::Leaf(_) | Mark::Directory => None,
+                SurveyEntry::Leaf(leaf) if !leaf.link => Some((path, leaf)),
+                SurveyEntry::Leaf(_) | SurveyEntry::Directory => None,
             })
         };
         let most = |executable: bool, fallback: u32| {
@@ -145,7 +145,7 @@ impl Keeper {
             held.extend(path.parent());
         }
         let empty = tree.places.iter().filter(|(path, mark)| {
-            matches!(mark, Mark::Directory) && !held.contains(path.as_path())
+            matches!(mark, SurveyEntry::Directory) && !held.contains(path.as_path())
         });
         let root = self.workspace.root();
         let closed = |path: &Path| !self.workspace.readable(&root.join(path));
@@ -249,7 +249,7 @@ impl Keeper {
     }
 
     /// Makes the repository, where it is not there yet.
-    fn furnish(&self, repository: &Repository) -> std::io::Result<()> {
+    fn furnish(&self, repository: &SurveyedRepository) -> std::io::Result<()> {
         use std::os::unix::fs::DirBuilderExt;
         let dir = self.git_dir();
         let mut make = std::fs::DirBuilder::new();
@@ -317,7 +317,7 @@ impl Keeper {
             env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
             title: "git (checkpoint)".into(),
             number: None,
-            walls: None,
+            sandbox: None,
             stdin: None,
         };
         let run = collect(self.spawn.spawn(self.session, command));

@@ -4,7 +4,7 @@ use proto::params::approval::Scope;
 use proto::record::Verdict;
 use proto::state::Mode;
 
-use crate::walls::Strength;
+use crate::sandbox_spec::SandboxStrength;
 
 /// The whole of a decision: the same for deciding, showing and logging.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,20 +37,20 @@ pub enum Basis {
     Fallback,
     /// On the list of what is always asked, whatever the approval mode.
     AlwaysAsked,
-    /// It could not be understood well enough to be covered by a rule for less than its family; walls may cover it.
+    /// It could not be understood well enough to be covered by a rule for less than its family. A sandbox may cover it.
     NotAnalysed,
     /// What the session may do now, whatever the rules say: plan mode, a session that only reads.
     EffectivePermissions,
 }
 
-/// What holds a call that is allowed.
+/// How an allowed call is contained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confinement {
     /// File tools: writes only below the writable roots, by directory handles.
     Files,
-    /// A command within walls, and how strongly they hold.
-    Walls(Strength),
-    /// Nothing but the user's rights: a command without a sandbox layer.
+    /// A sandboxed command, and how strong the sandbox is.
+    Sandbox(SandboxStrength),
+    /// Only by the user's rights: a command without a sandbox.
     None,
 }
 

@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use proto::Pid;
 use proto::params::process::ChildProcess;
 
-use crate::walls::{Strength, Walls};
+use crate::sandbox_spec::{SandboxSpec, SandboxStrength};
 
 /// A program to start, fully said: nothing is inherited.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub struct Command {
     pub title: String,
     /// Its own number in the process table, where it runs in the background.
     pub number: Option<Pid>,
-    /// What it may touch. `None`: nothing but the user's rights holds it.
-    pub walls: Option<Arc<Walls>>,
+    /// Its sandbox. `None`: only the user's rights apply.
+    pub sandbox: Option<Arc<SandboxSpec>>,
     /// What stands on its standard input, at most [`STDIN_MAX`] bytes. `None`: nothing.
     pub stdin: Option<String>,
 }
@@ -74,14 +74,14 @@ pub enum SpawnError {
 
 /// Starts processes. Implemented by `procs`, handed out by the daemon's assembly.
 pub trait Spawn: Send + Sync {
-    /// How strongly [`Walls`] would be held here. It does not change. Asked just after the start it may block for
-    /// some ten milliseconds, until it has been tried out.
-    fn strength(&self) -> Strength {
-        Strength::None
+    /// How strong a sandbox is here. It does not change. Shortly after the start it may block for some
+    /// ten milliseconds, until the machine has been probed.
+    fn strength(&self) -> SandboxStrength {
+        SandboxStrength::None
     }
 
-    /// Starts a command in the scope of a session; it is gone when the session or the daemon is gone. With walls it
-    /// runs within them or not at all: where they cannot be held, it does not start.
+    /// Starts a command in the scope of a session. It ends with the session or the daemon. If it has a
+    /// sandbox that cannot be set up, it does not start.
     fn spawn(
         &self,
         session: Pid,
@@ -94,6 +94,6 @@ pub trait Spawn: Send + Sync {
     /// Stops everything in the scope of a session, without waiting: TERM now, KILL after `grace_ms`.
     fn stop_session(&self, session: Pid, grace_ms: u64);
 
-    /// Removes what a daemon that was killed has left of these walls on the disk, unless somebody needs it now. Blocks.
-    fn clear(&self, _walls: &Walls) {}
+    /// Removes files of this sandbox that a killed daemon left on disk, unless they are in use. Blocks.
+    fn clear(&self, _sandbox: &SandboxSpec) {}
 }

@@ -11,10 +11,10 @@ use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
 use crate::memory::ToolMemory;
+use crate::sandbox_spec::SandboxSpec;
 use crate::spawn::Spawn;
 use crate::tool_set::ToolSet;
 use crate::tool_spec::ToolSpec;
-use crate::walls::Walls;
 
 /// A path of a call that is no argument of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Outcome {
     pub known: Vec<KnownFile>,
     /// The list of what is to be done, where the call wrote it anew.
     pub todos: Option<Vec<Todo>>,
-    /// Why its walls seem to have stopped it, for people. A call outside of them might do it.
+    /// Why the sandbox seems to have stopped it, as a text for users. It may work unsandboxed.
     pub blocked: Option<String>,
 }
 
@@ -102,7 +102,7 @@ pub struct CallContext {
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
-    pub walls: Option<Arc<Walls>>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
 }
 
 /// The session's side of commands in the background: their numbers, and the word that they came and went.

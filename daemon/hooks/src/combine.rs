@@ -1,10 +1,11 @@
-//! What the end of a hook means, and what many of them come to: the first that blocks stops the rest.
+//! The meaning of a hook's exit, and the combined result of several hooks: the first block stops
+//! the rest.
 
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
 
 /// How a hook's process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum HookExit {
     Exited {
         code: i32,
     },
@@ -12,38 +13,38 @@ pub enum End {
         signal: i32,
     },
     TimedOut,
-    /// Why it could not be started.
+    /// It could not be started, with the reason.
     NotStarted(String),
 }
 
-/// The longest reason that is kept, in bytes.
+/// Maximum bytes kept of a reason.
 pub const REASON_MAX: usize = 4_000;
 
-/// What an end means on an event, and the words for it where there are any. `stderr` is what the hook said there;
-/// `said_no`: what it said on standard output in the way of Claude Code, where it is written for that.
+/// The outcome of a hook's exit for an event, with the reason if there is one. `stderr` is the
+/// hook's standard error. `block_reason` comes from its standard output in Claude Code's format.
 #[must_use]
 pub fn outcome(
     event: HookEvent,
-    end: &End,
+    end: &HookExit,
     stderr: &str,
-    said_no: Option<String>,
+    block_reason: Option<String>,
 ) -> (HookOutcome, Option<String>) {
-    let words = |otherwise: String| Some(spoken(stderr).unwrap_or(otherwise));
+    let words = |otherwise: String| Some(non_blank(stderr).unwrap_or(otherwise));
     match end {
-        End::Exited { code: 0 } => match said_no.filter(|_| event.is_gating()) {
-            Some(why) => (HookOutcome::Block, spoken(&why).or_else(no_reason)),
+        HookExit::Exited { code: 0 } => match block_reason.filter(|_| event.is_gating()) {
+            Some(why) => (HookOutcome::Block, non_blank(&why).or_else(no_reason)),
             None => (HookOutcome::Pass, None),
         },
-        End::Exited { code: 2 } if event.is_gating() => {
-            (HookOutcome::Block, spoken(stderr).or_else(no_reason))
+        HookExit::Exited { code: 2 } if event.is_gating() => {
+            (HookOutcome::Block, non_blank(stderr).or_else(no_reason))
         }
-        End::Exited { code } => (HookOutcome::Warn, words(format!("it exited with {code}"))),
-        End::Signal { signal } => (
+        HookExit::Exited { code } => (HookOutcome::Warn, words(format!("it exited with {code}"))),
+        HookExit::Signal { signal } => (
             HookOutcome::Warn,
             words(format!("it was ended by signal {signal}")),
         ),
-        End::TimedOut => (HookOutcome::Timeout, spoken(stderr)),
-        End::NotStarted(why) => (HookOutcome::Error, Some(why.clone())),
+        HookExit::TimedOut => (HookOutcome::Timeout, non_blank(stderr)),
+        HookExit::NotStarted(why) => (HookOutcome::Error, Some(why.clone())),
     }
 }
 
@@ -51,8 +52,8 @@ fn no_reason() -> Option<String> {
     Some("it gave no reason".to_owned())
 }
 
-/// A text that says something, bounded.
-fn spoken(text: &str) -> Option<String> {
+/// A text, unless it is blank. Truncated.
+fn non_blank(text: &str) -> Option<String> {
     let text = text.trim();
     if text.len() <= REASON_MAX {
         return (!text.is_empty()).then(|| text.to_owned());
@@ -61,27 +62,27 @@ fn spoken(text: &str) -> Option<String> {
     Some(format!("{} …", text.get(..end).unwrap_or_default()))
 }
 
-/// What the hooks of one event have come to so far.
+/// The combined result of an event's hooks so far.
 #[derive(Clone, Debug, Default)]
-pub struct Chain {
+pub struct HookChain {
     /// In the order in which they ran.
     pub finished: Vec<HookFinished>,
 }
 
-impl Chain {
-    /// Takes the next end. Whether the hooks behind it run.
+impl HookChain {
+    /// Adds the next result. Returns whether the following hooks run.
     pub fn take(&mut self, finished: HookFinished) -> bool {
         self.finished.push(finished);
         self.blocked().is_none()
     }
 
-    /// The hook that stopped it.
+    /// The hook that blocked.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookFinished> {
         self.finished.iter().find(|finished| finished.blocks())
     }
 
-    /// Why it does not happen, in words for a person and for the model.
+    /// Why the action was blocked, as a text for the user and the model.
     #[must_use]
     pub fn why_blocked(&self) -> Option<String> {
         self.blocked().map(|finished| {
@@ -100,9 +101,9 @@ impl Chain {
     }
 }
 
-/// What a hook says on its standard output that is written for Claude Code: a no, with its reason.
+/// Parses standard output in Claude Code's format: a block with its reason.
 #[must_use]
-pub fn said_no(stdout: &str) -> Option<String> {
+pub fn block_reason(stdout: &str) -> Option<String> {
     let said: serde_json::Value = serde_json::from_str(stdout.trim()).ok()?;
     let text = |value: Option<&serde_json::Value>| {
         let text = value.and_then(serde_json::Value::as_str);
@@ -122,7 +123,7 @@ pub fn said_no(stdout: &str) -> Option<String> {
     None
 }
 
-/// `5`, or `0.3`.
+/// Formats seconds: `5`, or `0.3`.
 fn in_seconds(ms: u64) -> String {
     match ms % 1000 / 100 {
         0 => (ms / 1000).to_string(),

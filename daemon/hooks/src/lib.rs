@@ -1,16 +1,16 @@
-//! Hooks: commands of the user's own that are told what happens in a session, and may stop some of it.
+//! Hooks: the user's commands that are notified of events in a session and may block some of them.
 //!
-//! What they are told (`told`), which of them are asked (`names`, `settings`) and what their ends mean (`combine`) is
-//! pure; `run` starts them, through `contract::Spawn` alone. Knows no files and no session. Called by `session`, which
-//! decides when, and by the daemon's settings, which read the files.
+//! Their input (`payload`), their selection (`names`, `settings`) and the meaning of their exits
+//! (`combine`) are pure. `run` starts them through `contract::Spawn` only. Knows no files and no
+//! session. `session` calls this at events, and the daemon's settings read the files.
 
 pub mod combine;
 pub mod names;
+pub mod payload;
 pub mod run;
 pub mod settings;
-pub mod told;
 
-pub use combine::Chain;
-pub use run::{Ground, run_all};
-pub use settings::{Hook, Hooks, Read, Scope, read};
-pub use told::{Told, What};
+pub use combine::HookChain;
+pub use payload::{HookPayload, HookSession};
+pub use run::{HookEnvironment, run_all};
+pub use settings::{Hook, HookScope, Hooks, ParsedHooks, read};

@@ -1,40 +1,40 @@
-//! Which tools a hook is for: its pattern is tried on every name of a tool.
+//! Matches a hook's pattern against every name of a tool.
 
 use contract::ToolSpec;
 use regex::{Regex, RegexBuilder};
 
-/// Longer patterns than any that means something are not compiled.
+/// Larger compiled patterns are refused.
 const COMPILED_MAX: usize = 256 * 1024;
 
-/// Which tools a hook is for.
+/// The tools that a hook matches.
 #[derive(Clone, Debug)]
-pub enum Match {
+pub enum ToolMatch {
     All,
     Named(Regex),
 }
 
-impl Match {
-    /// Reads a `match`: absent, empty or `*` is all.
+impl ToolMatch {
+    /// Parses a `match`. Absent, empty or `*` matches all tools.
     ///
     /// # Errors
-    /// It is no regular expression, or too large a one: why, in one line.
+    /// The regular expression is invalid or too large: why, in one line.
     pub fn read(written: Option<&str>) -> Result<Self, String> {
         let Some(written) = written.filter(|text| !matches!(*text, "" | "*")) else {
             return Ok(Self::All);
         };
-        // By itself first: what is wrong alone must not become right between our brackets.
+        // Compiled alone first: an invalid pattern could become valid inside our brackets.
         let compiled = build(written).and_then(|_| build(&format!("^(?:{written})$")));
         compiled.map(Self::Named).map_err(|error| {
             let text = error.to_string();
             let last = text.lines().last().unwrap_or_default();
             format!(
-                "`match` is no regular expression: {}",
+                "`match` is not a regular expression: {}",
                 last.trim_start_matches("error: ")
             )
         })
     }
 
-    /// Whether it is for this tool, by any of its names.
+    /// Whether it matches this tool, by any of its names.
     #[must_use]
     pub fn fits(&self, tool: &ToolSpec) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Runs hooks: one after the other, each with its limit, and nothing of it is left when it has ended.
+//! Runs hooks one after the other, each with a time limit, and kills all their processes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use proto::hook::{HookFinished, HookOutcome};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::combine::{self, Chain, End};
-use crate::settings::{Hook, Hooks, Scope};
-use crate::told::{Told, What};
+use crate::combine::{self, HookChain, HookExit};
+use crate::payload::{HookPayload, HookSession};
+use crate::settings::{Hook, HookScope, Hooks};
 
-/// What is kept of each stream, in bytes; the rest is read and dropped.
+/// Maximum bytes kept of each stream. The rest is read and dropped.
 const KEPT: usize = 256 * 1024;
 /// From TERM to KILL.
 const GRACE_MS: u64 = 500;
-/// How long what was killed may take to be gone.
+/// How long a killed process may take to exit.
 const GOING: Duration = Duration::from_secs(3);
 
-/// What hooks of a session run with.
+/// The environment of a session's hooks.
 #[derive(Clone)]
-pub struct Ground {
+pub struct HookEnvironment {
     pub spawn: Arc<dyn Spawn>,
     pub session: Pid,
-    /// The environment of the session's commands: it has no keys.
+    /// The environment variables of the session's commands, without keys.
     pub env: Arc<Vec<(String, String)>>,
     /// The session's working directory.
     pub cwd: PathBuf,
@@ -35,18 +35,19 @@ pub struct Ground {
     pub root: PathBuf,
 }
 
-/// Runs all hooks for what has happened, until one blocks. `None`: it was stopped, and the one that ran is gone.
+/// Runs all hooks of an event until one blocks. Returns `None` if stopped. The running hook has
+/// then ended.
 pub async fn run_all(
-    ground: &Ground,
+    ground: &HookEnvironment,
     hooks: &Hooks,
-    told: &Told,
-    what: What<'_>,
+    session: &HookSession,
+    what: HookPayload<'_>,
     stop: &CancellationToken,
-) -> Option<Chain> {
-    let mut chain = Chain::default();
+) -> Option<HookChain> {
+    let mut chain = HookChain::default();
     let mut line = None;
     for hook in hooks.on(what.event(), what.tool()) {
-        let line = line.get_or_insert_with(|| told.line(&what));
+        let line = line.get_or_insert_with(|| session.line(&what));
         let started = Instant::now();
         let (outcome, reason) = match line {
             Some(line) => one(ground, hook, line.clone(), stop).await?,
@@ -68,7 +69,7 @@ pub async fn run_all(
     Some(chain)
 }
 
-/// What nobody can be asked about is not let through.
+/// An event that the hook cannot check is blocked.
 fn too_long(hook: &Hook) -> (HookOutcome, Option<String>) {
     let outcome = match hook.event.is_gating() {
         true => HookOutcome::Block,
@@ -78,9 +79,9 @@ fn too_long(hook: &Hook) -> (HookOutcome, Option<String>) {
     (outcome, Some(why.to_owned()))
 }
 
-/// Runs one hook. `None`: it was stopped.
+/// Runs one hook. Returns `None` if stopped.
 async fn one(
-    ground: &Ground,
+    ground: &HookEnvironment,
     hook: &Hook,
     line: String,
     stop: &CancellationToken,
@@ -89,10 +90,10 @@ async fn one(
     let spawning = ground
         .spawn
         .spawn(ground.session, command(ground, hook, line));
-    let late = || Some(combine::outcome(hook.event, &End::TimedOut, "", None));
+    let late = || Some(combine::outcome(hook.event, &HookExit::TimedOut, "", None));
     let child = tokio::select! {
         biased;
-        // A start that is dropped leaves nothing.
+        // Dropping a start leaves no process.
         () = stop.cancelled() => return None,
         () = sleep_until(due) => return late(),
         child = spawning => child,
@@ -100,35 +101,35 @@ async fn one(
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            let end = End::NotStarted(error.to_string());
+            let end = HookExit::NotStarted(error.to_string());
             return Some(combine::outcome(hook.event, &end, "", None));
         }
     };
-    let mut heard = Heard::default();
+    let mut heard = HookOutput::default();
     let end = tokio::select! {
         biased;
         () = stop.cancelled() => None,
         end = heard.until_end(&mut child) => Some(end),
-        () = sleep_until(due) => Some(End::TimedOut),
+        () = sleep_until(due) => Some(HookExit::TimedOut),
     };
-    if matches!(end, None | Some(End::TimedOut)) {
+    if matches!(end, None | Some(HookExit::TimedOut)) {
         child.control.stop(GRACE_MS);
-        // What is left after that dies with the child's handle.
+        // Dropping the child's handle kills any remaining process.
         let gone = heard.until_end(&mut child);
         let _ = timeout(Duration::from_millis(GRACE_MS) + GOING, gone).await;
     }
-    let said_no = hook
+    let block_reason = hook
         .claude
-        .then(|| combine::said_no(&String::from_utf8_lossy(&heard.stdout)))
+        .then(|| combine::block_reason(&String::from_utf8_lossy(&heard.stdout)))
         .flatten();
     let stderr = String::from_utf8_lossy(&heard.stderr);
-    Some(combine::outcome(hook.event, &end?, &stderr, said_no))
+    Some(combine::outcome(hook.event, &end?, &stderr, block_reason))
 }
 
-fn command(ground: &Ground, hook: &Hook, line: String) -> Command {
+fn command(ground: &HookEnvironment, hook: &Hook, line: String) -> Command {
     let cwd = match hook.scope {
-        Scope::Project => hook.project().unwrap_or(&ground.cwd),
-        Scope::Home => &ground.cwd,
+        HookScope::Project => hook.project().unwrap_or(&ground.cwd),
+        HookScope::Home => &ground.cwd,
     };
     let mut env = ground.env.as_ref().clone();
     let project = hook.project().unwrap_or(&ground.root).to_string_lossy();
@@ -142,30 +143,30 @@ fn command(ground: &Ground, hook: &Hook, line: String) -> Command {
         env,
         title: format!("{} hook: {}", hook.event.as_str(), hook.name()),
         number: None,
-        // A hook is the user's own, and runs as they would run it.
-        walls: None,
+        // A hook is the user's own program, so it is not sandboxed.
+        sandbox: None,
         stdin: Some(line),
     }
 }
 
-/// What a hook has said so far.
+/// The output of a hook so far.
 #[derive(Default)]
-struct Heard {
+struct HookOutput {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-impl Heard {
-    /// Listens until nothing of it is left. Cancel-safe: what was heard is kept.
-    async fn until_end(&mut self, child: &mut Child) -> End {
+impl HookOutput {
+    /// Reads until all processes have ended. Cancel-safe: the output read so far is kept.
+    async fn until_end(&mut self, child: &mut Child) -> HookExit {
         while let Some(event) = child.events.next().await {
             match event {
                 ChildEvent::Stdout(bytes) => keep(&mut self.stdout, &bytes),
                 ChildEvent::Stderr(bytes) => keep(&mut self.stderr, &bytes),
                 ChildEvent::Exited(exit) => {
                     return match (exit.code, exit.signal) {
-                        (Some(code), _) => End::Exited { code },
-                        (None, Some(signal)) => End::Signal { signal },
+                        (Some(code), _) => HookExit::Exited { code },
+                        (None, Some(signal)) => HookExit::Signal { signal },
                         (None, None) => lost(),
                     };
                 }
@@ -175,8 +176,8 @@ impl Heard {
     }
 }
 
-fn lost() -> End {
-    End::NotStarted("how it ended is not known".to_owned())
+fn lost() -> HookExit {
+    HookExit::NotStarted("its exit status is unknown".to_owned())
 }
 
 fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {

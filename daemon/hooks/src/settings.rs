@@ -1,4 +1,4 @@
-//! A settings file's hooks, in our form and in that of Claude Code.
+//! Parses hooks from a settings file, in our format and in Claude Code's.
 //!
 //! ```json
 //! {"hooks": {"PreToolUse": [
@@ -6,8 +6,9 @@
 //!   {"matcher": "Bash", "hooks": [{"type": "command", "command": "…", "timeout": 5}]}
 //! ]}}
 //! ```
-//! `timeout` is in milliseconds in ours, in seconds in the other. What cannot be read costs what it says and no more:
-//! a file that is no JSON has no hooks, a hook that makes no sense is listed and never runs.
+//! `timeout` is in milliseconds in our format, in seconds in Claude Code's. Invalid parts affect
+//! nothing else: a file that is not JSON has no hooks, and an invalid hook is listed and never
+//! runs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,14 +17,14 @@ use contract::ToolSpec;
 use proto::hook::HookEvent;
 use serde_json::{Map, Value};
 
-use crate::names::Match;
+use crate::names::ToolMatch;
 
-/// Where a hook stands.
+/// Where a hook is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In the project: it counts where that is trusted, and runs in the project's directory.
+pub enum HookScope {
+    /// In the project. It runs in the project's directory if the project is trusted.
     Project,
-    /// In the user's own settings: it runs in the session's directory.
+    /// In the user's own settings. It runs in the session's directory.
     Home,
 }
 
@@ -31,44 +32,45 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 pub struct Hook {
     pub event: HookEvent,
-    /// The tools that it is for, as it was written.
+    /// The tool pattern as written.
     pub matches: Option<String>,
     pub command: String,
     pub description: Option<String>,
     pub limit: Duration,
-    /// The file that it stands in.
+    /// The file that defines it.
     pub source: PathBuf,
-    pub scope: Scope,
-    /// False: it stands in a project that is not trusted.
+    pub scope: HookScope,
+    /// False if it is from an untrusted project.
     pub trusted: bool,
-    /// Written in the form of Claude Code: its standard output is looked at too.
+    /// Written in Claude Code's format: its standard output is parsed too.
     pub claude: bool,
-    /// Which tools it is for; why it never runs, where that is so.
-    pub fits: Result<Match, String>,
+    /// The tools that it matches, or why it never runs.
+    pub fits: Result<ToolMatch, String>,
 }
 
 impl Hook {
-    /// What a person calls it.
+    /// Its display name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.description.as_deref().unwrap_or(&self.command)
     }
 
-    /// The project that it belongs to: the directory that holds `.reasonix`.
+    /// Its project: the directory that contains `.reasonix`.
     #[must_use]
     pub fn project(&self) -> Option<&Path> {
         let directory = self.source.parent()?.parent();
-        directory.filter(|_| self.scope == Scope::Project)
+        directory.filter(|_| self.scope == HookScope::Project)
     }
 
-    /// Whether it runs on this event, for this tool where the event is about one.
+    /// Whether it runs on this event, and for this tool if the event has one.
     #[must_use]
     pub fn runs(&self, event: HookEvent, tool: Option<&ToolSpec>) -> bool {
-        let fits = |fits: &Match| tool.is_none_or(|tool| fits.fits(tool));
+        let fits = |fits: &ToolMatch| tool.is_none_or(|tool| fits.fits(tool));
         self.trusted && self.event == event && self.fits.as_ref().is_ok_and(fits)
     }
 
-    /// All of it in one line, as somebody is shown it who is to trust it. Two hooks that differ have different lines.
+    /// The complete hook in one line, for the user who decides whether to trust it. Different hooks
+    /// have different lines.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!("hook {}", self.event.as_str());
@@ -92,16 +94,16 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The hooks that a session has, in the order in which they run.
+/// The hooks of a session, in the order in which they run.
 #[derive(Clone, Debug, Default)]
 pub struct Hooks {
     pub hooks: Vec<Hook>,
-    /// What is wrong with the files.
+    /// Problems of the files.
     pub problems: Vec<String>,
 }
 
 impl Hooks {
-    /// Those that run on this event, for this tool.
+    /// The hooks that run on this event, for this tool.
     pub fn on<'a>(
         &'a self,
         event: HookEvent,
@@ -110,37 +112,37 @@ impl Hooks {
         self.hooks.iter().filter(move |hook| hook.runs(event, tool))
     }
 
-    /// Whether any may run on this event.
+    /// Whether any hook may run on this event.
     #[must_use]
     pub fn any(&self, event: HookEvent) -> bool {
         self.on(event, None).next().is_some()
     }
 }
 
-/// What one file has.
+/// The hooks of one file.
 #[derive(Clone, Debug, Default)]
-pub struct Read {
+pub struct ParsedHooks {
     pub hooks: Vec<Hook>,
-    /// One sentence about all that is wrong with it.
+    /// One sentence about all its problems.
     pub problem: Option<String>,
 }
 
-/// The limits where a hook says none (contract, chapter 50).
+/// The default limits (contract, chapter 50).
 #[must_use]
 pub fn limit_of(event: HookEvent) -> Duration {
     Duration::from_secs(if event.is_gating() { 5 } else { 30 })
 }
 
-/// What a `timeout` may be.
+/// The bounds of a `timeout`.
 fn bounds(event: HookEvent) -> (Duration, Duration) {
     let most = if event.is_gating() { 60 } else { 600 };
     (Duration::from_millis(100), Duration::from_secs(most))
 }
 
-/// Reads a settings file. Everything in it but `hooks` is passed over.
+/// Parses a settings file. Ignores everything except `hooks`.
 #[must_use]
-pub fn read(text: &str, source: &Path, scope: Scope) -> Read {
-    let mut reading = Reading {
+pub fn read(text: &str, source: &Path, scope: HookScope) -> ParsedHooks {
+    let mut reading = HookParser {
         source,
         scope,
         hooks: Vec::new(),
@@ -149,20 +151,20 @@ pub fn read(text: &str, source: &Path, scope: Scope) -> Read {
     reading.file(text);
     let problem = (!reading.wrong.is_empty())
         .then(|| format!("{}: {}", source.display(), reading.wrong.join("; ")));
-    Read {
+    ParsedHooks {
         hooks: reading.hooks,
         problem,
     }
 }
 
-struct Reading<'a> {
+struct HookParser<'a> {
     source: &'a Path,
-    scope: Scope,
+    scope: HookScope,
     hooks: Vec<Hook>,
     wrong: Vec<String>,
 }
 
-impl Reading<'_> {
+impl HookParser<'_> {
     fn file(&mut self, text: &str) {
         let file: Value = match serde_json::from_str(text) {
             Ok(file) => file,
@@ -214,7 +216,7 @@ impl Reading<'_> {
         }
     }
 
-    /// One hook. `around` has its `match`.
+    /// Parses one hook. `around` has its `match`.
     fn hook(&mut self, event: HookEvent, place: &str, around: &Value, claude: bool, hook: &Value) {
         let empty = Map::new();
         let members = hook.as_object().unwrap_or(&empty);
@@ -235,9 +237,9 @@ impl Reading<'_> {
         let about_tools = matches!(event, HookEvent::PreToolUse | HookEvent::PostToolUse);
         let fits = match broken {
             Some(why) => Err(why),
-            // Elsewhere there is nothing that it could be tried on.
-            None if !about_tools => Ok(Match::All),
-            None => Match::read(matches.as_deref()),
+            // Other events have no tool to match.
+            None if !about_tools => Ok(ToolMatch::All),
+            None => ToolMatch::read(matches.as_deref()),
         };
         if let Err(why) = &fits {
             self.wrong.push(format!("`{place}` never runs: {why}"));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clock::worked;
-use contract::{ArgumentUse, Family, Strength, ToolSpec};
+use contract::{ArgumentUse, Family, SandboxStrength, ToolSpec};
 use policy::{Call, Context, Layer, RuleSet, decide};
 use proto::record::Rules;
 use proto::state::ApprovalMode;
@@ -106,7 +106,7 @@ fn main() {
                     masked: Vec::new(),
                     approval_mode: ApprovalMode::Yolo,
                     effective_permissions: contract::EffectivePermissions::default(),
-                    sandbox: Strength::None,
+                    sandbox: SandboxStrength::None,
                     leaks: false,
                     unconfined: None,
                     trusted: true,

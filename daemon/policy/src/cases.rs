@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use contract::{ArgumentUse, Basis, Family, Strength, ToolSpec};
+use contract::{ArgumentUse, Basis, Family, SandboxStrength, ToolSpec};
 use proto::record::{Rules, Verdict};
 use proto::state::ApprovalMode;
 use serde_json::{Map, Value};
@@ -247,7 +247,7 @@ pub fn explained(
             _ => ApprovalMode::Ask,
         },
         effective_permissions: contract::EffectivePermissions::default(),
-        sandbox: Strength::Full,
+        sandbox: SandboxStrength::Full,
         leaks: false,
         unconfined: None,
         masked: Vec::new(),

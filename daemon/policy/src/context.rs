@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use contract::{EffectivePermissions, Strength};
+use contract::{EffectivePermissions, SandboxStrength};
 use proto::state::ApprovalMode;
 
 use crate::call::Access;
@@ -54,7 +54,7 @@ pub struct Context {
     /// What the session may do now. Looked at before all rules.
     pub effective_permissions: EffectivePermissions,
     /// How strongly commands are held.
-    pub sandbox: Strength,
+    pub sandbox: SandboxStrength,
     /// What is closed to tools, or denied by a rule over paths, is not wholly closed to commands by the sandbox.
     pub leaks: bool,
     /// Why a command would run held by less than the settings demand, where it would: nobody but a person allows that.
@@ -67,6 +67,6 @@ pub struct Context {
 impl Context {
     /// Whether the kernel keeps commands from everything that is closed to tools.
     pub(crate) fn holds_paths(&self) -> bool {
-        self.sandbox == Strength::Full && !self.leaks
+        self.sandbox == SandboxStrength::Full && !self.leaks
     }
 }

@@ -13,7 +13,7 @@ use proto::state::ApprovalMode;
 use crate::budget::Budget;
 use crate::call::{Call, Subjects, about};
 use crate::command;
-use contract::Strength;
+use contract::SandboxStrength;
 
 use crate::context::Context;
 use crate::explain::{ExplainedPart, Explanation};
@@ -273,8 +273,10 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
         Family::Read | Family::Edit | Family::Bash if case.call.is_mcp() => Confinement::None,
         Family::Read | Family::Edit => Confinement::Files,
         Family::Bash => match case.context.sandbox {
-            Strength::None => Confinement::None,
-            strength @ (Strength::Partial | Strength::Full) => Confinement::Walls(strength),
+            SandboxStrength::None => Confinement::None,
+            strength @ (SandboxStrength::Partial | SandboxStrength::Full) => {
+                Confinement::Sandbox(strength)
+            }
         },
     };
     let refused = case
@@ -357,7 +359,7 @@ fn lifter(case: &Case<'_>, finding: &Finding, suffices: bool) -> Option<&'static
     match case.context.approval_mode {
         ApprovalMode::Ask => None,
         ApprovalMode::Auto => {
-            let held = !is_command(case.call) || case.context.sandbox == Strength::Full;
+            let held = !is_command(case.call) || case.context.sandbox == SandboxStrength::Full;
             (suffices && held).then_some("approval mode `auto`")
         }
         ApprovalMode::Yolo => Some("approval mode `yolo`"),

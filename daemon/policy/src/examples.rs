@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, subjects};
-use contract::{EffectivePermissions, Strength};
+use contract::{EffectivePermissions, SandboxStrength};
 
 use crate::context::{Context, ResolvedPath};
 use crate::decide::decide;
@@ -148,7 +148,7 @@ fn context(call: &Call<'_>) -> Context {
         masked: Vec::new(),
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
-        sandbox: Strength::Full,
+        sandbox: SandboxStrength::Full,
         leaks: false,
         unconfined: None,
         trusted: true,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use contract::{
-    ArgumentUse, Basis, Confinement, Decision, EffectivePermissions, Family, Strength, ToolSpec,
+    ArgumentUse, Basis, Confinement, Decision, EffectivePermissions, Family, SandboxStrength,
+    ToolSpec,
 };
 use proto::record::{Rules, Verdict};
 use proto::state::{ApprovalMode, OnAsk};
@@ -88,7 +89,7 @@ struct Scene {
     rules: Rules,
     approval_mode: ApprovalMode,
     effective_permissions: EffectivePermissions,
-    sandbox: Strength,
+    sandbox: SandboxStrength,
     leaks: bool,
     unconfined: Option<String>,
     git_programs: Vec<String>,
@@ -100,7 +101,7 @@ fn scene(rules: &str) -> Scene {
         rules: read_rules(rules),
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
-        sandbox: Strength::None,
+        sandbox: SandboxStrength::None,
         leaks: false,
         unconfined: None,
         git_programs: Vec::new(),
@@ -135,7 +136,7 @@ impl Scene {
         self
     }
 
-    fn sandbox(mut self, sandbox: Strength) -> Self {
+    fn sandbox(mut self, sandbox: SandboxStrength) -> Self {
         self.sandbox = sandbox;
         self
     }

@@ -2,7 +2,7 @@
 //!
 //! Called by the session for a decision whose verdict is `Ask`; total for the others too.
 
-use contract::{Basis, Confinement, Decision, Strength};
+use contract::{Basis, Confinement, Decision, SandboxStrength};
 use proto::record::Verdict;
 use proto::state::OnAsk;
 
@@ -55,9 +55,9 @@ pub fn unattended(
 /// Whether a confinement holds well enough to stand in for a person.
 fn held(confinement: Confinement, accept_partial: bool) -> bool {
     match confinement {
-        Confinement::Files | Confinement::Walls(Strength::Full) => true,
-        Confinement::Walls(Strength::Partial) => accept_partial,
-        Confinement::Walls(Strength::None) | Confinement::None => false,
+        Confinement::Files | Confinement::Sandbox(SandboxStrength::Full) => true,
+        Confinement::Sandbox(SandboxStrength::Partial) => accept_partial,
+        Confinement::Sandbox(SandboxStrength::None) | Confinement::None => false,
     }
 }
 
@@ -81,10 +81,10 @@ fn words(decision: &Decision, why: &str) -> String {
     let attach = "attach to the session and answer";
     let asked = match decision.confinement {
         // Else it would have been allowed, and the reader wonders why it was not.
-        Confinement::Walls(Strength::Partial) if decision.confinement_suffices => format!(
+        Confinement::Sandbox(SandboxStrength::Partial) if decision.confinement_suffices => format!(
             "{asked}. The sandbox here is partial, and stands in for a person only with `sandbox.accept_partial = true`"
         ),
-        Confinement::Files | Confinement::Walls(_) | Confinement::None => asked,
+        Confinement::Files | Confinement::Sandbox(_) | Confinement::None => asked,
     };
     match decision.basis {
         Basis::EffectivePermissions => asked,

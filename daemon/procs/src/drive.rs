@@ -1,13 +1,14 @@
-//! One child from the daemon's side: hands the helper its work, passes output on, passes stops down.
+//! The daemon's side of one command: passes the command to the helper, forwards output, and sends
+//! stops.
 //!
-//! Runs as one task from before the start until nothing is left. Never decides that a child must end,
-//! except when nobody listens to it any more. Called only by `procs`.
+//! Runs as one task from before the start until no process is left. Ends a command by itself only
+//! if nobody listens anymore. Called only by `procs`.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Child, ChildEvent, ChildExit, SpawnError, Walls};
+use contract::{Child, ChildEvent, ChildExit, SandboxSpec, SpawnError};
 use futures::StreamExt;
 use proto::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
@@ -16,46 +17,47 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::found::Findings;
-use crate::grip::{GIVE_UP, Grip, NUDGE};
-use crate::prepare::{Prepared, prepare};
-use crate::spawner::{Launched, Launcher};
-use crate::table::Entry;
-use crate::warden::Warden;
-use crate::wire::{self, Ended, Order, Spec, Status};
+use crate::findings::Findings;
+use crate::helper_handle::{GIVE_UP, HelperHandle, NUDGE};
+use crate::prepare::{PreparedCommand, prepare};
+use crate::spawner::{LaunchedHelper, Launcher};
+use crate::supervisor::SupervisorProcess;
+use crate::table::TableEntry;
+use crate::wire::{self, CommandExit, CommandSpec, HelperOrder, HelperStatus};
 
-/// Pieces of output that may wait for the reader; when there are so many, the pipes are left alone and
-/// the command waits in its `write`.
+/// Number of output chunks that may wait for the reader. Then the pipes are not read, and the
+/// command blocks in `write`.
 const QUEUE: usize = 8;
-/// The largest piece.
+/// Maximum size of a chunk.
 const PIECE: usize = 32 * 1024;
-/// How long a pipe may stay silent, after all is gone, before we believe that somebody outside holds it.
+/// After all processes are gone: how long a pipe may stay silent before we conclude that an outside
+/// process holds it.
 const SILENCE: Duration = Duration::from_millis(500);
-/// The most that is repeated of what a helper complains that could not start.
+/// Maximum bytes reported of a failed helper's standard error.
 const COMPLAINT: u64 = 1000;
 
 /// One start.
-pub(crate) struct Job {
-    pub wanted: Wanted,
-    pub entry: Entry,
+pub(crate) struct StartJob {
+    pub wanted: StartRequest,
+    pub entry: TableEntry,
     pub reply: oneshot::Sender<Result<Child, SpawnError>>,
 }
 
-/// What is to be started, and by what.
-pub(crate) struct Wanted {
+/// The command to start, and its settings.
+pub(crate) struct StartRequest {
     pub launcher: Launcher,
     pub findings: Findings,
     pub session: Pid,
-    pub walls: Option<Arc<Walls>>,
-    pub spec: Spec,
-    pub warden: Option<Warden>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
+    pub spec: CommandSpec,
+    pub supervisor: Option<SupervisorProcess>,
     /// For messages.
     pub program: String,
 }
 
-/// Starts a command and stays with it.
-pub(crate) async fn run(job: Job) {
-    let Job {
+/// Starts a command and runs it to the end.
+pub(crate) async fn run(job: StartJob) {
+    let StartJob {
         wanted,
         entry,
         mut reply,
@@ -69,99 +71,106 @@ pub(crate) async fn run(job: Job) {
     }
 }
 
-/// A command that runs.
-struct Started {
+/// A running command.
+struct RunningCommand {
     os_pid: u32,
     orders: OwnedWriteHalf,
     status: StatusLines,
-    grip: Grip,
+    helper_handle: HelperHandle,
     stdout: ChildStdout,
     stderr: ChildStderr,
-    /// What must be kept for as long as it is there.
+    /// Kept as long as the command exists.
     held: sandbox::Stubs,
 }
 
-/// Starts it. Where it does not run, nothing is left of it.
+/// Starts the command. If it does not run, no process is left.
 async fn start(
-    wanted: Wanted,
-    entry: &Entry,
+    wanted: StartRequest,
+    entry: &TableEntry,
     reply: &mut oneshot::Sender<Result<Child, SpawnError>>,
-) -> Result<Started, SpawnError> {
-    let Wanted {
+) -> Result<RunningCommand, SpawnError> {
+    let StartRequest {
         launcher,
         findings,
         session,
-        walls,
+        sandbox,
         mut spec,
-        warden,
+        supervisor,
         program,
     } = wanted;
     let failed = |reason: String| SpawnError::Start {
         program: program.clone(),
         reason,
     };
-    // The thread must be able to end while we run: the way to it is gone when this has been done.
-    let launched = launch(launcher, &findings, (session, walls), &mut spec).await;
+    // The spawner thread must be able to end while this runs, so the launcher is dropped after this
+    // call.
+    let launched = launch(launcher, &findings, (session, sandbox), &mut spec).await;
     let (mut launched, held) = launched.map_err(failed)?;
     if launched.namespace {
         spec.limits = spec.limits.in_namespace();
     }
-    let mut grip = Grip::new(launched.helper, launched.namespace, warden);
+    let mut helper_handle = HelperHandle::new(launched.helper, launched.namespace, supervisor);
     let (from_helper, mut orders) = launched.control.into_split();
     let mut status = BufReader::new(from_helper).lines();
-    let mut wishes = entry.wish().watch();
+    let mut stop_requests = entry.stop_request().watch();
     let begun = tokio::select! {
-        begun = nudged(&grip, begin(&mut orders, &mut status, &spec)) => begun,
-        () = reply.closed() => Err(NotBegun::Stopped),
-        _ = wishes.wait_for(Option::is_some) => Err(NotBegun::Stopped),
+        begun = nudged(&helper_handle, begin(&mut orders, &mut status, &spec)) => begun,
+        () = reply.closed() => Err(StartFailure::Stopped),
+        _ = stop_requests.wait_for(Option::is_some) => Err(StartFailure::Stopped),
     };
     let os_pid = match begun {
-        Ok(told) => grip.started(told),
+        Ok(reported) => helper_handle.started(reported),
         Err(why) => {
-            // The end of the channel tells the helper to kill what there may be.
+            // Closing the channel tells the helper to kill any process.
             drop((orders, status));
-            grip.ended().await;
+            helper_handle.ended().await;
             return Err(match why {
-                NotBegun::Stopped => entry.stopped(&program),
-                NotBegun::Told(reason) => failed(reason),
-                NotBegun::Lost(reason) => failed(complained(reason, &mut launched.stderr).await),
+                StartFailure::Stopped => entry.stopped(&program),
+                StartFailure::Reported(reason) => failed(reason),
+                StartFailure::Lost(reason) => {
+                    failed(complained(reason, &mut launched.stderr).await)
+                }
             });
         }
     };
     entry.started(os_pid);
-    Ok(Started {
+    Ok(RunningCommand {
         os_pid,
         orders,
         status,
-        grip,
+        helper_handle,
         stdout: launched.stdout,
         stderr: launched.stderr,
         held,
     })
 }
 
-/// Passes on what it prints and what it is told, until nothing is left of it.
-async fn stay(started: Started, entry: Entry, reply: oneshot::Sender<Result<Child, SpawnError>>) {
+/// Forwards output and stops until no process is left.
+async fn stay(
+    started: RunningCommand,
+    entry: TableEntry,
+    reply: oneshot::Sender<Result<Child, SpawnError>>,
+) {
     let (sender, mut receiver) = mpsc::channel(QUEUE);
     let child = Child {
         os_pid: started.os_pid,
         events: futures::stream::poll_fn(move |context| receiver.poll_recv(context)).boxed(),
-        control: Box::new(entry.wish().clone()),
+        control: Box::new(entry.stop_request().clone()),
     };
-    // Nobody waits for it any more: it is dropped here, and what follows sees that and kills.
+    // If nobody waits for it, it is dropped here. The code below notices and kills it.
     let _ = reply.send(Ok(child));
     let (gone, is_gone) = watch::channel(false);
     let (stdout, stderr, held) = (started.stdout, started.stderr, started.held);
-    let watch = Watch {
+    let watch = HelperWatch {
         os_pid: started.os_pid,
         orders: started.orders,
         status: started.status,
-        wishes: entry.wish().watch(),
-        grip: started.grip,
+        stop_requests: entry.stop_request().watch(),
+        helper_handle: started.helper_handle,
     };
     let watched = async {
         let exit = watch.run_out(&sender).await;
-        // In this order: who waits for the row to go finds nothing of the command on the disk either.
+        // In this order: a waiter for the row's removal finds no files of the command either.
         drop(held);
         drop(entry);
         gone.send_replace(true);
@@ -172,77 +181,82 @@ async fn stay(started: Started, entry: Entry, reply: oneshot::Sender<Result<Chil
         pump(stderr, &sender, ChildEvent::Stderr, is_gone.clone()),
         watched,
     );
-    // A reader that went away does not want to know.
+    // A reader that has gone does not need it.
     let _ = sender.send(ChildEvent::Exited(exit)).await;
 }
 
-/// Has the helper started, within what the walls need, and says what must be kept for as long as it is there.
+/// Starts the helper with the requirements of the sandbox. Returns the values to keep as long as it
+/// exists.
 async fn launch(
     launcher: Launcher,
     findings: &Findings,
-    (session, walls): (Pid, Option<Arc<Walls>>),
-    spec: &mut Spec,
-) -> Result<(Launched, sandbox::Stubs), String> {
+    (session, sandbox): (Pid, Option<Arc<SandboxSpec>>),
+    spec: &mut CommandSpec,
+) -> Result<(LaunchedHelper, sandbox::Stubs), String> {
     let ended = || "the thread that starts processes has ended".to_owned();
     let found = findings.settled().await.ok_or_else(ended)?;
-    let Prepared {
-        opening,
+    let PreparedCommand {
+        setup,
         inner,
         before,
         held,
-    } = prepare(session, walls, found.walls).await?;
+    } = prepare(session, sandbox, found.sandbox).await?;
     spec.inner = inner;
     spec.argv.splice(0..0, before);
-    let launched = launcher.launch(opening).await;
+    let launched = launcher.launch(setup).await;
     let launched = launched.map_err(|error| format!("its helper did not start: {error}"))?;
     Ok((launched, held))
 }
 
 type StatusLines = Lines<BufReader<OwnedReadHalf>>;
 
-/// Waits for the helper's answer. A command may stop its helper before that has said that it runs.
-async fn nudged<T>(grip: &Grip, answer: impl Future<Output = T>) -> T {
+/// Waits for the helper's answer. A command may stop its helper before the helper reports the
+/// start.
+async fn nudged<T>(helper_handle: &HelperHandle, answer: impl Future<Output = T>) -> T {
     tokio::pin!(answer);
     loop {
         match timeout(NUDGE, &mut answer).await {
             Ok(answer) => return answer,
-            Err(_) => grip.wake(),
+            Err(_) => helper_handle.wake(),
         }
     }
 }
 
 /// Why a command does not run.
-enum NotBegun {
-    /// Nobody wants it any more.
+enum StartFailure {
+    /// It was stopped before it ran.
     Stopped,
-    /// The helper says why.
-    Told(String),
-    /// The helper said nothing, and is gone.
+    /// The helper's reason.
+    Reported(String),
+    /// The helper ended without a status.
     Lost(String),
 }
 
-/// Gives the helper its work; the command's process id where the helper is, or why there is none.
+/// Passes the command to the helper. Returns the command's process id as the helper sees it, or why
+/// there is none.
 async fn begin(
     orders: &mut OwnedWriteHalf,
     status: &mut StatusLines,
-    spec: &Spec,
-) -> Result<u32, NotBegun> {
-    let told = |error: serde_json::Error| format!("it cannot be written down: {error}");
-    let line = wire::line(spec).map_err(|error| NotBegun::Told(told(error)))?;
-    let lost = |error: io::Error| NotBegun::Lost(format!("its helper went away: {error}"));
+    spec: &CommandSpec,
+) -> Result<u32, StartFailure> {
+    let reported = |error: serde_json::Error| format!("it cannot be serialized: {error}");
+    let line = wire::line(spec).map_err(|error| StartFailure::Reported(reported(error)))?;
+    let lost = |error: io::Error| StartFailure::Lost(format!("its helper went away: {error}"));
     orders.write_all(&line).await.map_err(lost)?;
     match next(status).await.map_err(lost)? {
-        Some(Status::Started(os_pid)) => Ok(os_pid),
-        Some(Status::Failed(reason)) => Err(NotBegun::Told(reason)),
-        Some(Status::Exited(_)) | None => Err(NotBegun::Lost("its helper ended early".to_owned())),
+        Some(HelperStatus::Started(os_pid)) => Ok(os_pid),
+        Some(HelperStatus::Failed(reason)) => Err(StartFailure::Reported(reason)),
+        Some(HelperStatus::Exited(_)) | None => {
+            Err(StartFailure::Lost("its helper ended early".to_owned()))
+        }
     }
 }
 
-/// A helper that ended without a word to us may have left one where the command's words would stand: what
-/// opens the namespace does so.
+/// Adds the standard error of a helper that ended without a status: the program that opens the
+/// namespace reports errors there.
 async fn complained(reason: String, stderr: &mut ChildStderr) -> String {
     let mut complaint = Vec::new();
-    // Somebody else may hold the pipe still: then there is nothing to wait for.
+    // Another process may still hold the pipe, so this has a time limit.
     let _ = timeout(SILENCE, stderr.take(COMPLAINT).read_to_end(&mut complaint)).await;
     match String::from_utf8_lossy(&complaint).trim() {
         "" => reason,
@@ -250,14 +264,14 @@ async fn complained(reason: String, stderr: &mut ChildStderr) -> String {
     }
 }
 
-async fn next(status: &mut StatusLines) -> io::Result<Option<Status>> {
+async fn next(status: &mut StatusLines) -> io::Result<Option<HelperStatus>> {
     let Some(line) = status.next_line().await? else {
         return Ok(None);
     };
     Ok(Some(serde_json::from_str(&line)?))
 }
 
-/// Passes one pipe on until it ends.
+/// Forwards one pipe until it ends.
 async fn pump<R: AsyncRead + Unpin>(
     mut pipe: R,
     events: &mpsc::Sender<ChildEvent>,
@@ -266,7 +280,7 @@ async fn pump<R: AsyncRead + Unpin>(
 ) {
     let mut piece = vec![0; PIECE];
     loop {
-        // Cancel-safe: a read that loses the race has read nothing; what is there is always read first.
+        // Cancel-safe: a read that loses the race has read nothing. Available data is read first.
         let read = tokio::select! {
             biased;
             read = pipe.read(&mut piece) => read,
@@ -287,36 +301,36 @@ async fn pump<R: AsyncRead + Unpin>(
 }
 
 async fn silence(mut gone: watch::Receiver<bool>) {
-    // An error means that the sender went with our own task.
+    // An error means that our own task has dropped the sender.
     let _ = gone.wait_for(|gone| *gone).await;
     sleep(SILENCE).await;
 }
 
-/// The way down to the helper, while the command runs.
-struct Watch {
+/// The connection to the helper while the command runs.
+struct HelperWatch {
     os_pid: u32,
     orders: OwnedWriteHalf,
     status: StatusLines,
-    wishes: watch::Receiver<Option<u64>>,
-    grip: Grip,
+    stop_requests: watch::Receiver<Option<u64>>,
+    helper_handle: HelperHandle,
 }
 
-impl Watch {
-    /// Passes stops down, and returns when the helper and all that it held are gone.
+impl HelperWatch {
+    /// Forwards stops. Returns when the helper and all its processes are gone.
     async fn run_out(mut self, events: &mpsc::Sender<ChildEvent>) -> ChildExit {
         let ended = self.until_status_ends(events).await;
         let Self {
             os_pid,
             orders,
             status,
-            grip,
+            helper_handle,
             ..
         } = self;
         drop((orders, status));
         let found = match ended {
-            Some(_) => grip.ended().await,
-            // Given up, or killed by somebody.
-            None => grip.abandon().await,
+            Some(_) => helper_handle.ended().await,
+            // It did not answer, or was killed.
+            None => helper_handle.abandon().await,
         };
         match ended {
             Some(ended) => {
@@ -333,7 +347,7 @@ impl Watch {
                     swept: ended.swept.saturating_add(found),
                 }
             }
-            // The kernel has killed the command with its helper.
+            // The kernel killed the command with its helper.
             None => {
                 tracing::warn!(os_pid, swept = found, "the helper of a command was killed");
                 ChildExit {
@@ -345,27 +359,30 @@ impl Watch {
         }
     }
 
-    async fn until_status_ends(&mut self, events: &mpsc::Sender<ChildEvent>) -> Option<Ended> {
-        if self.wishes.borrow().is_some() {
-            // Asked for before we looked.
-            self.wishes.mark_changed();
+    async fn until_status_ends(
+        &mut self,
+        events: &mpsc::Sender<ChildEvent>,
+    ) -> Option<CommandExit> {
+        if self.stop_requests.borrow().is_some() {
+            // A stop may have been requested before this.
+            self.stop_requests.mark_changed();
         }
         let mut heard = true;
-        // When the grace is over, and the helper owes us an end.
+        // When the grace period is over and the helper must report the end.
         let mut due: Option<Instant> = None;
         let mut nudge: Option<Instant> = None;
         let mut woken = false;
         loop {
-            // Every arm is cancel-safe: whole lines, the newest wish, a closed channel, a moment.
+            // Every arm is cancel-safe: whole lines, the newest request, a closed channel, a timer.
             tokio::select! {
                 status = next(&mut self.status) => match status {
-                    Ok(Some(Status::Exited(ended))) => return Some(ended),
-                    Ok(Some(Status::Started(_) | Status::Failed(_))) => {}
+                    Ok(Some(HelperStatus::Exited(ended))) => return Some(ended),
+                    Ok(Some(HelperStatus::Started(_) | HelperStatus::Failed(_))) => {}
                     Ok(None) | Err(_) => return None,
                 },
-                // Never an error: our row of the table holds the other end.
-                Ok(()) = self.wishes.changed() => {
-                    let grace_ms = self.wishes.borrow_and_update().unwrap_or(0);
+                // Never an error: our table row holds the sender.
+                Ok(()) = self.stop_requests.changed() => {
+                    let grace_ms = self.stop_requests.borrow_and_update().unwrap_or(0);
                     due = Some(earlier(due, self.order(grace_ms).await));
                     nudge = due.map(|due| due + NUDGE);
                 }
@@ -378,17 +395,17 @@ impl Watch {
                     if due.is_some_and(|due| due.elapsed() >= GIVE_UP) {
                         return None;
                     }
-                    self.grip.nudge(&mut woken).await;
+                    self.helper_handle.nudge(&mut woken).await;
                     nudge = Some(Instant::now() + NUDGE);
                 }
             }
         }
     }
 
-    /// Tells the helper to stop; when the grace is over.
+    /// Orders the helper to stop. Returns the end of the grace period.
     async fn order(&mut self, grace_ms: u64) -> Instant {
-        if let Ok(line) = wire::line(&Order::Stop(grace_ms)) {
-            // A helper that is gone has ended its side too, and that is seen there.
+        if let Ok(line) = wire::line(&HelperOrder::Stop(grace_ms)) {
+            // A helper that is gone has also closed its status channel, which is noticed there.
             let _ = self.orders.write_all(&line).await;
         }
         later(Duration::from_millis(grace_ms))
@@ -399,7 +416,7 @@ fn earlier(before: Option<Instant>, now: Instant) -> Instant {
     before.map_or(now, |before| before.min(now))
 }
 
-/// A moment from now; a grace beyond all measure ends in a year.
+/// A time from now. A huge grace period is limited to a year.
 fn later(after: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
     Instant::now() + after.min(YEAR)

@@ -1,13 +1,13 @@
-//! Keeps the daemon's memory and environment from the commands it runs as the same user.
+//! Protects the daemon's memory and environment from commands, which run as the same user.
 //!
-//! Called once by the daemon's `main`, before it reads a key or starts a thread.
+//! The daemon's `main` calls this once, before it reads a key or starts a thread.
 
-/// Makes the calling process non-dumpable: no other process of the same user may trace it, read its
-/// memory, its environment or its descriptors through `/proc`, and it leaves no core file.
-/// Programs it starts are not affected.
+/// Makes the calling process non-dumpable. Other processes of the same user cannot trace it or read
+/// its memory, environment or descriptors through `/proc`, and it leaves no core file. Programs
+/// that it starts are not affected.
 ///
 /// # Errors
-/// What the system answered. Elsewhere than on Linux there is nothing to do, and nothing fails.
+/// The system's error. On systems other than Linux this does nothing and never fails.
 pub fn daemon() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -1,12 +1,12 @@
-//! The one way to start a process, and the promise that nothing it started is left behind.
+//! The only way to start a process, with the guarantee that none of its processes is left behind.
 //!
-//! The daemon never starts a command by itself. One thread that lives as long as the daemon starts a
-//! small helper for each command (the daemon's own binary, `reasonixd child`), and the helper starts
-//! the command. The helper is what lasts: it adopts whatever the command leaves behind, and kills it
-//! when the command ends, when it is told to, or when the daemon is gone.
+//! The daemon never starts a command directly. One thread, which lives as long as the daemon,
+//! starts a small helper for each command (the daemon's own binary, `reasonixd child`), and the
+//! helper starts the command. The helper adopts all orphans of the command and kills them when the
+//! command ends, when it is ordered to, or when the daemon is gone.
 //!
-//! The stream of events is what keeps a command alive: dropping it (or the whole `Child`) kills everything
-//! at once. Dropping the control alone does nothing.
+//! The event stream keeps a command alive: dropping it (or the whole `Child`) kills everything
+//! immediately. Dropping only the control does nothing.
 //!
 //! ```text
 //! daemon: spawner thread ──▶ bubblewrap ──▶ helper (first process of a namespace) ──▶ second stage ──exec──▶ command
@@ -14,31 +14,31 @@
 //!            └── stdout and stderr of the command go straight to the daemon ────────────────────────────┘
 //! ```
 //!
-//! Where no process namespace can be opened (it is tried once; see [`Mechanism`]) the helper is started
-//! directly, and is a subreaper instead. Then two things hold less: a command can see its helper and kill it,
-//! and what the command left by then goes to the next subreaper above. That is the daemon's parent process
-//! where it is a [`warden`]: there the daemon finds and kills it. Without a warden (a daemon in the
-//! foreground, a test) only what stayed in the command's own session is found.
+//! If no process namespace can be opened (probed once, see [`Mechanism`]), the helper is started
+//! directly as a subreaper. That is weaker in two ways. A command can see its helper and kill it.
+//! Orphans then go to the next subreaper above. If that is the daemon's parent process (see
+//! [`supervisor`]), the daemon finds and kills them there. Without one (a daemon in the foreground,
+//! a test), only processes in the command's own Unix session are found.
 
 mod procs;
 
 pub mod harden;
 pub mod options;
-pub mod warden;
+pub mod supervisor;
 
 mod drive;
-mod found;
-mod grip;
-mod inner;
+mod findings;
+mod helper_handle;
+mod init_process;
 mod mechanism;
-#[cfg(target_os = "linux")]
-mod place;
-#[cfg(not(target_os = "linux"))]
-#[path = "place_none.rs"]
-mod place;
 mod prepare;
 mod probe;
 mod recipe;
+#[cfg(target_os = "linux")]
+mod session_networks;
+#[cfg(not(target_os = "linux"))]
+#[path = "session_networks_none.rs"]
+mod session_networks;
 mod spawner;
 mod table;
 mod wire;
@@ -46,12 +46,13 @@ mod wire;
 pub mod child;
 mod tree;
 
-pub use mechanism::{Bound, Held, Mechanism};
-pub use options::{Helper, Layers, Limits, Options};
+pub use mechanism::{Mechanism, ProcessLimit, SandboxReport};
+pub use options::{BackendChoice, HelperProgram, ProcsOptions, ResourceLimits};
 pub use procs::Procs;
 
-/// Whether walls keep a command from abstract Unix sockets where `sandbox.network` gives it the network of the machine.
+/// Whether the sandbox blocks abstract Unix sockets if `sandbox.network` allows the machine's
+/// network.
 #[must_use]
 pub fn holds_abstract_sockets() -> bool {
-    sandbox::Inner::holds_abstract_sockets()
+    sandbox::ProcessRestrictions::holds_abstract_sockets()
 }

@@ -1,75 +1,76 @@
-//! How commands are held here, and why not better: for status and for `doctor`.
+//! How commands are contained on this machine, and why not better: for the status and for `doctor`.
 
 use std::fmt;
 
-use contract::Strength;
+use contract::SandboxStrength;
 
-/// What is in force.
+/// The containment in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// It is being tried out; the first command waits for that.
+    /// Probing. The first command waits for the result.
     Looking,
-    /// A process namespace for each command: when its first process ends, the kernel ends the rest.
+    /// A process namespace per command: when its first process ends, the kernel kills the others.
     Namespace {
         /// What opens it.
         by: &'static str,
-        /// What ends a fork bomb in it. `None`: nothing that binds this user here.
-        bound: Option<Bound>,
-        walls: Held,
+        /// What stops a fork bomb in it. `None`: nothing limits this user here.
+        bound: Option<ProcessLimit>,
+        sandbox: SandboxReport,
     },
-    /// A helper for each command adopts what is left behind, and sweeps it by what `/proc` shows.
+    /// A helper per command adopts orphans and kills them by searching `/proc`.
     Sweep {
-        /// Why there is no namespace, in a person's words.
+        /// Why there is no namespace, as a text for the user.
         why: String,
-        /// What a killed helper leaves is found through the daemon's parent process.
+        /// Orphans of a killed helper are found through the daemon's parent process.
         orphans_found: bool,
-        /// What ends a fork bomb. `None`: nothing that binds this user here.
-        bound: Option<Bound>,
-        walls: Held,
+        /// What stops a fork bomb. `None`: nothing limits this user here.
+        bound: Option<ProcessLimit>,
+        sandbox: SandboxReport,
     },
-    /// The command's process group: not Linux.
-    Group { walls: Held },
+    /// The command's process group, on systems other than Linux.
+    Group { sandbox: SandboxReport },
 }
 
-/// How walls are held.
+/// The state of the sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
-    pub strength: Strength,
-    /// What holds them, the outermost first: for a person.
+pub struct SandboxReport {
+    pub strength: SandboxStrength,
+    /// Its layers, outermost first, as texts for the user.
     pub layers: Vec<String>,
-    /// Why nothing stronger does, or what is less than it could be.
+    /// Why no stronger backend is used, or what is missing.
     pub why: Option<String>,
 }
 
 /// What limits the number of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// The numbers that the namespace has to give (`kernel.pid_max`, its own since Linux 6.14).
+pub enum ProcessLimit {
+    /// The namespace's process ids (`kernel.pid_max`, per namespace since Linux 6.14).
     PidMax,
-    /// The user's processes (`RLIMIT_NPROC`); in a namespace those of the command alone.
+    /// The user's processes (`RLIMIT_NPROC`). In a namespace only those of the command.
     Nproc,
 }
 
 impl Mechanism {
-    /// How strongly walls are held. [`Strength::None`] as long as it is not known.
+    /// The strength of the sandbox. [`SandboxStrength::None`] until it is known.
     #[must_use]
-    pub fn strength(&self) -> Strength {
-        self.walls().map_or(Strength::None, |walls| walls.strength)
+    pub fn strength(&self) -> SandboxStrength {
+        self.sandbox()
+            .map_or(SandboxStrength::None, |sandbox| sandbox.strength)
     }
 
-    /// How walls are held, once it is known.
+    /// The state of the sandbox, once it is known.
     #[must_use]
-    pub fn walls(&self) -> Option<&Held> {
+    pub fn sandbox(&self) -> Option<&SandboxReport> {
         match self {
             Self::Looking => None,
-            Self::Namespace { walls, .. } | Self::Sweep { walls, .. } | Self::Group { walls } => {
-                Some(walls)
-            }
+            Self::Namespace { sandbox, .. }
+            | Self::Sweep { sandbox, .. }
+            | Self::Group { sandbox } => Some(sandbox),
         }
     }
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for ProcessLimit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             Self::PidMax => "kernel.pid_max",
@@ -78,12 +79,12 @@ impl fmt::Display for Bound {
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for SandboxReport {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.strength {
-            Strength::Full => {}
-            Strength::Partial => to.write_str("partial sandbox: ")?,
-            Strength::None => to.write_str("no sandbox")?,
+            SandboxStrength::Full => {}
+            SandboxStrength::Partial => to.write_str("partial sandbox: ")?,
+            SandboxStrength::None => to.write_str("no sandbox")?,
         }
         to.write_str(&self.layers.join("; "))?;
         match &self.why {
@@ -95,31 +96,31 @@ impl fmt::Display for Held {
 
 impl fmt::Display for Mechanism {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bound, walls) = match self {
+        let (bound, sandbox) = match self {
             Self::Looking => return to.write_str("not known yet: no command was started"),
-            Self::Group { walls } => return write!(to, "process group; {walls}"),
-            Self::Namespace { by, bound, walls } => {
+            Self::Group { sandbox } => return write!(to, "process group; {sandbox}"),
+            Self::Namespace { by, bound, sandbox } => {
                 write!(to, "process namespace ({by})")?;
-                (bound, walls)
+                (bound, sandbox)
             }
             Self::Sweep {
                 why,
                 orphans_found,
                 bound,
-                walls,
+                sandbox,
             } => {
                 write!(to, "subreaper and sweep (no process namespace: {why})")?;
                 if !orphans_found {
                     to.write_str("; what a killed helper leaves may not be found")?;
                 }
-                (bound, walls)
+                (bound, sandbox)
             }
         };
         match bound {
             Some(bound) => write!(to, "; processes limited by {bound}")?,
             None => to.write_str("; processes not limited")?,
         }
-        write!(to, "; {walls}")
+        write!(to, "; {sandbox}")
     }
 }
 
@@ -128,12 +129,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_names_what_holds_and_why_not_better() {
+    fn the_report_names_the_sandbox_backend_and_why_no_stronger_one_works() {
         let namespace = Mechanism::Namespace {
             by: "bubblewrap",
-            bound: Some(Bound::PidMax),
-            walls: Held {
-                strength: Strength::Full,
+            bound: Some(ProcessLimit::PidMax),
+            sandbox: SandboxReport {
+                strength: SandboxStrength::Full,
                 layers: vec![
                     "bubblewrap (files, processes, network)".to_owned(),
                     "seccomp".to_owned(),
@@ -148,8 +149,8 @@ mod tests {
             why: "bubblewrap (`bwrap`) is not installed".to_owned(),
             orphans_found: false,
             bound: None,
-            walls: Held {
-                strength: Strength::None,
+            sandbox: SandboxReport {
+                strength: SandboxStrength::None,
                 layers: Vec::new(),
                 why: Some("nothing works".to_owned()),
             },
@@ -157,6 +158,6 @@ mod tests {
         let text = "subreaper and sweep (no process namespace: bubblewrap (`bwrap`) is not installed); \
                     what a killed helper leaves may not be found; processes not limited; no sandbox (nothing works)";
         assert_eq!(sweep.to_string(), text);
-        assert_eq!(sweep.strength(), Strength::None);
+        assert_eq!(sweep.strength(), SandboxStrength::None);
     }
 }

@@ -1,4 +1,4 @@
-//! What the assembly says once about every process that will be started.
+//! Settings of all processes, set once by the daemon's assembly.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,67 +6,67 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::warden::Warden;
+use crate::supervisor::SupervisorProcess;
 
-/// How `Procs` works.
+/// Settings of `Procs`.
 #[derive(Clone, Debug)]
-pub struct Options {
-    pub helper: Helper,
-    pub limits: Limits,
-    /// The file mode mask of commands. `None`: the daemon's own at the time of the start. A daemon that
-    /// narrows its mask for its own files says here what the person's was.
+pub struct ProcsOptions {
+    pub helper: HelperProgram,
+    pub limits: ResourceLimits,
+    /// The file mode mask of commands. `None`: the daemon's own when the command starts. A daemon
+    /// that narrows its mask for its own files passes the user's mask here.
     pub umask: Option<u32>,
-    pub layers: Layers,
-    /// The process that started the daemon and adopts what a killed helper leaves, where there is one.
-    pub warden: Option<Warden>,
+    pub layers: BackendChoice,
+    /// The process that started the daemon and adopts orphans of a killed helper, if any.
+    pub supervisor: Option<SupervisorProcess>,
 }
 
-/// By what commands are held: the strongest, or one that was chosen and nothing in its place where it does not work.
+/// The sandbox backend: the strongest one, or a chosen one without fallback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layers {
-    /// The strongest that works here.
+pub enum BackendChoice {
+    /// The strongest one that works here.
     #[default]
     Auto,
-    /// Bubblewrap, or nothing.
+    /// Bubblewrap only.
     Bubblewrap,
-    /// System calls of our own, or nothing.
+    /// Only our own system calls.
     Direct,
-    /// No namespaces: commands are held together by their helper, and within walls by Landlock and seccomp.
+    /// No namespaces: the helper manages processes, and Landlock and seccomp are the sandbox.
     Landlock,
-    /// No namespaces and no walls: commands are held together by their helper alone. For tests, which show by it what
-    /// is so on other machines.
+    /// No namespaces and no sandbox: only the helper manages processes. For tests that simulate
+    /// other machines.
     Off,
 }
 
-impl Options {
-    /// The daemon's own binary as helper, and the limits that are on by default.
+impl ProcsOptions {
+    /// Uses the daemon's own binary as helper, and the default limits.
     ///
     /// # Errors
-    /// Where the daemon cannot find its own binary.
+    /// The daemon cannot find its own binary.
     pub fn of_this_binary() -> io::Result<Self> {
         Ok(Self {
-            helper: Helper::this_binary()?,
-            limits: Limits::default(),
+            helper: HelperProgram::this_binary()?,
+            limits: ResourceLimits::default(),
             umask: None,
-            layers: Layers::Auto,
-            warden: Warden::of_this_process(),
+            layers: BackendChoice::Auto,
+            supervisor: SupervisorProcess::of_this_process(),
         })
     }
 }
 
-/// The program that calls [`crate::child::child_main`], and how it is told to.
+/// The program that calls [`crate::child::child_main`], with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Helper {
+pub struct HelperProgram {
     pub program: PathBuf,
-    /// Arguments before our own; `main` recognises the helper by them.
+    /// Arguments before our own, by which `main` recognises the helper.
     pub arguments: Vec<OsString>,
 }
 
-impl Helper {
+impl HelperProgram {
     /// The running binary, called as `<binary> child`.
     ///
     /// # Errors
-    /// Where the system cannot name the running binary.
+    /// The system cannot determine the running binary.
     pub fn this_binary() -> io::Result<Self> {
         Ok(Self {
             program: this_binary()?,
@@ -75,11 +75,11 @@ impl Helper {
     }
 }
 
-/// The running binary. On Linux by the link that still holds after an update has replaced the file, so
-/// that daemon and helper are always of the same build.
+/// The running binary. On Linux a link that stays valid after an update replaced the file, so that
+/// daemon and helper are from the same build.
 ///
 /// # Errors
-/// Where the system cannot name the running binary.
+/// The system cannot determine the running binary.
 pub fn this_binary() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         Ok(PathBuf::from("/proc/self/exe"))
@@ -88,24 +88,25 @@ pub fn this_binary() -> io::Result<PathBuf> {
     }
 }
 
-/// Resource limits of every command, as far as the system's own allow. `None`: not limited by us.
+/// Resource limits of every command, within the system's own limits. `None`: not limited by us.
 /// Core files are always off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// Processes and threads of the user. The kernel does not apply it to root.
     pub processes: Option<u64>,
-    /// Processes and threads of one command, where it has a process namespace. For root it may be up to 300
-    /// more, as long as the command has not started that many altogether.
+    /// Processes and threads of one command in a process namespace. For root up to 300 more, until
+    /// the command has started that many in total.
     pub tasks: Option<u32>,
     pub open_files: Option<u64>,
-    /// Address space of one process, in bytes. Off by default: many runtimes reserve far more than they use.
+    /// Address space of one process, in bytes. Off by default: many runtimes reserve far more than
+    /// they use.
     pub address_space: Option<u64>,
     /// Size of one file, in bytes.
     pub file_size: Option<u64>,
 }
 
-impl Limits {
-    /// In a namespace the kernel counts an ordinary user's processes by themselves.
+impl ResourceLimits {
+    /// In a namespace the kernel counts an ordinary user's processes separately.
     pub(crate) fn in_namespace(self) -> Self {
         let tasks = self.tasks.map(u64::from);
         let processes = match (self.processes, tasks) {
@@ -116,12 +117,13 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
-    /// Ends a fork bomb before it ends the machine; leaves the rest to the system. A big build or a browser
-    /// has some hundreds of threads. Of bombs of bash on two processors, one of 1,300 was gone 0.1 s after
-    /// the KILL and one of 4,400 after 2.2 s, and neither made the commands of others start later: what
-    /// cannot fork waits, and each session has its own share of the processors (the kernel's autogroups).
-    /// So no command gets a worse priority: it changed nothing that could be measured.
+impl Default for ResourceLimits {
+    /// Stops a fork bomb before it exhausts the machine, and limits nothing else. A big build or a
+    /// browser has some hundreds of threads. Measured with bash bombs on two processors: one of
+    /// 1,300 processes was gone 0.1 s after the KILL, and one of 4,400 after 2.2 s. Neither delayed
+    /// other commands: blocked forks wait, and each Unix session has its own share of the
+    /// processors (the kernel's autogroups). So commands keep their priority: lowering it had no
+    /// measurable effect.
     fn default() -> Self {
         Self {
             processes: Some(16_384),

@@ -1,71 +1,71 @@
-//! What has to be there before a command within walls is started, and for as long as it runs.
+//! Prepares a sandboxed command: requirements before its start and while it runs.
 
 use std::sync::Arc;
 
-use contract::Walls;
+use contract::SandboxSpec;
 use proto::Pid;
-use sandbox::{Host, Inner, Plan, Stubs};
+use sandbox::{HostFileSystem, MountPlan, ProcessRestrictions, Stubs};
 
-use crate::found;
-use crate::spawner::Opening;
+use crate::findings;
+use crate::spawner::NamespaceSetup;
 
-/// All that one command needs.
+/// The requirements of one command.
 #[derive(Default)]
-pub(crate) struct Prepared {
-    /// What is opened around the helper.
-    pub opening: Opening,
-    /// What the second stage does to itself.
-    pub inner: Option<Inner>,
-    /// What runs the command, before its own words.
+pub(crate) struct PreparedCommand {
+    /// The namespaces around the helper.
+    pub setup: NamespaceSetup,
+    /// The restrictions that the second stage applies to itself.
+    pub inner: Option<ProcessRestrictions>,
+    /// The program that runs the command, with its arguments.
     pub before: Vec<String>,
-    /// To be kept until nothing of the command is left.
+    /// Kept until no process of the command is left.
     pub held: Stubs,
 }
 
-/// Gets everything ready. Without walls nothing is needed. The error is for a person.
+/// Prepares a command. Without a sandbox nothing is needed. The error is a text for the user.
 pub(crate) async fn prepare(
     session: Pid,
-    walls: Option<Arc<Walls>>,
-    by: found::Walls,
-) -> Result<Prepared, String> {
-    let Some(walls) = walls else {
-        return Ok(Prepared::default());
+    sandbox: Option<Arc<SandboxSpec>>,
+    by: findings::SandboxBackend,
+) -> Result<PreparedCommand, String> {
+    let Some(sandbox) = sandbox else {
+        return Ok(PreparedCommand::default());
     };
     match by {
-        found::Walls::Not(why) => Err(format!("the sandbox does not work here: {why}")),
-        found::Walls::Landlock => Ok(Prepared {
-            inner: Some(Inner::alone(&walls)),
-            ..Prepared::default()
+        findings::SandboxBackend::Not(why) => Err(format!("the sandbox does not work here: {why}")),
+        findings::SandboxBackend::Landlock => Ok(PreparedCommand {
+            inner: Some(ProcessRestrictions::without_mounts(&sandbox)),
+            ..PreparedCommand::default()
         }),
-        found::Walls::Seatbelt => {
-            let profile = sandbox::seatbelt::profile(&walls);
+        findings::SandboxBackend::Seatbelt => {
+            let profile = sandbox::seatbelt::profile(&sandbox);
             let before = [sandbox::seatbelt::PROGRAM, "-p", &profile];
-            Ok(Prepared {
+            Ok(PreparedCommand {
                 before: before.map(str::to_owned).into(),
-                ..Prepared::default()
+                ..PreparedCommand::default()
             })
         }
-        found::Walls::Mounts { shared } => {
-            // It asks the file system, which may be slow or far.
-            let prepared = tokio::task::spawn_blocking(move || mounts(&walls)).await;
+        findings::SandboxBackend::Mounts { shared } => {
+            // It queries the file system, which may be slow.
+            let prepared = tokio::task::spawn_blocking(move || mounts(&sandbox)).await;
             let mut prepared = prepared.map_err(|error| error.to_string())??;
-            prepared.opening.session = Some(session).filter(|_| shared);
+            prepared.setup.session = Some(session).filter(|_| shared);
             Ok(prepared)
         }
     }
 }
 
-fn mounts(walls: &Walls) -> Result<Prepared, String> {
-    let refused = |why: sandbox::Refused| format!("the sandbox: {why}");
-    let mut plan = Plan::of(walls, &Host).map_err(refused)?;
+fn mounts(sandbox: &SandboxSpec) -> Result<PreparedCommand, String> {
+    let refused = |why: sandbox::PlanError| format!("the sandbox: {why}");
+    let mut plan = MountPlan::of(sandbox, &HostFileSystem).map_err(refused)?;
     let held = Stubs::make(&mut plan).map_err(refused)?;
-    Ok(Prepared {
-        inner: Some(Inner::behind(&plan)),
-        opening: Opening {
+    Ok(PreparedCommand {
+        inner: Some(ProcessRestrictions::inside_mounts(&plan)),
+        setup: NamespaceSetup {
             plan: Some(plan),
             session: None,
         },
         held,
-        ..Prepared::default()
+        ..PreparedCommand::default()
     })
 }

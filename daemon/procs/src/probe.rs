@@ -1,7 +1,8 @@
-//! How commands can really be held here: found by starting something that way.
+//! Determines how commands can be contained here, by trying it.
 //!
-//! Done once, by the spawner thread before its first start. What it finds holds for as long as the daemon
-//! runs: a system that takes it back later makes commands fail with the reason, and never run held by less.
+//! The spawner thread probes once, before its first start. The result holds for the daemon's
+//! lifetime. If the system later withdraws a feature, commands fail with the reason and never run
+//! with less containment.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
@@ -9,52 +10,52 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract::Strength;
+use contract::SandboxStrength;
 use rustix::process::geteuid;
-use sandbox::Place;
+use sandbox::NetworkNamespace;
 use serde::{Deserialize, Serialize};
 
-use crate::found::{self, Found};
-use crate::mechanism::{Bound, Held, Mechanism};
-use crate::options::{Layers, Options};
-use crate::place;
-use crate::recipe::{Around, Purpose, Recipe, Why};
+use crate::findings::{self, ProbeResults};
+use crate::mechanism::{Mechanism, ProcessLimit, SandboxReport};
+use crate::options::{BackendChoice, ProcsOptions};
+use crate::recipe::{NamespaceOptions, Purpose, Reason, Recipe};
+use crate::session_networks;
 use crate::wire;
 
-/// What the helper answers from inside.
+/// The helper's report from inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Inside {
-    /// It is the first process, and `/proc` is that of its namespace.
+pub(crate) struct InsideReport {
+    /// It is the first process, and `/proc` belongs to its namespace.
     pub first: bool,
-    /// The namespace's own `kernel.pid_max` could be set, and holds.
+    /// The namespace's own `kernel.pid_max` could be set and works.
     pub numbers: bool,
-    /// The root cannot be written, and there is no network but the loopback.
+    /// The root is read-only, and there is no network except the loopback.
     pub closed: bool,
 }
 
-/// An answer that takes longer is none.
+/// Time limit for the answer.
 const DEADLINE: Duration = Duration::from_secs(5);
-/// The most that is repeated of what the program complains.
+/// Maximum bytes reported of the program's standard error.
 const COMPLAINT: u64 = 400;
 
-/// The strongest way that works, and what is so then. No recipe: helpers are started directly.
-pub(crate) fn strongest(options: &Options) -> (Option<Recipe>, Found) {
+/// Finds the strongest method that works. Without a recipe, helpers are started directly.
+pub(crate) fn strongest(options: &ProcsOptions) -> (Option<Recipe>, ProbeResults) {
     if !cfg!(target_os = "linux") {
         return (None, elsewhere());
     }
     let root = geteuid().is_root();
     match open_one(options) {
-        Ok((recipe, Tried { inside, walls })) => {
+        Ok((recipe, TrialResult { inside, sandbox })) => {
             let bound = match (root, inside.numbers) {
-                (true, true) => Some(Bound::PidMax),
+                (true, true) => Some(ProcessLimit::PidMax),
                 (true, false) => None,
-                (false, _) => options.limits.tasks.map(|_| Bound::Nproc),
+                (false, _) => options.limits.tasks.map(|_| ProcessLimit::Nproc),
             };
-            let (walls, held) = match walls {
+            let (sandbox, held) = match sandbox {
                 Ok(alone) => {
                     let shared = alone.is_none();
                     (
-                        found::Walls::Mounts { shared },
+                        findings::SandboxBackend::Mounts { shared },
                         behind_mounts(&recipe, alone),
                     )
                 }
@@ -63,42 +64,45 @@ pub(crate) fn strongest(options: &Options) -> (Option<Recipe>, Found) {
             let mechanism = Mechanism::Namespace {
                 by: recipe.name(),
                 bound,
-                walls: held,
+                sandbox: held,
             };
-            (Some(recipe), Found { mechanism, walls })
+            (Some(recipe), ProbeResults { mechanism, sandbox })
         }
         Err(why) => {
             let bound = options.limits.processes.filter(|_| !root);
-            let (walls, held) = without_mounts(options, why.clone());
+            let (sandbox, held) = without_mounts(options, why.clone());
             let mechanism = Mechanism::Sweep {
                 why,
-                orphans_found: options.warden.is_some(),
-                bound: bound.map(|_| Bound::Nproc),
-                walls: held,
+                orphans_found: options.supervisor.is_some(),
+                bound: bound.map(|_| ProcessLimit::Nproc),
+                sandbox: held,
             };
-            (None, Found { mechanism, walls })
+            (None, ProbeResults { mechanism, sandbox })
         }
     }
 }
 
-/// The first way of opening namespaces that holds walls too; else the first that opens a process namespace.
-fn open_one(options: &Options) -> Result<(Recipe, Tried), Why> {
-    let both = [Recipe::new, |options: &Options| Ok(Recipe::direct(options))];
+/// The first method of opening namespaces that also supports a sandbox, or else the first that
+/// opens a process namespace.
+fn open_one(options: &ProcsOptions) -> Result<(Recipe, TrialResult), Reason> {
+    let both = [Recipe::new, |options: &ProcsOptions| {
+        Ok(Recipe::direct(options))
+    }];
     let ways = match options.layers {
-        Layers::Off => return Err("it is switched off".to_owned()),
-        Layers::Landlock => return Err("only Landlock is to be used".to_owned()),
-        Layers::Auto => &both[..],
-        Layers::Bubblewrap => &both[..1],
-        Layers::Direct => &both[1..],
+        BackendChoice::Off => return Err("it is switched off".to_owned()),
+        BackendChoice::Landlock => return Err("only Landlock is to be used".to_owned()),
+        BackendChoice::Auto => &both[..],
+        BackendChoice::Bubblewrap => &both[..1],
+        BackendChoice::Direct => &both[1..],
     };
     let mut lesser = None;
     let mut whys = Vec::new();
     for way in ways {
         let tried = way(options).and_then(|recipe| Ok((try_out(&recipe)?, recipe)));
         match tried {
-            Ok((tried, recipe)) if tried.walls.is_ok() => return Ok((recipe, tried)),
+            Ok((tried, recipe)) if tried.sandbox.is_ok() => return Ok((recipe, tried)),
             Ok((tried, recipe)) => {
-                whys.extend(tried.walls.clone().err());
+                whys.extend(tried.sandbox.clone().err());
                 lesser = lesser.or(Some((recipe, tried)));
             }
             Err(why) => whys.push(why),
@@ -106,28 +110,29 @@ fn open_one(options: &Options) -> Result<(Recipe, Tried), Why> {
     }
     let why = whys.join("; ");
     let (recipe, mut tried) = lesser.ok_or_else(|| why.clone())?;
-    tried.walls = Err(why);
+    tried.sandbox = Err(why);
     Ok((recipe, tried))
 }
 
-/// Where there are no namespaces at all.
-fn elsewhere() -> Found {
+/// For systems without namespaces.
+fn elsewhere() -> ProbeResults {
     if let Some(found) = seatbelt() {
         return found;
     }
     let why = "there is none for this system".to_owned();
-    let walls = Held {
+    let sandbox = SandboxReport {
         why: Some(why.clone()),
-        ..Held::default()
+        ..SandboxReport::default()
     };
-    Found {
-        mechanism: Mechanism::Group { walls },
-        walls: found::Walls::Not(why),
+    ProbeResults {
+        mechanism: Mechanism::Group { sandbox },
+        sandbox: findings::SandboxBackend::Not(why),
     }
 }
 
-/// macOS. Partial: without the network there is no loopback of a session's own, and processes of others are seen.
-fn seatbelt() -> Option<Found> {
+/// macOS. Partial: without network access a session has no separate loopback, and processes of
+/// others are visible.
+fn seatbelt() -> Option<ProbeResults> {
     let program = sandbox::seatbelt::PROGRAM;
     let tried = Command::new(program)
         .args(["-p", "(version 1)(allow default)", "/usr/bin/true"])
@@ -139,88 +144,100 @@ fn seatbelt() -> Option<Found> {
     if !cfg!(target_os = "macos") || !tried.is_ok_and(|status| status.success()) {
         return None;
     }
-    let walls = Held {
-        strength: Strength::Partial,
+    let sandbox = SandboxReport {
+        strength: SandboxStrength::Partial,
         layers: vec![format!("Seatbelt (`{program}`)")],
         why: None,
     };
-    Some(Found {
-        mechanism: Mechanism::Group { walls },
-        walls: found::Walls::Seatbelt,
+    Some(ProbeResults {
+        mechanism: Mechanism::Group { sandbox },
+        sandbox: findings::SandboxBackend::Seatbelt,
     })
 }
 
 /// `alone`: why the commands of a session cannot share a loopback.
-fn behind_mounts(recipe: &Recipe, alone: Option<Why>) -> Held {
+fn behind_mounts(recipe: &Recipe, alone: Option<Reason>) -> SandboxReport {
     let mut layers = vec![format!("{} (files, processes, network)", recipe.name())];
-    layers.extend(sandbox::Inner::layers());
-    Held {
-        strength: Strength::Full,
+    layers.extend(sandbox::ProcessRestrictions::layers());
+    SandboxReport {
+        strength: SandboxStrength::Full,
         layers,
         why: alone.map(|why| format!("each command has a loopback of its own: {why}")),
     }
 }
 
-/// What holds walls where mounts do not work, for this reason.
-fn without_mounts(options: &Options, why: String) -> (found::Walls, Held) {
-    let layers = sandbox::Inner::layers();
-    let may = matches!(options.layers, Layers::Auto | Layers::Landlock);
-    if may && sandbox::Inner::can_be_alone() {
-        let held = Held {
-            strength: Strength::Partial,
+/// The sandbox if mounts do not work, for this reason.
+fn without_mounts(
+    options: &ProcsOptions,
+    why: String,
+) -> (findings::SandboxBackend, SandboxReport) {
+    let layers = sandbox::ProcessRestrictions::layers();
+    let may = matches!(
+        options.layers,
+        BackendChoice::Auto | BackendChoice::Landlock
+    );
+    if may && sandbox::ProcessRestrictions::can_be_alone() {
+        let held = SandboxReport {
+            strength: SandboxStrength::Partial,
             layers,
             why: Some(why),
         };
-        return (found::Walls::Landlock, held);
+        return (findings::SandboxBackend::Landlock, held);
     }
-    let held = Held {
+    let held = SandboxReport {
         why: Some(why.clone()),
-        ..Held::default()
+        ..SandboxReport::default()
     };
-    (found::Walls::Not(why), held)
+    (findings::SandboxBackend::Not(why), held)
 }
 
-/// What trying out has shown.
-struct Tried {
-    inside: Inside,
-    /// Whether walls hold too; and then, why the commands of a session cannot share a loopback, if so.
-    walls: Result<Option<Why>, Why>,
+/// Result of a trial.
+struct TrialResult {
+    inside: InsideReport,
+    /// Whether the sandbox works. If so, why the commands of a session cannot share a loopback, if
+    /// they cannot.
+    sandbox: Result<Option<Reason>, Reason>,
 }
 
-/// Tries walls, which take everything that a namespace alone takes; only where they do not work, that alone.
-fn try_out(recipe: &Recipe) -> Result<Tried, Why> {
-    let plan = sandbox::Plan::to_probe();
-    let walls = |network| Around {
+/// Tries a sandbox, which includes everything that a plain namespace needs. Tries a plain namespace
+/// only if that fails.
+fn try_out(recipe: &Recipe) -> Result<TrialResult, Reason> {
+    let plan = sandbox::MountPlan::to_probe();
+    let sandbox = |network| NamespaceOptions {
         plan: Some(&plan),
         network,
         nothings: &[],
     };
-    let shared = place::open(recipe)
+    let shared = session_networks::open(recipe)
         .map_err(|error| error.to_string())
-        .and_then(|place| ask(recipe, &walls(false), Some(place)));
+        .and_then(|place| ask(recipe, &sandbox(false), Some(place)));
     let alone = match shared {
         Ok(inside) if inside.closed => {
-            let walls = Ok(None);
-            return Ok(Tried { inside, walls });
+            let sandbox = Ok(None);
+            return Ok(TrialResult { inside, sandbox });
         }
-        Ok(_) => "entering a network namespace does not hold".to_owned(),
+        Ok(_) => "entering a network namespace has no effect".to_owned(),
         Err(why) => why,
     };
-    let why = match ask(recipe, &walls(true), None) {
+    let why = match ask(recipe, &sandbox(true), None) {
         Ok(inside) if inside.closed => {
-            let walls = Ok(Some(alone));
-            return Ok(Tried { inside, walls });
+            let sandbox = Ok(Some(alone));
+            return Ok(TrialResult { inside, sandbox });
         }
-        Ok(_) => "what is mounted does not hold".to_owned(),
+        Ok(_) => "the mounts have no effect".to_owned(),
         Err(why) => why,
     };
-    let inside = ask(recipe, &Around::default(), None)?;
-    let walls = Err(why);
-    Ok(Tried { inside, walls })
+    let inside = ask(recipe, &NamespaceOptions::default(), None)?;
+    let sandbox = Err(why);
+    Ok(TrialResult { inside, sandbox })
 }
 
-/// Opens a namespace, and has the helper in it say how it looks from there.
-fn ask(recipe: &Recipe, around: &Around<'_>, place: Option<Place>) -> Result<Inside, Why> {
+/// Opens a namespace and gets the helper's report from inside.
+fn ask(
+    recipe: &Recipe,
+    around: &NamespaceOptions<'_>,
+    place: Option<NetworkNamespace>,
+) -> Result<InsideReport, Reason> {
     let failed = |error: io::Error| format!("`{}`: {error}", recipe.program().display());
     let (ours, theirs) = UnixStream::pair().map_err(failed)?;
     let mut command = recipe.command(Purpose::Probe, around);
@@ -234,16 +251,16 @@ fn ask(recipe: &Recipe, around: &Around<'_>, place: Option<Place>) -> Result<Ins
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
-    // It holds the other end: that a helper has gone could not be heard.
+    // It holds the other end, which would hide the helper's exit.
     drop(command);
     let mut helper = spawned.map_err(failed)?;
     let instructed = recipe.instruct(&ours, Purpose::Probe, around);
     let answer = match instructed {
-        // It went away before it was told anything: what it has said of that tells why.
+        // It ended before reading the request. Its standard error says why.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
         instructed => instructed.and_then(|()| listen(&ours)),
     };
-    // It has answered, or it will not: what it still does is of no use.
+    // It has answered, or never will.
     let _ = helper.kill();
     let _ = helper.wait();
     match answer {
@@ -253,7 +270,7 @@ fn ask(recipe: &Recipe, around: &Around<'_>, place: Option<Place>) -> Result<Ins
         Ok(None) => {
             let mut complaint = String::new();
             if let Some(from) = helper.stderr.take() {
-                // What cannot be read is not repeated.
+                // Unreadable output is omitted.
                 let _ = from.take(COMPLAINT).read_to_string(&mut complaint);
             }
             Err(match complaint.trim() {
@@ -264,15 +281,15 @@ fn ask(recipe: &Recipe, around: &Around<'_>, place: Option<Place>) -> Result<Ins
     }
 }
 
-/// The answer; `None` where it ended without one.
-fn listen(ours: &UnixStream) -> io::Result<Option<Inside>> {
+/// The answer, or `None` if it ended without one.
+fn listen(ours: &UnixStream) -> io::Result<Option<InsideReport>> {
     let end = Instant::now() + DEADLINE;
     ours.set_read_timeout(Some(DEADLINE))?;
     let mut line = String::new();
     let late = || io::Error::new(io::ErrorKind::TimedOut, "it did not answer in time");
     match BufReader::new(ours).read_line(&mut line) {
         Err(_) if Instant::now() >= end => Err(late()),
-        // It went away, without even taking what was laid ready for it.
+        // It ended without reading its message.
         Err(_) => Ok(None),
         Ok(_) => Ok(wire::read(&line).ok()),
     }

@@ -1,12 +1,12 @@
-//! The handle that the assembly keeps: starts commands, lists them, stops them.
+//! The handle for the assembly: starts, lists and stops commands.
 //!
-//! Knows nothing of how a command is held together; that is `drive` here and `child` in the helper.
+//! Process management is in `drive`, and in `child` for the helper.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use contract::{Child, Command, STDIN_MAX, Spawn, SpawnError, Strength, Walls};
+use contract::{Child, Command, STDIN_MAX, SandboxSpec, SandboxStrength, Spawn, SpawnError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -14,25 +14,26 @@ use proto::params::process::ChildProcess;
 use tokio::sync::oneshot;
 
 use crate::drive;
-use crate::found::Findings;
+use crate::findings::Findings;
 use crate::mechanism::Mechanism;
-use crate::options::Options;
-use crate::place::Places;
+use crate::options::ProcsOptions;
+use crate::session_networks::SessionNetworks;
 use crate::spawner::Launcher;
 use crate::table::Table;
-use crate::wire::Spec;
+use crate::wire::CommandSpec;
 
-/// Every process that the daemon has started, and the only way to start one.
+/// All processes started by the daemon, and the only way to start one.
 ///
-/// Dropping the last handle without [`Procs::shutdown`] kills everything too, but nobody can wait for it.
+/// Dropping the last handle without [`Procs::shutdown`] kills everything too, but nobody can wait
+/// for it.
 pub struct Procs {
-    options: Options,
+    options: ProcsOptions,
     table: Arc<Table>,
-    /// Empty until the thread has found out.
+    /// Empty until the probe has finished.
     findings: Findings,
-    /// The loopbacks of sessions.
-    places: Places,
-    /// Shared with starts that have not begun: they must neither keep the thread nor miss its end.
+    /// The networks of sessions.
+    networks: SessionNetworks,
+    /// Shared with pending starts: they must neither keep the thread alive nor miss its end.
     thread: Arc<Mutex<Option<Thread>>>,
 }
 
@@ -42,70 +43,69 @@ struct Thread {
 }
 
 impl Procs {
-    /// Starts the thread that will start everything.
+    /// Starts the spawner thread.
     ///
     /// # Errors
-    /// When the system gives no thread.
-    pub fn start(options: Options) -> io::Result<Arc<Self>> {
+    /// The system cannot create a thread.
+    pub fn start(options: ProcsOptions) -> io::Result<Arc<Self>> {
         let (found, findings) = Findings::open();
-        let places = Places::default();
-        let (launcher, handle) = Launcher::start(options.clone(), found, places.clone())?;
+        let networks = SessionNetworks::default();
+        let (launcher, handle) = Launcher::start(options.clone(), found, networks.clone())?;
         Ok(Arc::new(Self {
             options,
             findings,
-            places,
+            networks,
             table: Table::new(),
             thread: Arc::new(Mutex::new(Some(Thread { launcher, handle }))),
         }))
     }
 
-    /// How commands are held together here. Known some milliseconds after the start.
+    /// How commands are contained here. Known some milliseconds after the start.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         let found = self.findings.now();
         found.map_or(Mechanism::Looking, |found| found.mechanism)
     }
 
-    /// Waits until it is known how commands are held here: [`Procs::mechanism`] and [`Spawn::strength`] do not
-    /// change afterwards.
-    pub async fn settled(&self) -> Strength {
+    /// Waits for the probe. [`Procs::mechanism`] and [`Spawn::strength`] do not change afterwards.
+    pub async fn settled(&self) -> SandboxStrength {
         let found = self.findings.settled().await;
-        found.map_or(Strength::None, |found| found.mechanism.strength())
+        found.map_or(SandboxStrength::None, |found| found.mechanism.strength())
     }
 
-    /// The commands that run, oldest first.
+    /// The running commands, oldest first.
     #[must_use]
     pub fn table(&self) -> Vec<ChildProcess> {
         self.table.list()
     }
 
-    /// How many commands run, are being started, or are being cleared away.
+    /// Number of commands that run, start or are being cleaned up.
     #[must_use]
     pub fn count(&self) -> usize {
         self.table.count(None)
     }
 
-    /// Stops the command in the background that has this number. Whether there was one.
+    /// Stops the background command with this number. Returns whether there was one.
     pub fn stop_number(&self, number: Pid, grace_ms: u64) -> bool {
         self.table.stop_number(number, grace_ms)
     }
 
-    /// Resolves when nothing that the session started is left.
+    /// Resolves when no process of the session is left.
     pub async fn session_gone(&self, session: Pid) {
         self.table.until_none(Some(session)).await;
     }
 
-    /// Starts nothing any more, stops everything, and resolves when it is all gone. May be called again,
-    /// with a shorter grace, while the first call still waits.
+    /// Refuses new starts, stops everything, and resolves when all processes are gone. It may be
+    /// called again with a shorter grace period while the first call waits.
     pub async fn shutdown(&self, grace_ms: u64) {
         self.table.close();
         self.table.stop(None, grace_ms);
         self.table.until_none(None).await;
-        self.places.clear();
+        self.networks.clear();
         let thread = lock(&self.thread).take();
         if let Some(Thread { launcher, handle }) = thread {
             drop(launcher);
-            // The thread ends by itself now; what it came to has nothing to tell.
+            // The thread now ends by itself. Its result is irrelevant.
             let _ = tokio::task::spawn_blocking(move || handle.join()).await;
         }
     }
@@ -116,9 +116,9 @@ fn lock(thread: &Mutex<Option<Thread>>) -> MutexGuard<'_, Option<Thread>> {
 }
 
 impl Spawn for Procs {
-    fn strength(&self) -> Strength {
+    fn strength(&self) -> SandboxStrength {
         let found = self.findings.soon();
-        found.map_or(Strength::None, |found| found.mechanism.strength())
+        found.map_or(SandboxStrength::None, |found| found.mechanism.strength())
     }
 
     fn spawn(
@@ -129,12 +129,12 @@ impl Spawn for Procs {
         let table = Arc::clone(&self.table);
         let thread = Arc::clone(&self.thread);
         let (title, number) = (command.title.clone(), command.number);
-        let walls = command.walls.clone();
+        let sandbox = command.sandbox.clone();
         let findings = self.findings.clone();
-        let spec = Spec::new(command, &self.options);
-        let warden = self.options.warden;
+        let spec = CommandSpec::new(command, &self.options);
+        let supervisor = self.options.supervisor;
         async move {
-            // Not before somebody asks for it: a future that nobody polls must not hold up a shutdown.
+            // Admitted when polled: an unpolled future must not delay a shutdown.
             let entry = table.admit(session, title, number)?;
             let launcher = lock(&thread).as_ref().map(|thread| thread.launcher.clone());
             let launcher = launcher.ok_or(SpawnError::Stopping)?;
@@ -154,15 +154,15 @@ impl Spawn for Procs {
                 return Err(SpawnError::Start { program, reason });
             }
             let (reply, started) = oneshot::channel();
-            // In a task of its own: a caller that goes away must not leave a half-started command.
-            tokio::spawn(drive::run(drive::Job {
-                wanted: drive::Wanted {
+            // A separate task: a caller that goes away must not leave a half-started command.
+            tokio::spawn(drive::run(drive::StartJob {
+                wanted: drive::StartRequest {
                     launcher,
                     findings,
                     session,
-                    walls,
+                    sandbox,
                     spec,
-                    warden,
+                    supervisor,
                     program: program.clone(),
                 },
                 entry,
@@ -184,13 +184,13 @@ impl Spawn for Procs {
 
     fn stop_session(&self, session: Pid, grace_ms: u64) {
         self.table.stop(Some(session), grace_ms);
-        self.places.forget(session);
+        self.networks.forget(session);
     }
 
     #[cfg(unix)]
-    fn clear(&self, walls: &Walls) {
-        // Other walls than mounts leave nothing, and then none of it is there.
-        if let Ok(plan) = sandbox::Plan::of(walls, &sandbox::Host) {
+    fn clear(&self, sandbox: &SandboxSpec) {
+        // Only mounts leave files behind.
+        if let Ok(plan) = sandbox::MountPlan::of(sandbox, &sandbox::HostFileSystem) {
             sandbox::Stubs::clear(&plan);
         }
     }

@@ -1,18 +1,18 @@
-//! The way into a PID namespace: which program opens it, and with which arguments.
+//! How to open a PID namespace: the program and its arguments.
 //!
-//! Bubblewrap makes a process namespace whose first process is our helper. What is in it cannot see, signal
-//! or outlive what is outside: when the helper, bubblewrap, the spawner thread or the daemon dies, by
-//! whatever blow, the kernel kills all the rest in one piece. So it says how long a command lives. What it may
-//! touch say the walls, whose arguments come from `sandbox`; without them file system, devices, network, user
-//! and groups stay as they are.
+//! Bubblewrap creates a process namespace whose first process is our helper. Its processes cannot
+//! see, signal or outlive processes outside: when the helper, bubblewrap, the spawner thread or the
+//! daemon dies for any reason, the kernel kills all of them at once. So the namespace bounds the
+//! lifetime of a command. The sandbox, whose arguments come from the `sandbox` crate, bounds its
+//! access. Without a sandbox, file system, devices, network, user and groups are unchanged.
 //!
-//! What else is different inside:
-//! - No program gains rights by being started (`NO_NEW_PRIVS`, and mounts without set-user-id): `sudo`,
-//!   `su` and the like do not work in a command.
-//! - `/proc` shows the namespace alone, and parts of it (`/proc/sys`, `/proc/bus` …) cannot be written.
-//! - Mounts made by a command end with it.
-//! - For an ordinary user it takes a user namespace, in which only the user's own number exists: files of
-//!   others look as if they belonged to `nobody`. What may be read and written does not change.
+//! Other differences inside:
+//! - Programs cannot gain privileges (`NO_NEW_PRIVS`, and mounts without set-user-id): `sudo` and
+//!   `su` do not work.
+//! - `/proc` shows only the namespace, and parts of it (`/proc/sys`, `/proc/bus` …) are read-only.
+//! - Mounts created by a command end with it.
+//! - For an ordinary user it needs a user namespace with only the user's own id: files of others
+//!   appear to belong to `nobody`. Access rights do not change.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -28,13 +28,13 @@ use std::time::Duration;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::geteuid;
-use sandbox::Plan;
-use sandbox::bubblewrap::{self, Network};
+use sandbox::MountPlan;
+use sandbox::bubblewrap::{self, NetworkAccess};
 
 use crate::child::{INSIDE, OPEN, PLACE, PROBE};
-use crate::options::{Helper, Options};
+use crate::options::{HelperProgram, ProcsOptions};
 
-/// Where the program may stand. Never on a `PATH`: that may lead into a project.
+/// Where the program may be. Never on `PATH`, which may include a project directory.
 const PLACES: [&str; 6] = [
     "/usr/bin/bwrap",
     "/bin/bwrap",
@@ -44,82 +44,82 @@ const PLACES: [&str; 6] = [
     "/usr/libexec/bwrap",
 ];
 
-/// Process numbers below this one are given out only once in a namespace (`RESERVED_PIDS` in the kernel's
-/// `kernel/pid.c`), so they do not count as room.
+/// Process ids below this one are assigned only once in a namespace (`RESERVED_PIDS` in the
+/// kernel's `kernel/pid.c`), so they do not count.
 const RESERVED: u32 = 300;
 
-/// How every helper is started, once it is known that it can be.
+/// How every helper is started, once this is known to work.
 pub(crate) struct Recipe {
-    by: By,
+    by: NamespaceOpener,
     program: PathBuf,
-    /// The helper and what it is told.
+    /// The helper and its arguments.
     helper: Vec<OsString>,
-    /// Inherited by the helper, whose only way to the binary it is: the `/proc` of the daemon is not there.
-    /// Never read.
+    /// Inherited by the helper as its only way to the binary, because it cannot see the daemon's
+    /// `/proc`. Never read.
     _binary: Option<File>,
-    /// The directory in which the helper finds the switch for how many processes its namespace may have.
+    /// The directory with the kernel setting for the namespace's maximum number of processes.
     switches: Option<OwnedFd>,
 }
 
-/// Who opens namespaces.
+/// The program that opens namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum NamespaceOpener {
     Bubblewrap,
     /// The helper's own binary.
     Itself,
 }
 
-/// What somebody wants of the namespaces.
+/// The purpose of the namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To hold a command in them.
+    /// To run a command in them.
     Hold,
-    /// To see whether it works.
+    /// To test whether they work.
     Probe,
-    /// To have a network namespace handed over, and nothing else.
+    /// Only to hand over a network namespace.
     Place,
 }
 
-/// What is opened, besides the process namespace.
+/// Additional setup besides the process namespace.
 #[derive(Default)]
-pub(crate) struct Around<'a> {
-    pub plan: Option<&'a Plan>,
-    /// A loopback of its own.
+pub(crate) struct NamespaceOptions<'a> {
+    pub plan: Option<&'a MountPlan>,
+    /// Open a separate loopback.
     pub network: bool,
-    /// Open on nothing to read.
+    /// Empty descriptors.
     pub nothings: &'a [OwnedFd],
 }
 
-/// Why there is no recipe, in a person's words.
-pub(crate) type Why = String;
+/// Why there is no recipe, as a text for the user.
+pub(crate) type Reason = String;
 
 impl Recipe {
-    /// By bubblewrap. Starts nothing.
-    pub fn new(options: &Options) -> Result<Self, Why> {
+    /// Uses bubblewrap. Starts nothing.
+    pub fn new(options: &ProcsOptions) -> Result<Self, Reason> {
         let program = trusted(&PLACES)?;
         let why = |error: io::Error| format!("the daemon's binary cannot be passed on: {error}");
         let binary = File::open(&options.helper.program).map_err(why)?;
-        // Everything the daemon starts comes by way of the helper, which closes it.
+        // All children of the daemon are started through the helper, which closes it.
         fcntl_setfd(&binary, FdFlags::empty()).map_err(|error| why(error.into()))?;
         let switches = switches();
         let numbers = numbers(options, switches.as_ref());
         Ok(Self {
-            by: By::Bubblewrap,
+            by: NamespaceOpener::Bubblewrap,
             program,
-            helper: told(&options.helper, binary.as_raw_fd(), numbers),
+            helper: helper_arguments(&options.helper, binary.as_raw_fd(), numbers),
             _binary: Some(binary),
             switches,
         })
     }
 
-    /// By system calls of the helper's own binary. Starts nothing.
-    pub fn direct(options: &Options) -> Self {
+    /// Uses system calls of the helper's own binary. Starts nothing.
+    pub fn direct(options: &ProcsOptions) -> Self {
         let switches = switches();
         let numbers = numbers(options, switches.as_ref());
         let mut helper = options.helper.arguments.clone();
         helper.extend([OPEN, INSIDE, &numbers.to_string()].map(OsString::from));
         Self {
-            by: By::Itself,
+            by: NamespaceOpener::Itself,
             program: options.helper.program.clone(),
             helper,
             _binary: None,
@@ -131,31 +131,33 @@ impl Recipe {
         &self.program
     }
 
-    /// What opens the namespaces, for a person.
+    /// The name of the opener, for users.
     pub fn name(&self) -> &'static str {
         match self.by {
-            By::Bubblewrap => "bubblewrap",
-            By::Itself => "direct system calls",
+            NamespaceOpener::Bubblewrap => "bubblewrap",
+            NamespaceOpener::Itself => "direct system calls",
         }
     }
 
-    /// Whether empty files have to be passed on open.
+    /// Whether open empty files have to be passed.
     pub fn wants_nothings(&self) -> bool {
-        self.by == By::Bubblewrap
+        self.by == NamespaceOpener::Bubblewrap
     }
 
-    /// The program that opens namespaces, and what it is told on its command line. The rest it hears from
-    /// [`Recipe::instruct`].
-    pub fn command(&self, purpose: Purpose, around: &Around<'_>) -> Command {
+    /// The program that opens namespaces, with its arguments. [`Recipe::instruct`] sends the rest.
+    pub fn command(&self, purpose: Purpose, around: &NamespaceOptions<'_>) -> Command {
         let mut command = Command::new(&self.program);
-        if self.by == By::Itself {
+        if self.by == NamespaceOpener::Itself {
             command.arg0("reasonixd").args(&self.helper);
         } else if purpose == Purpose::Place {
-            // Without what only a helper that holds a command is told.
+            // Without the arguments that are only for a helper with a command.
             let helper = self.helper.iter().take_while(|word| *word != INSIDE);
             command.args(NETWORK).args(helper).arg(PLACE);
         } else {
-            command.args(OPENED).args(walls(around)).args(&self.helper);
+            command
+                .args(OPENED)
+                .args(sandbox(around))
+                .args(&self.helper);
         }
         if purpose == Purpose::Probe {
             command.arg(PROBE);
@@ -163,15 +165,15 @@ impl Recipe {
         command
     }
 
-    /// What it has to hear first, when it has just been started: what to open, where that does not stand on the
-    /// command line, and for the helper one byte, with the directory of switches where it needs that.
+    /// Sends the first message to a new process: the namespace request if it is not on the command
+    /// line, and for the helper one byte, with the directory of kernel settings if it needs that.
     pub fn instruct(
         &self,
         to: &UnixStream,
         purpose: Purpose,
-        around: &Around<'_>,
+        around: &NamespaceOptions<'_>,
     ) -> io::Result<()> {
-        if self.by == By::Itself {
+        if self.by == NamespaceOpener::Itself {
             order(to, purpose, around)?;
         }
         if purpose == Purpose::Place {
@@ -189,60 +191,60 @@ impl Recipe {
     }
 }
 
-/// Tells an opener of ours what to open.
+/// Sends a namespace request to our own opener.
 #[cfg(target_os = "linux")]
-fn order(mut to: &UnixStream, purpose: Purpose, around: &Around<'_>) -> io::Result<()> {
+fn order(mut to: &UnixStream, purpose: Purpose, around: &NamespaceOptions<'_>) -> io::Result<()> {
     use crate::child::open::DIGITS;
-    let order = sandbox::direct::Order {
+    let order = sandbox::direct::NamespaceRequest {
         plan: around.plan.cloned(),
         network: around.network,
         place: purpose == Purpose::Place,
     };
     let text = serde_json::to_vec(&order)?;
-    // An opener that does not listen must not hold up everybody else.
+    // An opener that does not read must not block others.
     to.set_write_timeout(Some(HEARD))?;
     to.write_all(format!("{:0DIGITS$}", text.len()).as_bytes())?;
     to.write_all(&text)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn order(_to: &UnixStream, _purpose: Purpose, _around: &Around<'_>) -> io::Result<()> {
+fn order(_to: &UnixStream, _purpose: Purpose, _around: &NamespaceOptions<'_>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// How long an opener may take to hear what to open.
+/// Time limit for the opener to read its request.
 const HEARD: Duration = Duration::from_secs(5);
 
-/// How many process numbers a namespace may give out; 0 for as many as it likes.
-fn numbers(options: &Options, switches: Option<&OwnedFd>) -> u32 {
+/// Maximum number of process ids in a namespace. 0: unlimited.
+fn numbers(options: &ProcsOptions, switches: Option<&OwnedFd>) -> u32 {
     let tasks = switches.and(options.limits.tasks);
     tasks.map_or(0, |tasks| tasks.saturating_add(RESERVED))
 }
 
-/// What bubblewrap is told of walls.
-fn walls(around: &Around<'_>) -> Vec<OsString> {
+/// Bubblewrap's arguments for a sandbox.
+fn sandbox(around: &NamespaceOptions<'_>) -> Vec<OsString> {
     let Some(plan) = around.plan else {
         return AS_IT_IS.map(OsString::from).into();
     };
     let network = if around.network {
-        Network::Own
+        NetworkAccess::Own
     } else {
-        Network::Shared
+        NetworkAccess::Shared
     };
     let nothings: Vec<_> = around.nothings.iter().map(AsRawFd::as_raw_fd).collect();
     bubblewrap::arguments(plan, network, geteuid().is_root(), &nothings)
 }
 
-/// A process namespace, whose first process is the helper itself, and that ends with who asked for it.
+/// A process namespace with the helper itself as first process, which ends with its parent.
 const OPENED: [&str; 3] = ["--unshare-pid", "--as-pid-1", "--die-with-parent"];
-/// Without walls: the same file system with the same devices, and the namespace's own list of processes.
+/// Without a sandbox: the same file system and devices, and the namespace's own `/proc`.
 const AS_IT_IS: [&str; 5] = ["--dev-bind", "/", "/", "--proc", "/proc"];
 
 /// Only a network namespace.
 const NETWORK: [&str; 5] = ["--unshare-net", "--die-with-parent", "--dev-bind", "/", "/"];
 
-/// What comes last on the command line: the helper, and what it is told.
-fn told(helper: &Helper, binary: i32, numbers: u32) -> Vec<OsString> {
+/// The last arguments: the helper and its own arguments.
+fn helper_arguments(helper: &HelperProgram, binary: i32, numbers: u32) -> Vec<OsString> {
     let mut all = vec![
         OsString::from("--"),
         format!("/proc/self/fd/{binary}").into(),
@@ -252,14 +254,14 @@ fn told(helper: &Helper, binary: i32, numbers: u32) -> Vec<OsString> {
     all
 }
 
-/// The first of these programs that is there, if nobody but root can have put it there.
-fn trusted(places: &[&str]) -> Result<PathBuf, Why> {
+/// The first of these programs that exists, if only root can have put it there.
+fn trusted(places: &[&str]) -> Result<PathBuf, Reason> {
     let mut why = "bubblewrap (`bwrap`) is not installed".to_owned();
     for place in places {
         let Ok(program) = std::fs::canonicalize(place) else {
             continue;
         };
-        // The place itself may be a link: who may change it chooses where it leads.
+        // The path may be a link: its owner chooses the target.
         let place_dir = Path::new(place).parent().unwrap_or(Path::new("/"));
         let place_dir = std::fs::canonicalize(place_dir).unwrap_or_default();
         match untrusted(&program).or_else(|| untrusted(&place_dir)) {
@@ -275,11 +277,11 @@ fn trusted(places: &[&str]) -> Result<PathBuf, Why> {
     Err(why)
 }
 
-/// The first part of a resolved path that somebody else than root may change.
+/// The first component of a resolved path that a user other than root can change.
 fn untrusted(program: &Path) -> Option<&Path> {
-    /// Only whom a directory's entries belong to may change them.
+    /// Only the owner of an entry may change it.
     const STICKY: u32 = 0o1000;
-    // What could not be resolved has no parts, and is nobody's.
+    // An unresolved path has no components and is untrusted.
     if program.as_os_str().is_empty() {
         return Some(program);
     }
@@ -293,8 +295,8 @@ fn untrusted(program: &Path) -> Option<&Path> {
     })
 }
 
-/// Only root may turn them, and only root needs them: other users are bound by a resource limit. Before
-/// 6.14 the switch for the number of processes is that of the whole machine, and is not touched.
+/// Only root can change these settings, and only root needs them: other users have a resource
+/// limit. Before 6.14 the setting applies to the whole machine and is not changed.
 fn switches() -> Option<OwnedFd> {
     if !geteuid().is_root() || linux() < Some((6, 14)) {
         return None;

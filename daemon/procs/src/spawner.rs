@@ -1,8 +1,8 @@
 //! The thread that starts every helper.
 //!
-//! It must live as long as the daemon: the kernel ties a helper's "my parent died" signal to the thread
-//! that started it, not to the process. It does nothing else, so that a start never waits for anything,
-//! except that the first one waits until it is known how helpers are best started here.
+//! It must live as long as the daemon: the kernel ties a helper's parent-death signal to the thread
+//! that started it, not to the process. It does nothing else, so that starts never wait. Only the
+//! first start waits for the probe.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,53 +20,55 @@ use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::found::Found;
-use crate::options::{Helper, Options};
-use crate::place::Places;
+use crate::findings::ProbeResults;
+use crate::options::{HelperProgram, ProcsOptions};
 use crate::probe;
-use crate::recipe::{Around, Purpose, Recipe};
+use crate::recipe::{NamespaceOptions, Purpose, Recipe};
+use crate::session_networks::SessionNetworks;
 
-/// Starts that may wait for the thread; a further one waits in its task.
+/// Number of starts that may wait for the thread. Further ones wait in their tasks.
 const QUEUE: usize = 64;
 
-/// A helper that has just been started, and our ends of its three channels.
-pub(crate) struct Launched {
-    /// Reaps the helper; says nothing of the command.
+/// A started helper, with our ends of its three channels.
+pub(crate) struct LaunchedHelper {
+    /// To reap the helper. Says nothing about the command.
     pub helper: Child,
     pub control: UnixStream,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
-    /// The helper is what opens a namespace; the one that holds the command is its child, in there.
+    /// The helper process is a namespace opener. The managing process is its child inside the
+    /// namespace.
     pub namespace: bool,
 }
 
-/// What is opened around a helper besides the process namespace. Nothing, for a command without walls.
+/// The namespaces around a helper besides the process namespace. Empty for a command without a
+/// sandbox.
 #[derive(Default)]
-pub(crate) struct Opening {
-    pub plan: Option<sandbox::Plan>,
-    /// Whose loopback it shares. `None`: one of its own.
+pub(crate) struct NamespaceSetup {
+    pub plan: Option<sandbox::MountPlan>,
+    /// The session whose loopback it shares. `None`: a separate one.
     pub session: Option<Pid>,
 }
 
-struct Job {
-    opening: Opening,
-    /// Where the sockets and pipes are to be registered.
+struct LaunchJob {
+    setup: NamespaceSetup,
+    /// The runtime in which to register the sockets and pipes.
     runtime: Handle,
-    reply: oneshot::Sender<io::Result<Launched>>,
+    reply: oneshot::Sender<io::Result<LaunchedHelper>>,
 }
 
-/// A way to the thread. The thread ends with the last of them.
+/// Sends requests to the thread. The thread ends when the last sender is dropped.
 #[derive(Clone)]
-pub(crate) struct Launcher(mpsc::Sender<Job>);
+pub(crate) struct Launcher(mpsc::Sender<LaunchJob>);
 
 impl Launcher {
-    /// Starts the thread, which first finds out how helpers are best started, and says so there.
+    /// Starts the thread, which first probes the machine and publishes the result.
     pub fn start(
-        options: Options,
-        found: watch::Sender<Option<Found>>,
-        places: Places,
+        options: ProcsOptions,
+        found: watch::Sender<Option<ProbeResults>>,
+        networks: SessionNetworks,
     ) -> io::Result<(Self, JoinHandle<()>)> {
-        let (sender, mut jobs) = mpsc::channel::<Job>(QUEUE);
+        let (sender, mut jobs) = mpsc::channel::<LaunchJob>(QUEUE);
         let thread = Builder::new()
             .name("procs-spawner".to_owned())
             .spawn(move || {
@@ -75,23 +77,23 @@ impl Launcher {
                 found.send_replace(Some(what));
                 while let Some(job) = jobs.blocking_recv() {
                     let _inside = job.runtime.enter();
-                    // Nobody waits any more: dropping our ends tells the helper to go.
+                    // If nobody waits anymore, dropping our ends tells the helper to exit.
                     let _ = job.reply.send(launch(
                         &options.helper,
                         recipe.as_ref(),
-                        &job.opening,
-                        &places,
+                        &job.setup,
+                        &networks,
                     ));
                 }
             })?;
         Ok((Self(sender), thread))
     }
 
-    /// Has a helper started by the thread.
-    pub async fn launch(&self, opening: Opening) -> io::Result<Launched> {
+    /// Starts a helper on the thread.
+    pub async fn launch(&self, setup: NamespaceSetup) -> io::Result<LaunchedHelper> {
         let (reply, launched) = oneshot::channel();
-        let job = Job {
-            opening,
+        let job = LaunchJob {
+            setup,
             runtime: Handle::current(),
             reply,
         };
@@ -102,29 +104,29 @@ impl Launcher {
 }
 
 fn launch(
-    helper: &Helper,
+    helper: &HelperProgram,
     recipe: Option<&Recipe>,
-    opening: &Opening,
-    places: &Places,
-) -> io::Result<Launched> {
+    setup: &NamespaceSetup,
+    networks: &SessionNetworks,
+) -> io::Result<LaunchedHelper> {
     let (ours, theirs) = StdStream::pair()?;
-    let wanted = opening
+    let wanted = setup
         .plan
         .as_ref()
         .filter(|_| recipe.is_some_and(Recipe::wants_nothings));
     let nothings = wanted.map_or(Ok(Vec::new()), nothings)?;
-    let mut around = Around {
-        plan: opening.plan.as_ref(),
-        network: opening.plan.as_ref().is_some_and(|plan| !plan.network),
+    let mut around = NamespaceOptions {
+        plan: setup.plan.as_ref(),
+        network: setup.plan.as_ref().is_some_and(|plan| !plan.network),
         nothings: &nothings,
     };
     let mut command = match recipe {
         Some(recipe) => {
-            let place = place(opening, recipe, places)?;
-            around.network &= place.is_none();
+            let session_network = session_network(setup, recipe, networks)?;
+            around.network &= session_network.is_none();
             let mut command = recipe.command(Purpose::Hold, &around);
-            if let Some(place) = place {
-                sandbox::enter_on_start(&mut command, place);
+            if let Some(session_network) = session_network {
+                sandbox::enter_on_start(&mut command, session_network);
             }
             command
         }
@@ -136,7 +138,7 @@ fn launch(
         }
     };
     command
-        // The daemon's environment may hold keys, and the helper's can be read by the command.
+        // The daemon's environment may contain keys, and the command can read the helper's.
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -144,12 +146,12 @@ fn launch(
         .stderr(Stdio::piped());
     let mut helper = tokio::process::Command::from(command).spawn()?;
     if let Some(recipe) = recipe {
-        // Where that fails it has ended already, and what it complained of says why.
+        // If this fails, the process has ended, and its standard error says why.
         let _ = recipe.instruct(&ours, Purpose::Hold, &around);
     }
     ours.set_nonblocking(true)?;
     let pipe = || io::Error::other("the helper came without its pipes");
-    Ok(Launched {
+    Ok(LaunchedHelper {
         control: UnixStream::from_std(ours)?,
         stdout: helper.stdout.take().ok_or_else(pipe)?,
         stderr: helper.stderr.take().ok_or_else(pipe)?,
@@ -158,22 +160,22 @@ fn launch(
     })
 }
 
-/// The loopback of the session, where the command is to have it.
-fn place(
-    opening: &Opening,
+/// The loopback of the session, if the command should have it.
+fn session_network(
+    setup: &NamespaceSetup,
     recipe: &Recipe,
-    places: &Places,
-) -> io::Result<Option<Arc<sandbox::Place>>> {
-    let wanted = opening.plan.as_ref().is_some_and(|plan| !plan.network);
-    let session = opening.session.filter(|_| wanted);
+    networks: &SessionNetworks,
+) -> io::Result<Option<Arc<sandbox::NetworkNamespace>>> {
+    let wanted = setup.plan.as_ref().is_some_and(|plan| !plan.network);
+    let session = setup.session.filter(|_| wanted);
     session
-        .map(|session| places.of(session, recipe))
+        .map(|session| networks.of(session, recipe))
         .transpose()
 }
 
-/// As many ways to read nothing as the plan has empty files. They are inherited by whatever is started while
-/// they are open, and only this thread starts anything.
-fn nothings(plan: &sandbox::Plan) -> io::Result<Vec<OwnedFd>> {
+/// One empty descriptor per empty file of the plan. Every process started while they are open
+/// inherits them, and only this thread starts processes.
+fn nothings(plan: &sandbox::MountPlan) -> io::Result<Vec<OwnedFd>> {
     let open = || rustix::fs::open("/dev/null", OFlags::RDONLY, Mode::empty());
     let all = (0..plan.nothings()).map(|_| open().map_err(io::Error::from));
     all.collect()

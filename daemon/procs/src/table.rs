@@ -1,6 +1,6 @@
-//! What runs right now. A row stands from before the start of a command until nothing of it is left.
+//! The table of running commands. A row exists from before the start until no process is left.
 //!
-//! Starts nothing and kills nothing itself: a stop is a wish in the row, which `drive` acts on.
+//! Starts and kills nothing: a stop is a request in the row, which `drive` executes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,30 +12,30 @@ use proto::params::process::ChildProcess;
 use proto::record::ChildKind;
 use tokio::sync::watch;
 
-/// All rows, shared by `Procs` and the tasks that drive the children.
+/// All rows, shared by `Procs` and the tasks of the commands.
 pub(crate) struct Table {
     inner: Mutex<Inner>,
-    /// Ticks when a row is gone.
+    /// Notifies when a row is removed.
     gone: watch::Sender<()>,
 }
 
 #[derive(Default)]
 struct Inner {
     next: u64,
-    /// Once set, nothing new is admitted.
+    /// Once set, no command is admitted.
     stopping: bool,
-    rows: BTreeMap<u64, Row>,
+    rows: BTreeMap<u64, ProcessRow>,
 }
 
-struct Row {
+struct ProcessRow {
     session: Pid,
     title: String,
-    /// Of a command in the background.
+    /// For a background command.
     number: Option<Pid>,
     /// `None` until the command runs.
     os_pid: Option<u32>,
     since: Instant,
-    wish: Wish,
+    stop_request: StopRequest,
 }
 
 impl Table {
@@ -46,37 +46,37 @@ impl Table {
         })
     }
 
-    /// A row for a command that is about to be started.
+    /// Adds a row for a command that is about to start.
     pub fn admit(
         self: &Arc<Self>,
         session: Pid,
         title: String,
         number: Option<Pid>,
-    ) -> Result<Entry, SpawnError> {
+    ) -> Result<TableEntry, SpawnError> {
         let mut inner = self.lock();
         if inner.stopping {
             return Err(SpawnError::Stopping);
         }
         let id = inner.next;
         inner.next += 1;
-        let wish = Wish::default();
-        let row = Row {
+        let stop_request = StopRequest::default();
+        let row = ProcessRow {
             session,
             title,
             number,
             os_pid: None,
             since: Instant::now(),
-            wish: wish.clone(),
+            stop_request: stop_request.clone(),
         };
         inner.rows.insert(id, row);
-        Ok(Entry {
+        Ok(TableEntry {
             table: Arc::clone(self),
             id,
-            wish,
+            stop_request,
         })
     }
 
-    /// Admits nothing from now on.
+    /// Refuses new commands from now on.
     pub fn close(&self) {
         self.lock().stopping = true;
     }
@@ -86,40 +86,40 @@ impl Table {
         self.lock().stopping
     }
 
-    /// Asks for a stop of the children of one session, or of all.
+    /// Requests a stop of the commands of one session, or of all.
     pub fn stop(&self, of: Option<Pid>, grace_ms: u64) {
         for row in self.lock().of(of) {
-            row.wish.stop(grace_ms);
+            row.stop_request.stop(grace_ms);
         }
     }
 
-    /// Asks for a stop of the command in the background that has this number. Whether there was one.
+    /// Requests a stop of the background command with this number. Returns whether there was one.
     pub fn stop_number(&self, number: Pid, grace_ms: u64) -> bool {
         let inner = self.lock();
         let row = inner.rows.values().find(|row| row.number == Some(number));
         if let Some(row) = row {
-            row.wish.stop(grace_ms);
+            row.stop_request.stop(grace_ms);
         }
         row.is_some()
     }
 
-    /// Returns when no row of this session, or none at all, is left.
+    /// Waits until no row of this session, or none at all, is left.
     pub async fn until_none(&self, of: Option<Pid>) {
         let mut gone = self.gone.subscribe();
         while self.count(of) > 0 {
-            // The sender is ours: it cannot be gone while `self` is there.
+            // We own the sender, so it lives as long as `self`.
             if gone.changed().await.is_err() {
                 return;
             }
         }
     }
 
-    /// Rows of one session, or all.
+    /// Number of rows of one session, or of all.
     pub fn count(&self, of: Option<Pid>) -> usize {
         self.lock().of(of).count()
     }
 
-    /// The rows whose commands run, oldest first.
+    /// The rows of running commands, oldest first.
     pub fn list(&self) -> Vec<ChildProcess> {
         let inner = self.lock();
         let listed = inner.rows.values().filter_map(|row| {
@@ -139,28 +139,29 @@ impl Table {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // No code below can leave the rows half changed, so a poisoned lock still guards good data.
+        // No code below can leave the rows half changed, so a poisoned lock still guards valid
+        // data.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    fn of(&self, of: Option<Pid>) -> impl Iterator<Item = &Row> {
+    fn of(&self, of: Option<Pid>) -> impl Iterator<Item = &ProcessRow> {
         self.rows
             .values()
             .filter(move |row| of.is_none_or(|session| row.session == session))
     }
 }
 
-/// A row of the table; dropping it takes the row out.
-pub(crate) struct Entry {
+/// A row of the table. Dropping it removes the row.
+pub(crate) struct TableEntry {
     table: Arc<Table>,
     id: u64,
-    wish: Wish,
+    stop_request: StopRequest,
 }
 
-impl Entry {
-    /// The command runs.
+impl TableEntry {
+    /// Records that the command runs.
     pub fn started(&self, os_pid: u32) {
         if let Some(row) = self.table.lock().rows.get_mut(&self.id) {
             row.os_pid = Some(os_pid);
@@ -168,12 +169,12 @@ impl Entry {
         }
     }
 
-    /// Where stops of this child are asked for.
-    pub fn wish(&self) -> &Wish {
-        &self.wish
+    /// Receives stop requests for this command.
+    pub fn stop_request(&self) -> &StopRequest {
+        &self.stop_request
     }
 
-    /// Why a start that was stopped did not happen.
+    /// The error of a start that was stopped.
     pub fn stopped(&self, program: &str) -> SpawnError {
         if self.table.is_closed() {
             return SpawnError::Stopping;
@@ -185,25 +186,25 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for TableEntry {
     fn drop(&mut self) {
         self.table.lock().rows.remove(&self.id);
         self.table.gone.send_replace(());
     }
 }
 
-/// A wish that a child ends: the shortest grace anybody gave it, or nothing yet.
+/// A stop request: the shortest grace period so far, or none.
 #[derive(Clone)]
-pub(crate) struct Wish(Arc<watch::Sender<Option<u64>>>);
+pub(crate) struct StopRequest(Arc<watch::Sender<Option<u64>>>);
 
-impl Default for Wish {
+impl Default for StopRequest {
     fn default() -> Self {
         Self(Arc::new(watch::Sender::new(None)))
     }
 }
 
-impl Wish {
-    /// Asks for the end. Only a shorter grace than before changes anything.
+impl StopRequest {
+    /// Requests a stop. Only a shorter grace period than before changes anything.
     pub fn stop(&self, grace_ms: u64) {
         self.0.send_if_modified(|grace| {
             let shorter = grace.is_none_or(|before| grace_ms < before);
@@ -219,7 +220,7 @@ impl Wish {
     }
 }
 
-impl contract::spawn::ChildControl for Wish {
+impl contract::spawn::ChildControl for StopRequest {
     fn stop(&self, grace_ms: u64) {
         Self::stop(self, grace_ms);
     }

@@ -1,31 +1,32 @@
-//! The lines between daemon and helper: what is to be run, orders, and status. One JSON value a line.
+//! The messages between daemon and helper: the command, orders and status, as one JSON value per
+//! line.
 //!
-//! Both ends are always of the same build, so nothing here is kept compatible.
+//! Both ends are from the same build, so the format need not be compatible.
 
 use std::ffi::OsString;
 
 use contract::Command;
 use serde::{Deserialize, Serialize};
 
-use crate::options::{Limits, Options};
+use crate::options::{ProcsOptions, ResourceLimits};
 
-/// The first line to the helper, which hands it on to its second stage as it came.
+/// The first line to the helper, which passes it unchanged to its second stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Spec {
+pub(crate) struct CommandSpec {
     pub argv: Vec<String>,
-    /// As the system has it: a directory's name need not be UTF-8.
+    /// A raw system path: a directory's name need not be UTF-8.
     pub cwd: OsString,
     pub env: Vec<(String, String)>,
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     pub umask: Option<u32>,
-    /// What it does to itself before it becomes the command.
-    pub inner: Option<sandbox::Inner>,
-    /// What stands on its standard input.
+    /// Restrictions to apply before becoming the command.
+    pub inner: Option<sandbox::ProcessRestrictions>,
+    /// The content of its standard input.
     pub stdin: Option<String>,
 }
 
-impl Spec {
-    pub fn new(command: Command, options: &Options) -> Self {
+impl CommandSpec {
+    pub fn new(command: Command, options: &ProcsOptions) -> Self {
         Self {
             argv: command.argv,
             cwd: command.cwd.into_os_string(),
@@ -38,44 +39,45 @@ impl Spec {
     }
 }
 
-/// What the helper tells the daemon: `Started` or `Failed` first, and `Exited` as the last after `Started`.
+/// A message from the helper: `Started` or `Failed` first, and `Exited` last after `Started`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Status {
+pub(crate) enum HelperStatus {
     /// The command runs, with this process id.
     Started(u32),
-    /// The command could not be run: for a person to read.
+    /// The command could not be run. The reason is a text for the user.
     Failed(String),
-    /// The command has ended, and what it left behind has been killed.
-    Exited(Ended),
+    /// The command has ended, and its remaining processes were killed.
+    Exited(CommandExit),
 }
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct CommandExit {
     pub code: Option<i32>,
     pub signal: Option<i32>,
     pub swept: u32,
-    /// Processes that could not be killed, because they run with other rights or hang in the kernel.
+    /// Number of processes that could not be killed, because they have other rights or hang in the
+    /// kernel.
     pub left: u32,
 }
 
-/// What the daemon tells the helper. The end of the channel means: the daemon is gone, kill everything.
+/// An order to the helper. The end of the channel means that the daemon is gone: kill everything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Order {
-    /// TERM now, KILL after so many milliseconds. Of several, the earliest end counts.
+pub(crate) enum HelperOrder {
+    /// TERM now, KILL after this many milliseconds. Of several orders, the earliest end counts.
     Stop(u64),
 }
 
-/// One value as a line.
+/// Serializes a value as a line.
 pub(crate) fn line<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// What a line says.
+/// Parses a line.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(line: &str) -> serde_json::Result<T> {
     serde_json::from_str(line)
 }

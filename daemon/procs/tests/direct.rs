@@ -1,10 +1,10 @@
-//! All scenes, with namespaces opened by system calls of our own, where that works.
+//! All scenarios, with namespaces opened by our own system calls, if that works.
 #![cfg(target_os = "linux")]
 
+mod sandboxed;
 mod scenes;
 mod stage;
-mod walls;
 
-pub const WAY: procs::Layers = procs::Layers::Direct;
-/// What makes `procs-probe` hold a command in this way.
+pub const WAY: procs::BackendChoice = procs::BackendChoice::Direct;
+/// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host-direct";

@@ -1,20 +1,20 @@
-//! Walls held by Landlock and seccomp alone, as on machines that give no namespaces.
+//! The sandbox with only Landlock and seccomp, as on machines without namespaces.
 #![cfg(target_os = "linux")]
 
 mod stage;
 
-pub const WAY: procs::Layers = procs::Layers::Landlock;
-/// What makes `procs-probe` hold a command in this way.
+pub const WAY: procs::BackendChoice = procs::BackendChoice::Landlock;
+/// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host-off";
 
-use contract::Strength;
-use stage::room::{Room, User, everywhere};
+use contract::SandboxStrength;
+use stage::room::{SandboxRoom, User, everywhere};
 use stage::*;
 
-/// Rooms for all users, none where Landlock does not work.
-async fn rooms() -> Vec<Room> {
+/// Rooms for all users, or none if Landlock does not work.
+async fn rooms() -> Vec<SandboxRoom> {
     let procs = Procs::start(options()).unwrap();
-    if procs.settled().await != Strength::Partial {
+    if procs.settled().await != SandboxStrength::Partial {
         say(&format!("SKIPPED, no Landlock here: {}", procs.mechanism()));
         return Vec::new();
     }
@@ -67,9 +67,9 @@ async fn the_daemon_is_not_signalled() {
         let done = room
             .sh(&format!("kill -0 {own} 2>/dev/null || echo no"))
             .await;
-        // Landlock holds signals from its sixth version on.
+        // Landlock blocks signals from its sixth ABI on.
         let holds = done.out == "no\n";
-        let old = !sandbox::Inner::layers()
+        let old = !sandbox::ProcessRestrictions::layers()
             .iter()
             .any(|layer| layer.ends_with('7'));
         assert!(holds || old, "{done:?}");
@@ -90,9 +90,9 @@ async fn honest_programs_work() {
 }
 
 #[tokio::test]
-async fn with_the_network_the_machines_ports_are_reached() {
+async fn with_network_access_local_ports_are_reachable() {
     for mut room in rooms().await {
-        room.walls.network = true;
+        room.sandbox.network = true;
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = tcp.local_addr().unwrap().port();
         let script = format!(
@@ -104,11 +104,11 @@ async fn with_the_network_the_machines_ports_are_reached() {
 }
 
 #[tokio::test]
-async fn of_what_is_masked_only_what_is_named_is_read() {
+async fn only_named_exceptions_of_a_masked_directory_are_readable() {
     for mut room in rooms().await {
         std::fs::create_dir(room.at("secrets/own")).unwrap();
         std::fs::write(room.at("secrets/own/out"), "spilled").unwrap();
-        room.walls.readable = vec![room.at("secrets/own")];
+        room.sandbox.readable = vec![room.at("secrets/own")];
         room.give();
         let done = room
             .sh("cat $base/secrets/own/out; cat $base/secrets/key || echo no")

@@ -1,10 +1,10 @@
-//! All scenes, with commands in a process namespace, where one can be opened.
+//! All scenarios, with commands in a process namespace, if one can be opened.
 #![cfg(target_os = "linux")]
 
+mod sandboxed;
 mod scenes;
 mod stage;
-mod walls;
 
-pub const WAY: procs::Layers = procs::Layers::Auto;
-/// What makes `procs-probe` hold a command in this way.
+pub const WAY: procs::BackendChoice = procs::BackendChoice::Auto;
+/// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host";

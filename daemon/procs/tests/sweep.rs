@@ -1,9 +1,9 @@
-//! All scenes, with commands held by their helper alone.
+//! All scenarios, with commands managed only by their helper.
 #![cfg(target_os = "linux")]
 
 mod scenes;
 mod stage;
 
-pub const WAY: procs::Layers = procs::Layers::Off;
-/// What makes `procs-probe` hold a command in this way.
+pub const WAY: procs::BackendChoice = procs::BackendChoice::Off;
+/// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host-off";

@@ -1,66 +1,67 @@
-//! Tool calls, collected from their pieces.
+//! Assembles tool calls from their fragments.
 //!
-//! Servers number, name and repeat the pieces in their own ways; what they have in common is gathered here. Gives
-//! calls out only when the answer is over. Called by the kinds.
+//! Servers number, name and repeat fragments in different ways. This module handles the common
+//! part. It returns calls only when the answer has ended. Called by the kinds.
 
 use std::collections::HashSet;
 
 use proto::CallId;
 use proto::item::{Finish, ToolCall};
 
-use crate::read::Batch;
+use crate::read::PartBatch;
 
-/// Calls of one answer. More is a model that runs wild.
+/// Maximum calls of one answer. More indicates a runaway model.
 const CALLS_MAX: usize = 512;
 
-/// An answer wants more calls than any model means.
+/// The answer has too many calls.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooMany;
+pub(crate) struct TooManyCalls;
 
-/// A piece of a call, as it came.
+/// A fragment of a call, as received.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct CallFragment<'a> {
     pub index: Option<u64>,
     pub id: &'a str,
     pub name: &'a str,
     pub arguments: &'a str,
-    /// The piece is a call of its own: the answer was not streamed.
+    /// The fragment is a complete call: the answer was not streamed.
     pub whole: bool,
 }
 
-/// How far the arguments of a finished answer can be trusted.
+/// Which calls of a finished answer are known to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// The vendor said that the calls are whole. What doesn't parse is the model's own mistake.
+pub(crate) enum ArgumentTrust {
+    /// The vendor confirmed that the calls are complete. Invalid JSON is then the model's own
+    /// mistake.
     Whole,
-    /// The answer ended without a reason: calls that parse are whole.
+    /// The answer ended without a reason: calls with valid JSON are complete.
     Parsed,
-    /// The answer was cut: the last call, and any that doesn't parse, may be half a call.
+    /// The answer was truncated: the last call, and any with invalid JSON, may be incomplete.
     AllButLast,
 }
 
-/// How an answer of the vendors that say why it ended has ended.
+/// How an answer ended, for vendors that report a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// It has not.
+pub(crate) enum AnswerEnd {
+    /// It has not ended.
     Open,
     /// With a reason.
     Reason(Finish),
-    /// Without a reason, after something was said.
+    /// Without a reason, but with content.
     Bare,
 }
 
-impl End {
-    /// Why the answer ended, and how far its calls can be trusted; `None` where it has not. Vendors say `stop` beside
-    /// calls, and that there are calls beside none: what is there decides.
-    pub fn judged(self, calls: &Calls) -> Option<(Finish, Trust)> {
+impl AnswerEnd {
+    /// Why the answer ended, and which calls are complete. `None` if it has not ended. Vendors
+    /// report `stop` beside calls, and calls without any, so the actual calls decide.
+    pub fn judged(self, calls: &Calls) -> Option<(Finish, ArgumentTrust)> {
         let trust = match self {
             Self::Open => return None,
             Self::Reason(
                 finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted),
-            ) => return Some((finish, Trust::AllButLast)),
-            Self::Bare => Trust::Parsed,
-            Self::Reason(Finish::Stop | Finish::ToolCalls) => Trust::Whole,
+            ) => return Some((finish, ArgumentTrust::AllButLast)),
+            Self::Bare => ArgumentTrust::Parsed,
+            Self::Reason(Finish::Stop | Finish::ToolCalls) => ArgumentTrust::Whole,
         };
         let finish = match calls.is_empty() {
             true => Finish::Stop,
@@ -70,25 +71,26 @@ impl End {
     }
 }
 
-/// The calls so far, in the order in which they began.
+/// The calls so far, in the order in which they started.
 pub(crate) struct Calls {
-    slots: Vec<Slot>,
+    slots: Vec<CallSlot>,
     ids: HashSet<String>,
-    /// Assistant messages before this one: makes generated ids the same on each try, and others in each answer.
+    /// Number of assistant messages before this one. Makes generated ids equal on each retry and
+    /// unique per answer.
     answered: u64,
 }
 
-struct Slot {
-    /// The vendor's number, where it gives one.
+struct CallSlot {
+    /// The vendor's index, if it sends one.
     index: Option<u64>,
     /// The vendor's id, or empty.
     vendor_id: String,
-    /// Our number: the order in which calls come out.
+    /// Our index: the position of the call in the result.
     place: u32,
     id: String,
     name: String,
     arguments: String,
-    depth: Depth,
+    depth: JsonDepth,
 }
 
 impl Calls {
@@ -104,8 +106,12 @@ impl Calls {
         self.slots.is_empty()
     }
 
-    /// Takes a piece.
-    pub(crate) fn take(&mut self, piece: Piece<'_>, batch: &mut Batch) -> Result<(), TooMany> {
+    /// Adds a fragment.
+    pub(crate) fn take(
+        &mut self,
+        piece: CallFragment<'_>,
+        batch: &mut PartBatch,
+    ) -> Result<(), TooManyCalls> {
         let found = if piece.whole { None } else { self.find(piece) };
         let (at, begins) = match found {
             Some(at) => (at, false),
@@ -124,11 +130,11 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that a piece belongs to; `None` where it begins one.
-    fn find(&self, piece: Piece<'_>) -> Option<usize> {
+    /// The call that a fragment continues, or `None` if it starts one.
+    fn find(&self, piece: CallFragment<'_>) -> Option<usize> {
         let newest = self.slots.len().checked_sub(1)?;
         let at = match piece.index {
-            // The newest of that number: Ollama numbers every call 0.
+            // The newest call with that index: Ollama uses index 0 for every call.
             Some(index) => self
                 .slots
                 .iter()
@@ -142,14 +148,14 @@ impl Calls {
         let slot = &self.slots[at];
         let other_id =
             !piece.id.is_empty() && !slot.vendor_id.is_empty() && piece.id != slot.vendor_id;
-        // Without an id, a name behind whole arguments begins another call.
+        // Without an id, a name after complete arguments starts another call.
         let again = piece.id.is_empty() && !piece.name.is_empty() && slot.depth.is_closed();
         (!other_id && !again).then_some(at)
     }
 
-    fn begin(&mut self, piece: Piece<'_>) -> Result<usize, TooMany> {
+    fn begin(&mut self, piece: CallFragment<'_>) -> Result<usize, TooManyCalls> {
         if self.slots.len() >= CALLS_MAX {
-            return Err(TooMany);
+            return Err(TooManyCalls);
         }
         let free = self
             .slots
@@ -166,14 +172,14 @@ impl Calls {
             _ => free,
         };
         let id = self.unique(piece.id);
-        self.slots.push(Slot {
+        self.slots.push(CallSlot {
             index: piece.index,
             vendor_id: piece.id.to_owned(),
             place,
             id,
             name: String::new(),
             arguments: String::new(),
-            depth: Depth::default(),
+            depth: JsonDepth::default(),
         });
         Ok(self.slots.len() - 1)
     }
@@ -191,12 +197,12 @@ impl Calls {
         id
     }
 
-    /// Calls so far.
+    /// Number of calls so far.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Calls that come out before those of this index.
+    /// Number of calls that precede those with this index.
     pub(crate) fn before(&self, index: u64) -> usize {
         self.slots
             .iter()
@@ -204,23 +210,23 @@ impl Calls {
             .count()
     }
 
-    /// The arguments so far of the newest call of this index.
+    /// The arguments so far of the newest call with this index.
     pub(crate) fn arguments(&self, index: u64) -> Option<&str> {
         let slot = self.slots.iter().rfind(|slot| slot.index == Some(index));
         slot.map(|slot| slot.arguments.as_str())
     }
 
-    /// Gives the calls out, in their order.
-    pub(crate) fn finish(&mut self, trust: Trust) -> Vec<ToolCall> {
+    /// Returns the calls in order.
+    pub(crate) fn finish(&mut self, trust: ArgumentTrust) -> Vec<ToolCall> {
         let mut slots = std::mem::take(&mut self.slots);
         slots.sort_by_key(|slot| slot.place);
         let last = slots.len().saturating_sub(1);
         let parses = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-        let call = |(index, slot): (usize, Slot)| {
+        let call = |(index, slot): (usize, CallSlot)| {
             let cut = match trust {
-                Trust::Whole => false,
-                Trust::Parsed => !parses(&slot.arguments),
-                Trust::AllButLast => index == last || !parses(&slot.arguments),
+                ArgumentTrust::Whole => false,
+                ArgumentTrust::Parsed => !parses(&slot.arguments),
+                ArgumentTrust::AllButLast => index == last || !parses(&slot.arguments),
             };
             ToolCall {
                 id: CallId(slot.id),
@@ -234,16 +240,16 @@ impl Calls {
     }
 }
 
-/// Follows the nesting of a JSON text that comes in pieces, in one pass over its bytes.
+/// Tracks the nesting of a JSON text that arrives in fragments, in one pass.
 #[derive(Debug, Default)]
-struct Depth {
+struct JsonDepth {
     depth: usize,
     opened: bool,
     in_string: bool,
     escaped: bool,
 }
 
-impl Depth {
+impl JsonDepth {
     fn push(&mut self, text: &str) {
         for byte in text.bytes() {
             match byte {
@@ -261,7 +267,7 @@ impl Depth {
         }
     }
 
-    /// Whether everything that was opened is closed again.
+    /// Whether every opened bracket is closed.
     fn is_closed(&self) -> bool {
         self.opened && self.depth == 0 && !self.in_string
     }

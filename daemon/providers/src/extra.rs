@@ -1,20 +1,20 @@
-//! What an entry adds to each request: members of its own, and the effort.
+//! Request members from the config entry: its extra members, and the effort.
 
 use serde_json::{Map, Value};
 
 use crate::json::{push_sorted, push_string};
-use crate::options::Options;
+use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 
-/// The entry's own members, comma-joined, their keys sorted: in one order however the config is arranged. Refuses those
-/// that the kind writes itself.
-pub(crate) fn members(options: &Options, reserved: &[&str]) -> Result<String, OpenError> {
+/// The entry's extra members, comma-joined and sorted by key, so that the order in the config does
+/// not matter. Refuses members that the kind writes itself.
+pub(crate) fn members(options: &ProviderOptions, reserved: &[&str]) -> Result<String, OpenError> {
     let wrong = |reason: String| OpenError::Extra {
         name: options.name.clone(),
         reason,
     };
     let members: Map<String, Value> = serde_json::from_str(&format!("{{{}}}", options.extra))
-        .map_err(|error| wrong(format!("no JSON members: {error}")))?;
+        .map_err(|error| wrong(format!("not JSON members: {error}")))?;
     if let Some(key) = members.keys().find(|key| reserved.contains(&key.as_str())) {
         return Err(wrong(format!("`{key}` is written by the request itself")));
     }
@@ -26,13 +26,13 @@ pub(crate) fn members(options: &Options, reserved: &[&str]) -> Result<String, Op
         .to_owned())
 }
 
-/// Whether the entry adds a member of this name.
-pub(crate) fn has(options: &Options, name: &str) -> bool {
+/// Whether the entry adds a member with this name.
+pub(crate) fn has(options: &ProviderOptions, name: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(&format!("{{{}}}", options.extra))
         .is_ok_and(|members| members.contains_key(name))
 }
 
-/// Puts members behind others, with a comma where both say something.
+/// Appends members, with a comma if both parts are not empty.
 pub(crate) fn join(all: &mut String, more: &str) {
     if !all.is_empty() && !more.is_empty() {
         all.push(',');
@@ -40,9 +40,12 @@ pub(crate) fn join(all: &mut String, more: &str) {
     all.push_str(more);
 }
 
-/// The effort as a JSON string, where one is set. Levels that the entry does not list are refused, if it lists any;
-/// so are members of its own (`rivals`) that say the same thing in another way.
-pub(crate) fn effort(options: &Options, rivals: &[&str]) -> Result<Option<String>, OpenError> {
+/// The effort as a JSON string, if set. Refuses levels that the entry does not list, if it lists
+/// any. Refuses extra members (`rivals`) that set the effort in another way.
+pub(crate) fn effort(
+    options: &ProviderOptions,
+    rivals: &[&str],
+) -> Result<Option<String>, OpenError> {
     let Some(effort) = &options.effort else {
         return Ok(None);
     };
@@ -64,10 +67,10 @@ pub(crate) fn effort(options: &Options, rivals: &[&str]) -> Result<Option<String
     Ok(Some(text))
 }
 
-/// Refuses a key that this kind has no use for: nothing that is set may be without effect.
+/// Refuses a key that this kind does not use, so that no setting is silently ignored.
 pub(crate) fn unused(
     is_set: bool,
-    options: &Options,
+    options: &ProviderOptions,
     key: &'static str,
     reason: &str,
 ) -> Result<(), OpenError> {
@@ -81,13 +84,13 @@ pub(crate) fn unused(
     })
 }
 
-/// Refuses what only the kind `command` can use.
-pub(crate) fn no_command(options: &Options) -> Result<(), OpenError> {
+/// Refuses keys that only the kind `command` uses.
+pub(crate) fn no_command(options: &ProviderOptions) -> Result<(), OpenError> {
     let reason = "only the kind `command` starts a program";
     unused(!options.command.is_empty(), options, "command", reason)
 }
 
-/// A member that sets the temperature, in hundredths; `None` where the entry's own members set one.
+/// A member that sets the temperature, in hundredths. `None` if an extra member already sets it.
 pub(crate) fn temperature(members: &str, hundredths: u32) -> Option<String> {
     let (whole, part) = (hundredths / 100, hundredths % 100);
     let set = members.contains("\"temperature\"");

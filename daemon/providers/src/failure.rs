@@ -1,7 +1,8 @@
-//! Turns what went wrong into what the engine may do about it and what a person reads.
+//! Maps failures to an error kind for the engine and a message for the user.
 //!
-//! The one place where statuses and vendors' error objects get their meaning. Every text that leaves here names the
-//! provider, is one line, is capped, and holds no key. Called by `read`, `http`, `probe` and the kinds.
+//! Only this module interprets HTTP statuses and vendors' error objects. Every text from here names
+//! the provider, is a single line, is truncated, and contains no key. Called by `read`, `http`,
+//! `probe` and the kinds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,32 +10,32 @@ use std::time::Duration;
 use contract::provider::{ErrorKind, ProviderError};
 use serde_json::Value;
 
-use crate::options::Options;
+use crate::options::ProviderOptions;
 
-/// Characters of a vendor's words that are shown.
+/// Maximum characters shown of a vendor's message.
 const WORDS_MAX: usize = 400;
 
-/// The shortest header value that is blotted out: a shorter one would take ordinary words with it.
+/// The shortest header value that is redacted. Shorter ones could match ordinary words.
 const HEADER_MIN: usize = 8;
 
-/// Whose failure it is: what messages need to know of a request.
+/// The request that failed, as far as messages need it.
 #[derive(Clone)]
-pub(crate) struct Site {
-    pub entry: Arc<Entry>,
+pub(crate) struct ErrorContext {
+    pub entry: Arc<EntryInfo>,
     /// The key of this request, if any.
     pub key: Option<contract::Secret>,
 }
 
-/// What messages need to know of a provider's entry.
-pub(crate) struct Entry {
+/// A provider's entry, as far as messages need it.
+pub(crate) struct EntryInfo {
     pub name: String,
     pub models: Vec<String>,
     pub key_env: Option<String>,
-    /// Values of the entry's own headers: they may be keys too.
+    /// Values of the entry's own headers, which may be keys too.
     pub header_values: Vec<String>,
 }
 
-/// What a vendor says of a failure.
+/// A vendor's error.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct VendorError {
     pub code: String,
@@ -42,8 +43,8 @@ pub(crate) struct VendorError {
     pub message: String,
 }
 
-impl Entry {
-    pub(crate) fn of(options: Options) -> Self {
+impl EntryInfo {
+    pub(crate) fn of(options: ProviderOptions) -> Self {
         Self {
             name: options.name,
             models: options.models,
@@ -57,8 +58,8 @@ impl Entry {
     }
 }
 
-impl Site {
-    /// Why nothing can be sent: the entry names a key, and there is none.
+impl ErrorContext {
+    /// The error if the entry names a key and there is none.
     pub(crate) fn lacks_key(&self) -> Option<ProviderError> {
         let has_key = self
             .key
@@ -68,35 +69,35 @@ impl Site {
         Some(self.no_key(variable))
     }
 
-    /// Another try may help: the connection, or an answer that broke before its end.
+    /// A failure where a retry may help: the connection, or a broken answer.
     pub(crate) fn transient(&self, what: &str) -> ProviderError {
         let hint = "it may pass: try again, and look at the network, `base_url` and the vendor's status page if it stays";
         self.error(what, hint.to_owned(), ErrorKind::Transient, None)
     }
 
-    /// Another try gives the same.
+    /// A failure that a retry would repeat.
     pub(crate) fn permanent(&self, what: &str, hint: &str) -> ProviderError {
         self.error(what, hint.to_owned(), ErrorKind::Permanent, None)
     }
 
     /// A piece of an answer that cannot be read.
     pub(crate) fn no_event(&self) -> ProviderError {
-        self.transient("broke its answer off: it sent something that is no event")
+        self.transient("broke off its answer: it sent something that is not an event")
     }
 
     /// A document that cannot be read.
     pub(crate) fn no_answer(&self) -> ProviderError {
-        self.transient("broke its answer off: it sent something that is no answer")
+        self.transient("broke off its answer: it sent something that is not an answer")
     }
 
     /// The answer has grown beyond `ANSWER_MAX`.
     pub(crate) fn too_long(&self) -> ProviderError {
-        self.endless("sent an answer that is too long to be one")
+        self.endless("sent an answer that is too long")
     }
 
     /// The answer has more calls than `Calls` takes.
     pub(crate) fn too_many_calls(&self) -> ProviderError {
-        self.endless("wants more calls in one answer than can be made")
+        self.endless("requests too many calls in one answer")
     }
 
     fn endless(&self, what: &str) -> ProviderError {
@@ -114,7 +115,8 @@ impl Site {
         )
     }
 
-    /// The vendor refused the request, or gave an error in an answer's place (`status` is then 200).
+    /// The vendor refused the request, or sent an error instead of an answer (`status` is then
+    /// 200).
     pub(crate) fn refused(
         &self,
         model: &str,
@@ -122,7 +124,7 @@ impl Site {
         retry_after: Option<Duration>,
         vendor: &VendorError,
     ) -> ProviderError {
-        // Inside an answer, some vendors give the status they would have sent as the error's code.
+        // Inside an answer, some vendors send the intended status as the error code.
         let meant = if status == 200 {
             vendor
                 .code
@@ -148,14 +150,14 @@ impl Site {
         error
     }
 
-    /// An error in the place of an answer, or of the rest of one.
+    /// An error in place of an answer, or of the rest of one.
     pub(crate) fn refused_in(&self, model: &str, data: &str) -> ProviderError {
         let value: Option<Value> = serde_json::from_str(data).ok();
         let vendor = value.as_ref().and_then(VendorError::from_value);
         self.refused(model, 200, None, &vendor.unwrap_or_default())
     }
 
-    /// What the person can do.
+    /// What the user can do.
     fn hint(&self, model: &str, kind: ErrorKind, status: Option<u16>) -> String {
         let variable = match &self.entry.key_env {
             Some(variable) => format!("`{variable}`"),
@@ -168,7 +170,7 @@ impl Site {
                 self.entry.name
             ),
             (ErrorKind::Transient, Some(429)) => "the vendor's rate limit: wait, or lower the number of sessions".to_owned(),
-            (ErrorKind::Transient, _) => "the vendor's trouble: try again later, and look at its status page".to_owned(),
+            (ErrorKind::Transient, _) => "the vendor has a problem: try again later, and look at its status page".to_owned(),
             (ErrorKind::Permanent, Some(402 | 429)) => format!("top up the account that the key in {variable} belongs to"),
             (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from here: check the account's rights"),
             (ErrorKind::Permanent, Some(404)) => {
@@ -176,13 +178,13 @@ impl Site {
                 format!("check that `base_url` is right (many end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
             }
             (ErrorKind::Permanent, Some(300..=399)) => "put the address it points to into `base_url`, if you trust it".to_owned(),
-            // Nothing was sent: whoever holds the budget says what can be done.
+            // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
-            (ErrorKind::Permanent, _) => format!("the request was refused as it stands: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
+            (ErrorKind::Permanent, _) => format!("the request was refused: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
         }
     }
 
-    /// A failure of this kind, told with the provider's name and without keys.
+    /// An error of this kind, with the provider's name and without keys.
     pub(crate) fn error(
         &self,
         what: &str,
@@ -200,7 +202,7 @@ impl Site {
         }
     }
 
-    /// One line without keys, within the cap.
+    /// One truncated line without keys.
     pub(crate) fn clean(&self, text: &str) -> String {
         let headers = self.entry.header_values.iter().map(|value| value.trim());
         let headers = headers.filter(|value| value.len() >= HEADER_MIN);
@@ -220,14 +222,14 @@ impl Site {
 }
 
 impl VendorError {
-    /// Finds the error in an answer's text: the object that OpenAI made usual and its many cousins, or any text.
+    /// Finds the error in a response text: OpenAI's error object or a variant, or any text.
     pub(crate) fn from_text(text: &str) -> Self {
         let parsed = serde_json::from_str::<Value>(text).ok();
         parsed
             .as_ref()
             .and_then(Self::from_value)
             .unwrap_or_else(|| Self {
-                // A web page says nothing to a person on one line.
+                // An HTML page is not a readable message.
                 message: if text.trim_start().starts_with('<') {
                     "a web page".to_owned()
                 } else {
@@ -237,7 +239,7 @@ impl VendorError {
             })
     }
 
-    /// Finds the error in a JSON value; `None` where it holds none.
+    /// Finds the error in a JSON value, if any.
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
         let value = value.get(0).unwrap_or(value);
         let error = match value.get("error") {
@@ -260,7 +262,7 @@ impl VendorError {
         let mut message = text("message")
             .or_else(|| text("msg"))
             .or_else(|| text("detail"));
-        // OpenRouter wraps the words of the vendor behind it.
+        // OpenRouter wraps the message of the underlying vendor.
         if let Some(Value::String(raw)) = error.pointer("/metadata/raw") {
             message = Some(format!("{}: {raw}", message.unwrap_or_default()));
         }
@@ -273,7 +275,7 @@ impl VendorError {
     }
 }
 
-/// What may be done about it.
+/// Determines the error kind.
 pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     let says = |names: &[&str]| names.contains(&&*vendor.code) || names.contains(&&*vendor.kind);
     if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
@@ -282,7 +284,7 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     if matches!(status, None | Some(400 | 401 | 403)) && says(CREDENTIALS) {
         return ErrorKind::Credentials;
     }
-    // OpenAI sends 429 for an empty account too: no wait fills it.
+    // OpenAI also sends 429 for an empty account, where waiting does not help.
     if says(&[
         "insufficient_quota",
         "billing_hard_limit_reached",
@@ -308,7 +310,7 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
         {
             ErrorKind::Permanent
         }
-        // In the middle of an answer, what is not clearly our fault is theirs.
+        // Inside an answer, an unclear error counts as the vendor's.
         None => ErrorKind::Transient,
     }
 }
@@ -323,7 +325,7 @@ const CREDENTIALS: &[&str] = &[
     "UNAUTHENTICATED",
 ];
 
-/// Whether the request was too long. Some vendors say so by a code, the others only in words.
+/// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {
     const CODES: &[&str] = &[
         "context_length_exceeded",

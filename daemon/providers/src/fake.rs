@@ -1,4 +1,5 @@
-//! A vendor for tests: an HTTP server on loopback that says exactly the bytes it is told, and breaks where it is told.
+//! A fake vendor for tests: an HTTP server on loopback that sends scripted bytes and fails on
+//! request.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,54 +15,54 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::options::{Options, Timeouts};
+use crate::options::{ProviderOptions, Timeouts};
 
-/// What the server does, in order, once a request has come.
-pub(crate) enum Act {
+/// The server's actions, in order, after it receives a request.
+pub(crate) enum ServerAction {
     Say(Vec<u8>),
-    /// Goes on when the test says so.
+    /// Waits for the test.
     Wait(oneshot::Receiver<()>),
-    /// Keeps still until the other side goes away, and tells.
+    /// Waits silently until the client disconnects, and reports it.
     Hold(oneshot::Sender<()>),
-    /// Ends the connection without a word.
+    /// Closes the connection.
     Close,
-    /// Ends it with a reset.
+    /// Resets the connection.
     Reset,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    /// The connection it came on, from 0.
+pub(crate) struct ReceivedRequest {
+    /// Number of its connection, from 0.
     pub connection: usize,
     pub head: String,
     pub body: Vec<u8>,
 }
 
-pub(crate) struct Fake {
-    /// Goes into `base_url`.
+pub(crate) struct FakeServer {
+    /// For `base_url`.
     pub base: String,
-    seen: mpsc::UnboundedReceiver<Seen>,
+    seen: mpsc::UnboundedReceiver<ReceivedRequest>,
     task: JoinHandle<()>,
 }
 
-impl Drop for Fake {
+impl Drop for FakeServer {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Fake {
-    /// Starts a server that answers its first request by the first script, and so on.
-    pub(crate) async fn start(scripts: Vec<Vec<Act>>) -> Self {
+impl FakeServer {
+    /// Starts a server that handles each request with the next script.
+    pub(crate) async fn start(scripts: Vec<Vec<ServerAction>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base = format!("http://{}/v1", listener.local_addr().expect("an address"));
-        let (tell, seen) = mpsc::unbounded_channel();
+        let (signal, seen) = mpsc::unbounded_channel();
         let task = tokio::spawn(async move {
             let mut scripts = scripts.into_iter();
             let mut connection = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                serve(stream, connection, &mut scripts, &tell).await;
+                serve(stream, connection, &mut scripts, &signal).await;
                 connection += 1;
             }
         });
@@ -69,7 +70,7 @@ impl Fake {
     }
 
     /// The next request.
-    pub(crate) async fn request(&mut self) -> Seen {
+    pub(crate) async fn request(&mut self) -> ReceivedRequest {
         let waiting = tokio::time::timeout(Duration::from_secs(20), self.seen.recv());
         waiting
             .await
@@ -77,42 +78,43 @@ impl Fake {
             .expect("the server lives")
     }
 
-    /// Whether a request came that nobody asked about.
+    /// Whether there is a request that the test has not taken.
     pub(crate) fn was_asked(&mut self) -> bool {
         self.seen.try_recv().is_ok()
     }
 }
 
-/// One connection at a time: a client that opens a second one while the first is held would show.
+/// Serves one connection at a time. This reveals a client that opens a second one while the first
+/// is in use.
 async fn serve(
     mut stream: TcpStream,
     connection: usize,
-    scripts: &mut impl Iterator<Item = Vec<Act>>,
-    tell: &mpsc::UnboundedSender<Seen>,
+    scripts: &mut impl Iterator<Item = Vec<ServerAction>>,
+    signal: &mpsc::UnboundedSender<ReceivedRequest>,
 ) {
     while let Some((head, body)) = read_request(&mut stream).await {
-        let _ = tell.send(Seen {
+        let _ = signal.send(ReceivedRequest {
             connection,
             head,
             body,
         });
         for act in scripts.next().unwrap_or_default() {
             match act {
-                Act::Say(bytes) => {
+                ServerAction::Say(bytes) => {
                     if stream.write_all(&bytes).await.is_err() {
                         return;
                     }
                 }
-                Act::Wait(go) => {
+                ServerAction::Wait(go) => {
                     let _ = go.await;
                 }
-                Act::Hold(gone) => {
+                ServerAction::Hold(gone) => {
                     let _ = stream.read(&mut [0; 64]).await;
                     let _ = gone.send(());
                     return;
                 }
-                Act::Close => return,
-                Act::Reset => {
+                ServerAction::Close => return,
+                ServerAction::Reset => {
                     let _ = stream.set_zero_linger();
                     return;
                 }
@@ -148,42 +150,42 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     Some((head, body))
 }
 
-/// The head of an answer of a given status whose body is of known length.
-pub(crate) fn plain(status: u16, headers: &str, body: &str) -> Act {
+/// A response with this status and a body of known length.
+pub(crate) fn plain(status: u16, headers: &str, body: &str) -> ServerAction {
     let length = body.len();
-    Act::Say(
+    ServerAction::Say(
         format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
             .into_bytes(),
     )
 }
 
 /// The head of an event stream in HTTP chunks.
-pub(crate) fn events() -> Act {
+pub(crate) fn events() -> ServerAction {
     let head =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-    Act::Say(head.as_bytes().to_vec())
+    ServerAction::Say(head.as_bytes().to_vec())
 }
 
 /// One HTTP chunk.
-pub(crate) fn chunk(text: &str) -> Act {
-    Act::Say(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
+pub(crate) fn chunk(text: &str) -> ServerAction {
+    ServerAction::Say(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
 }
 
 /// The end of a chunked body.
-pub(crate) fn end() -> Act {
-    Act::Say(b"0\r\n\r\n".to_vec())
+pub(crate) fn end() -> ServerAction {
+    ServerAction::Say(b"0\r\n\r\n".to_vec())
 }
 
-/// Means of which nothing can be started.
-pub(crate) fn nothing() -> crate::Means {
-    crate::Means {
-        spawn: Arc::new(Nothing),
+/// A context that cannot start programs.
+pub(crate) fn nothing() -> crate::ProviderContext {
+    crate::ProviderContext {
+        spawn: Arc::new(NoSpawn),
     }
 }
 
-struct Nothing;
+struct NoSpawn;
 
-impl Spawn for Nothing {
+impl Spawn for NoSpawn {
     fn spawn(&self, _: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>> {
         let program = command.argv.first().cloned().unwrap_or_default();
         let reason = "not found".to_owned();
@@ -197,51 +199,51 @@ impl Spawn for Nothing {
     fn stop_session(&self, _: Pid, _: u64) {}
 }
 
-/// A program for tests: it says what it is told, and remembers how it was started.
-pub(crate) struct Programs {
+/// A fake program: it sends scripted events and records how it was started.
+pub(crate) struct FakeProgram {
     script: Mutex<Option<Vec<ChildEvent>>>,
-    /// It stays after the script, and tells here that it was let go.
+    /// If set, it keeps running after the script and signals when it is dropped.
     stays: Mutex<Option<oneshot::Sender<()>>>,
     pub started: Mutex<Vec<(Pid, Command)>>,
 }
 
-impl Programs {
-    /// Does this, once.
-    pub(crate) fn doing(events: Vec<ChildEvent>) -> (crate::Means, Arc<Self>) {
+impl FakeProgram {
+    /// Sends these events once.
+    pub(crate) fn doing(events: Vec<ChildEvent>) -> (crate::ProviderContext, Arc<Self>) {
         Self::new(events, None)
     }
 
-    /// Writes these pieces and exits.
-    pub(crate) fn saying(pieces: Vec<Vec<u8>>, code: i32) -> (crate::Means, Arc<Self>) {
+    /// Writes these chunks and exits.
+    pub(crate) fn saying(pieces: Vec<Vec<u8>>, code: i32) -> (crate::ProviderContext, Arc<Self>) {
         let mut events: Vec<_> = pieces.into_iter().map(ChildEvent::Stdout).collect();
         events.push(exited(Some(code), None));
         Self::new(events, None)
     }
 
-    /// Does this and stays until it is let go.
+    /// Sends these events and keeps running until it is dropped.
     pub(crate) fn staying(
         events: Vec<ChildEvent>,
-    ) -> (crate::Means, Arc<Self>, oneshot::Receiver<()>) {
-        let (tell, gone) = oneshot::channel();
-        let (means, programs) = Self::new(events, Some(tell));
+    ) -> (crate::ProviderContext, Arc<Self>, oneshot::Receiver<()>) {
+        let (signal, gone) = oneshot::channel();
+        let (means, programs) = Self::new(events, Some(signal));
         (means, programs, gone)
     }
 
     fn new(
         events: Vec<ChildEvent>,
         stays: Option<oneshot::Sender<()>>,
-    ) -> (crate::Means, Arc<Self>) {
+    ) -> (crate::ProviderContext, Arc<Self>) {
         let programs = Arc::new(Self {
             script: Mutex::new(Some(events)),
             stays: Mutex::new(stays),
             started: Mutex::default(),
         });
         let spawn: Arc<dyn Spawn> = programs.clone();
-        (crate::Means { spawn }, programs)
+        (crate::ProviderContext { spawn }, programs)
     }
 }
 
-/// The end of a program.
+/// The exit of a program.
 pub(crate) fn exited(code: Option<i32>, signal: Option<i32>) -> ChildEvent {
     ChildEvent::Exited(ChildExit {
         code,
@@ -250,13 +252,13 @@ pub(crate) fn exited(code: Option<i32>, signal: Option<i32>) -> ChildEvent {
     })
 }
 
-/// Tells when it is dropped.
-struct Told(Option<oneshot::Sender<()>>);
+/// Signals when it is dropped.
+struct DropSignal(Option<oneshot::Sender<()>>);
 
-impl Drop for Told {
+impl Drop for DropSignal {
     fn drop(&mut self) {
-        if let Some(tell) = self.0.take() {
-            let _ = tell.send(());
+        if let Some(signal) = self.0.take() {
+            let _ = signal.send(());
         }
     }
 }
@@ -267,7 +269,7 @@ impl ChildControl for NoControl {
     fn stop(&self, _: u64) {}
 }
 
-impl Spawn for Programs {
+impl Spawn for FakeProgram {
     fn spawn(
         &self,
         session: Pid,
@@ -282,14 +284,14 @@ impl Spawn for Programs {
         Box::pin(async move {
             let script = script.expect("one start");
             let tail = stays.is_some();
-            let told = Told(stays);
+            let on_drop = DropSignal(stays);
             let events = futures::stream::iter(script);
             let events = if tail {
                 let never = futures::stream::pending();
                 events
                     .chain(never)
                     .map(move |event| {
-                        let _ = &told;
+                        let _ = &on_drop;
                         event
                     })
                     .boxed()
@@ -311,9 +313,9 @@ impl Spawn for Programs {
     fn stop_session(&self, _: Pid, _: u64) {}
 }
 
-/// An entry of a kind, as small as can be.
-pub(crate) fn options(kind: &str, base: &str) -> Options {
-    Options {
+/// A minimal entry of a kind.
+pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
+    ProviderOptions {
         name: "acme".to_owned(),
         kind: kind.to_owned(),
         base_url: base.to_owned(),
@@ -333,7 +335,7 @@ pub(crate) fn options(kind: &str, base: &str) -> Options {
     }
 }
 
-/// A request of which only the way matters.
+/// A minimal request.
 pub(crate) fn request() -> Request {
     Request {
         body: b"{\"messages\":[ ] }".to_vec(),

@@ -1,13 +1,13 @@
-//! What holds for any bytes that a vendor sends: targets for fuzzing, see `tests/fuzz/README.md`.
+//! Properties that hold for any bytes from a vendor: fuzz targets, see `tests/fuzz/README.md`.
 
-use crate::play;
-use crate::sse::{Events, TooLarge};
+use crate::playback;
+use crate::sse::{EventTooLarge, SseParser};
 
-/// The kinds whose answers are streams.
+/// The kinds that stream answers.
 const KINDS: [&str; 4] = ["openai", "openai-responses", "anthropic", "command"];
 
-/// Events: how they are cut makes no difference, and none is larger than the cap. The first byte is the size of the
-/// pieces, the second the cap.
+/// Events: chunking makes no difference, and none exceeds the cap. The first byte is the chunk
+/// size, the second the cap.
 pub fn sse(data: &[u8]) {
     let [size, cap, stream @ ..] = data else {
         return;
@@ -18,16 +18,16 @@ pub fn sse(data: &[u8]) {
     let cut = events(&pieces, cap);
     assert_eq!(cut.0, whole.0, "in pieces of {size} bytes");
     assert_eq!(cut.1, whole.1, "in pieces of {size} bytes");
-    // Bytes that are no UTF-8 become a character of three bytes.
+    // An invalid UTF-8 byte becomes a character of three bytes.
     assert!(whole.0.iter().all(|event| event.len() <= 3 * cap));
 }
 
-fn events(pieces: &[&[u8]], cap: usize) -> (Vec<String>, Result<(), TooLarge>) {
+fn events(pieces: &[&[u8]], cap: usize) -> (Vec<String>, Result<(), EventTooLarge>) {
     let mut found = Vec::new();
-    let mut events = Events::new(cap);
+    let mut events = SseParser::new(cap);
     let mut each = |event: &str| {
         found.push(event.to_owned());
-        Ok::<(), TooLarge>(())
+        Ok::<(), EventTooLarge>(())
     };
     let fed = pieces
         .iter()
@@ -36,8 +36,8 @@ fn events(pieces: &[&[u8]], cap: usize) -> (Vec<String>, Result<(), TooLarge>) {
     (found, fed)
 }
 
-/// Answers of all kinds: they have one end, calls are what was shown of them, and pieces make no difference. The first
-/// byte is the kind, the second the size of the pieces.
+/// Answers of all kinds: each has one end, calls equal the streamed fragments, and chunking makes
+/// no difference. The first byte is the kind, the second the chunk size.
 pub fn wires(data: &[u8]) {
     let [kind, size, stream @ ..] = data else {
         return;
@@ -46,10 +46,10 @@ pub fn wires(data: &[u8]) {
         return;
     }
     let kind = KINDS[usize::from(*kind) % KINDS.len()];
-    let whole = play::play(kind, &[stream]);
+    let whole = playback::play(kind, &[stream]);
     let pieces: Vec<&[u8]> = stream.chunks(usize::from(*size).max(1)).collect();
     assert_eq!(
-        play::play(kind, &pieces),
+        playback::play(kind, &pieces),
         whole,
         "{kind} in pieces of {size} bytes"
     );

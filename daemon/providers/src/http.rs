@@ -1,7 +1,8 @@
-//! The connection to a vendor: one request out, a stream of bytes back.
+//! The connection to a vendor: sends a request, returns a stream of bytes.
 //!
-//! Owns the shared clients and what an endpoint is. Follows a redirect only where it stays on the same host and the
-//! request stays the same, so that a key never travels. Knows nothing of what the bytes mean. Called by `read` and `probe`.
+//! Owns the shared HTTP clients and the endpoint. Follows a redirect only on the same host and with
+//! an unchanged request, so that a key is never sent elsewhere. Does not interpret the bytes.
+//! Called by `read` and `probe`.
 
 use std::error::Error as _;
 use std::sync::{Mutex, Once, PoisonError};
@@ -17,14 +18,14 @@ use reqwest::header::{
 };
 use reqwest::{Client, Response, Url, redirect};
 
-use crate::failure::Site;
-use crate::options::Options;
+use crate::failure::ErrorContext;
+use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 
-/// The bytes of an answer; an error is what the connection says, in words.
+/// The bytes of a response. An error is the connection's message.
 pub(crate) type Body = BoxStream<'static, Result<Bytes, String>>;
 
-/// Where requests go, and with what.
+/// The target of requests, with headers.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     url: Url,
@@ -33,20 +34,20 @@ pub(crate) struct Endpoint {
     auth: Auth,
 }
 
-/// How a key is shown.
+/// How to send a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Auth {
     /// `Authorization: Bearer …`
     Bearer,
-    /// `x-api-key: …`, and the version of the API.
+    /// `x-api-key: …`, and the API version.
     ApiKey,
 }
 
-/// Anthropic's name for a key's header.
+/// Anthropic's header for a key.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 impl Auth {
-    /// By the name of a kind.
+    /// The header for a kind.
     pub(crate) fn of(kind: &str) -> Self {
         match kind {
             "anthropic" => Self::ApiKey,
@@ -54,13 +55,14 @@ impl Auth {
         }
     }
 
-    /// Headers that each request has besides, unless the entry has its own.
+    /// Additional headers of each request, unless the entry sets them.
     pub(crate) fn defaults(self) -> Option<(HeaderName, HeaderValue)> {
         let version = HeaderName::from_static("anthropic-version");
         (self == Self::ApiKey).then(|| (version, HeaderValue::from_static("2023-06-01")))
     }
 
-    /// Puts a key into headers, unless they show one already. False where no header can hold it.
+    /// Adds the key to the headers, unless they already have one. Returns false if a header cannot
+    /// contain the key.
     pub(crate) fn show(self, key: &Secret, headers: &mut HeaderMap) -> bool {
         if headers.contains_key(AUTHORIZATION)
             || (self == Self::ApiKey && headers.contains_key(API_KEY))
@@ -82,8 +84,12 @@ impl Auth {
 }
 
 impl Endpoint {
-    /// Checks an entry's address and headers. `path` is what the kind appends to the address.
-    pub(crate) fn new(options: &Options, path: &str, auth: Auth) -> Result<Self, OpenError> {
+    /// Checks an entry's base URL and headers. The kind appends `path` to the URL.
+    pub(crate) fn new(
+        options: &ProviderOptions,
+        path: &str,
+        auth: Auth,
+    ) -> Result<Self, OpenError> {
         let url = address(&options.base_url, path).map_err(|reason| OpenError::BaseUrl {
             name: options.name.clone(),
             reason,
@@ -91,7 +97,7 @@ impl Endpoint {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        // A compressor between us and the model would hold events back.
+        // A compressor in between would delay events.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         headers.extend(auth.defaults());
         for (header, value) in &options.headers {
@@ -102,9 +108,9 @@ impl Endpoint {
             };
             let name: HeaderName = header
                 .parse()
-                .map_err(|_| wrong("is no header name".to_owned()))?;
+                .map_err(|_| wrong("is not a valid header name".to_owned()))?;
             let mut value = HeaderValue::from_str(value)
-                .map_err(|_| wrong("has a value that no header can hold".to_owned()))?;
+                .map_err(|_| wrong("has a value that is not valid in a header".to_owned()))?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -116,23 +122,23 @@ impl Endpoint {
         })
     }
 
-    /// Sends a body. Gives whatever answer comes, of any status. Dropping the future ends the request.
+    /// Sends a body. Returns the response with any status. Dropping the future cancels the request.
     pub(crate) async fn send(
         &self,
         body: Vec<u8>,
         key: Option<&Secret>,
-        site: &Site,
+        site: &ErrorContext,
     ) -> Result<Response, ProviderError> {
         let mut headers = self.headers.clone();
         if let Some(key) = key
             && !self.auth.show(key, &mut headers)
         {
             return Err(site.permanent(
-                "has a key that no header can hold",
+                "has a key that is not valid in a header",
                 "store the key again, without line breaks",
             ));
         }
-        let client = client(Route::of(&self.url, self.connect))
+        let client = client(ClientRoute::of(&self.url, self.connect))
             .await
             .map_err(|reason| {
                 site.permanent(
@@ -159,7 +165,7 @@ impl Endpoint {
     }
 }
 
-/// The bytes of an answer.
+/// The bytes of a response.
 pub(crate) fn body(response: Response) -> Body {
     response
         .bytes_stream()
@@ -167,16 +173,16 @@ pub(crate) fn body(response: Response) -> Body {
         .boxed()
 }
 
-/// The URL of an endpoint. A query stays (Azure has its version there).
+/// The URL of an endpoint. Keeps a query, because Azure has its version there.
 pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
     let mut url =
-        Url::parse(base.trim()).map_err(|error| format!("`{base}` is no address: {error}"))?;
+        Url::parse(base.trim()).map_err(|error| format!("`{base}` is not a URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(format!("`{base}` must begin with `https://` or `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(
-            "holds a user or password: a key belongs into the variable that `api_key_env` names"
+            "contains a user or password: put the key into the variable that `api_key_env` names"
                 .to_owned(),
         );
     }
@@ -191,16 +197,17 @@ pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// What sets clients apart. There are as many clients as distinct routes, and a daemon has one or two.
+/// Properties that need separate clients. There is one client per distinct route, and a daemon has
+/// one or two.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Route {
+pub(crate) struct ClientRoute {
     connect: Duration,
     tls: bool,
-    /// A model on this machine is never behind a proxy.
+    /// A model on this machine is reached without a proxy.
     proxied: bool,
 }
 
-impl Route {
+impl ClientRoute {
     pub(crate) fn of(url: &Url, connect: Duration) -> Self {
         let host = url.host_str().unwrap_or_default();
         let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
@@ -212,11 +219,12 @@ impl Route {
         }
     }
 
-    /// Makes the client. Reads the system's certificates where they are needed: some milliseconds.
+    /// Creates the client. Reads the system's certificates if needed, which takes some
+    /// milliseconds.
     fn build(self) -> Result<Client, String> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
-            // An error means that the program has chosen one already.
+            // An error means that the program already chose one.
             let _ = rustls::crypto::ring::default_provider().install_default();
         });
         let mut builder = Client::builder()
@@ -233,7 +241,8 @@ impl Route {
     }
 }
 
-/// 307 and 308 repeat the request as it was; the others would turn it into a GET without a body.
+/// 307 and 308 repeat the request unchanged. Other redirects would change it to a GET without a
+/// body.
 fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let repeats = matches!(attempt.status().as_u16(), 307 | 308);
     let first = attempt.previous().first();
@@ -248,9 +257,9 @@ fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
 }
 
 /// The shared client of a route.
-pub(crate) async fn client(route: Route) -> Result<Client, String> {
-    static CLIENTS: Mutex<Vec<(Route, Client)>> = Mutex::new(Vec::new());
-    let known = |clients: &[(Route, Client)]| {
+pub(crate) async fn client(route: ClientRoute) -> Result<Client, String> {
+    static CLIENTS: Mutex<Vec<(ClientRoute, Client)>> = Mutex::new(Vec::new());
+    let known = |clients: &[(ClientRoute, Client)]| {
         clients
             .iter()
             .find_map(|(known, client)| (*known == route).then(|| client.clone()))
@@ -270,7 +279,7 @@ pub(crate) async fn client(route: Route) -> Result<Client, String> {
     Ok(made)
 }
 
-/// The innermost two causes: the outer ones only say that a request failed. Never the URL.
+/// The innermost two causes. The outer ones only say that a request failed. Never includes the URL.
 pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut causes = vec![error.to_string()];

@@ -1,7 +1,8 @@
-//! Ids of calls as a vendor takes them.
+//! Call ids that a vendor accepts.
 
-/// An id of allowed characters and length: the same one where it is so already, else one made from it, with a sum over
-/// it so that two ids stay two. Ids come from other vendors when a conversation changes its provider.
+/// An id with allowed characters and length: unchanged if it is valid, otherwise derived with a
+/// checksum, so that distinct ids stay distinct. Ids come from other vendors when a session changes
+/// its provider.
 pub(crate) fn fit(id: &str, longest: usize) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !id.is_empty() && id.len() <= longest && id.chars().all(fits) {
@@ -27,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_that_fit_stay_and_others_stay_apart() {
+    fn valid_ids_stay_and_others_are_mapped_without_collisions() {
         assert_eq!(fit("toolu_01-x", 64), "toolu_01-x");
         let made = fit("functions.read:0", 64);
         assert!(made.starts_with("functions_read_0_"), "{made}");

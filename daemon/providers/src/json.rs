@@ -1,7 +1,7 @@
-//! JSON text that must come out the same, byte for byte, for ever.
+//! Writes JSON with stable bytes.
 //!
-//! Frozen prefixes and fragments are compared by bytes with what was sent before, so writing does not depend on how
-//! some version of a library likes to escape. Called by the codecs.
+//! Prefixes and fragments must match earlier bytes, so the output must not depend on a library's
+//! version. Called by the codecs.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use contract::ToolDeclaration;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Appends a string with its quotes. Escapes what JSON demands and nothing else, so that it holds no raw newline.
+/// Appends a quoted string. Escapes only what JSON requires, so the output contains no raw newline.
 pub(crate) fn push_string(out: &mut String, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.reserve(text.len() + 2);
@@ -39,8 +39,9 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// The schemas of tools in the order of their names, so that a prefix is the same whoever made the list: one object each,
-/// without brackets. `how` says what stands before the name, between description and schema, and at the end.
+/// The tool schemas sorted by name, so that a prefix does not depend on their order: one object
+/// each, without brackets. `how` is the text before the name, between description and schema, and
+/// at the end.
 pub(crate) fn schemas(tools: &[ToolDeclaration], how: [&str; 3]) -> String {
     let [before, schema, after] = how;
     let mut tools: Vec<&ToolDeclaration> = tools.iter().collect();
@@ -59,7 +60,7 @@ pub(crate) fn schemas(tools: &[ToolDeclaration], how: [&str; 3]) -> String {
     out
 }
 
-/// Appends a value with the keys of all its objects sorted.
+/// Appends a value with the keys of all objects sorted.
 pub(crate) fn push_sorted(out: &mut String, value: &Value) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
@@ -91,7 +92,7 @@ pub(crate) fn push_sorted(out: &mut String, value: &Value) {
     }
 }
 
-/// The JSON text of a call's arguments: what the string holds, or the object as it stands.
+/// The JSON text of a call's arguments: the content of the string, or the object itself.
 pub(crate) fn text_of(raw: &RawValue) -> Cow<'_, str> {
     let text = raw.get();
     match text.as_bytes().first() {
@@ -99,7 +100,7 @@ pub(crate) fn text_of(raw: &RawValue) -> Cow<'_, str> {
             .strip_prefix('"')
             .and_then(|text| text.strip_suffix('"'))
         {
-            // No escape: borrow.
+            // Without escapes, borrow.
             Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
             _ => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
         },
@@ -108,7 +109,7 @@ pub(crate) fn text_of(raw: &RawValue) -> Cow<'_, str> {
     }
 }
 
-/// JSON text without raw line ends: outside of strings they mean nothing, and inside there are none.
+/// JSON text without raw line ends. They are insignificant outside strings and cannot be inside.
 pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', '\r']) {
         Cow::Owned(text.replace(['\n', '\r'], ""))

@@ -1,6 +1,6 @@
-//! Members of events, read as leniently as can be: what is of an unexpected type counts as absent.
+//! Lenient parsing of event members: a member of an unexpected type counts as absent.
 //!
-//! Texts are borrowed from the event wherever they hold no escape. Used by the wire types of the kinds.
+//! Borrows texts from the event if they have no escapes. Used by the wire types of the kinds.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,18 +9,19 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A text; empty where there is none. Mistral sends lists of parts: their texts are joined, their thinking apart.
+/// A text, empty if absent. Mistral sends lists of parts: their texts are joined, and their
+/// thinking is separate.
 #[derive(Default)]
 pub(crate) struct Text<'a> {
     pub(crate) text: Cow<'a, str>,
     pub(crate) thinking: String,
 }
 
-/// A number that cannot be negative, however it is written.
+/// A non-negative number in any notation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Number(pub Option<u64>);
 
-/// One of a list of parts.
+/// One element of a list of parts.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 struct ContentPart<'a> {
@@ -114,12 +115,12 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Number, E> {
-        // What is not negative comes as `u64`.
+        // Non-negative numbers arrive as `u64`.
         Ok(Number(None))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
-        // Beyond 2^53 a float is no count of anything.
+        // Above 2^53 a float is not exact.
         let counts = (0.0..=9_007_199_254_740_992.0).contains(&number);
         Ok(Number(counts.then_some(number as u64)))
     }
@@ -147,18 +148,18 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 }
 
-/// A list as it stands; empty where there is none.
+/// A list of raw values, empty if absent.
 #[derive(Default)]
-pub(crate) struct Raws<'a>(pub(crate) Vec<&'a RawValue>);
+pub(crate) struct RawList<'a>(pub(crate) Vec<&'a RawValue>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Raws<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawList<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?;
         Ok(Self(serde_json::from_str(raw.get()).unwrap_or_default()))
     }
 }
 
-/// A value as it stands, where it is neither absent nor null.
+/// A raw value, unless it is absent or null.
 pub(crate) fn there(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }

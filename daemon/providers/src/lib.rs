@@ -1,11 +1,11 @@
-//! Model vendors: over HTTP, and as a program.
+//! Model vendors, over HTTP or as a program.
 //!
-//! The engine reaches a vendor through the two values that `open` gives for an entry of the config: a codec that
-//! turns a conversation into the vendor's bytes, and a provider that sends them and gives neutral parts back. Wire
-//! types never leave the module of their kind. Reads no config and no environment, retries nothing, logs nothing.
+//! For a config entry, `open` returns a codec, which renders conversations into the vendor's bytes,
+//! and a provider, which sends them and returns neutral parts. Wire types never leave the module of
+//! their kind. Reads no config and no environment, never retries, never logs.
 
+mod deadline;
 mod options;
-mod patience;
 mod registry;
 
 mod anthropic;
@@ -24,9 +24,9 @@ mod lenient;
 mod probe;
 mod read;
 mod retry_after;
-mod said;
 mod sse;
 mod thoughts;
+mod user_text;
 mod vendor;
 
 #[cfg(test)]
@@ -37,8 +37,8 @@ mod fake;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 #[cfg(any(test, fuzzing))]
-mod play;
+mod playback;
 
-pub use options::{Options, Timeouts};
-pub use probe::{Probe, Probed, probe};
-pub use registry::{KINDS, Means, OpenError, open};
+pub use options::{ProviderOptions, Timeouts};
+pub use probe::{ProbeRequest, ProbeResult, probe};
+pub use registry::{KINDS, OpenError, ProviderContext, open};

@@ -1,50 +1,51 @@
-//! What an entry of the config says about a provider, as plain values.
+//! The options of a provider, from its config entry.
 //!
-//! Filled by the daemon's assembly; checked by `open`.
+//! Filled by the daemon's assembly, and checked by `open`.
 
 use std::time::Duration;
 
 /// One provider.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// The name in the config: what messages call it.
+pub struct ProviderOptions {
+    /// Its name in the config, used in messages.
     pub name: String,
     /// The kind, by its name in the registry.
     pub kind: String,
-    /// Where the API stands, up to the version: `https://api.deepseek.com`. A query is kept.
+    /// Base URL of the API, including the version: `https://api.deepseek.com`. A query is kept.
     pub base_url: String,
-    /// The models that the entry offers, for messages about a model that is not there.
+    /// The entry's models, for messages about an unknown model.
     pub models: Vec<String>,
-    /// The environment variable that holds the key. Where it is set, no request goes out without a key.
+    /// The environment variable with the key. If set, no request is sent without a key.
     pub api_key_env: Option<String>,
-    /// Headers for each request. One that is named here replaces ours.
+    /// Headers of each request. They replace our own ones with the same name.
     pub headers: Vec<(String, String)>,
-    /// Members for each request, as comma-joined JSON members without the braces, or empty.
+    /// Extra members of each request, as comma-joined JSON without braces. May be empty.
     pub extra: String,
     pub timeouts: Timeouts,
-    /// Whether the vendor demands the reasoning of earlier answers (DeepSeek's thinking models do). The kinds
-    /// `anthropic` and `openai-responses` always send back what their vendors sign or encrypt.
+    /// Whether the vendor requires the reasoning of earlier answers, as DeepSeek's thinking models
+    /// do. The kinds `anthropic` and `openai-responses` always send back signed or encrypted
+    /// reasoning.
     pub sends_reasoning: bool,
-    /// How hard the model is to think, in the vendor's word. `None`: as the vendor likes.
+    /// Reasoning effort, in the vendor's terms. `None`: the vendor's default.
     pub effort: Option<String>,
-    /// The efforts that the models have. Empty: not known, any is sent.
+    /// The efforts that the models support. Empty: unknown, so any is sent.
     pub efforts: Vec<String>,
-    /// The longest answer that is asked for, in tokens. 0: as the vendor likes, or what the kind has to say.
+    /// Maximum output tokens. 0: the default of the vendor or the kind.
     pub max_output_tokens: u64,
     /// For `command`: the program and its arguments.
     pub command: Vec<String>,
 }
 
-/// How long to wait for what.
+/// Time limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection, with TLS.
+    /// For connecting, including TLS.
     pub connect: Duration,
-    /// From sending until the answer's first byte.
+    /// From sending until the first byte of the response.
     pub first_byte: Duration,
-    /// Silence between two pieces of an answer.
+    /// Silence between two chunks of a response.
     pub idle: Duration,
-    /// Keep-alives without anything of the answer in them.
+    /// Keep-alives without any content.
     pub progress: Duration,
 }
 

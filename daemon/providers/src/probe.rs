@@ -1,7 +1,8 @@
-//! Asks an endpoint whether it is there and takes a key: its list of models, and nothing that costs.
+//! Checks that an endpoint is reachable and accepts a key, by requesting its list of models, which
+//! is free.
 //!
-//! Never sends a prompt, keeps nothing, and takes a redirect only on the same host. What it says holds no key, also
-//! where the server echoes it. Called by the daemon's `provider.probe`.
+//! Never sends a prompt, stores nothing, and follows redirects only on the same host. Its texts
+//! contain no key, even if the server echoes it. Called by the daemon's `provider.probe`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,76 +16,76 @@ use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::failure::{Entry, Site, VendorError, classify};
-use crate::http::{self, Auth, Route};
+use crate::failure::{EntryInfo, ErrorContext, VendorError, classify};
+use crate::http::{self, Auth, ClientRoute};
 
-/// The longest that a connection, and a whole probe, may take, whatever the settings say.
+/// Maximum time for a connection and for a whole probe, whatever the settings.
 const TIME_MAX: Duration = Duration::from_secs(15);
-/// How much of an answer is read, in bytes.
+/// Maximum bytes read of a response.
 const ANSWER_MAX: usize = 1 << 20;
-/// Models that are told.
+/// Maximum models returned.
 const MODELS_MAX: usize = 200;
 
-/// What is to be asked.
+/// A probe request.
 #[derive(Clone, Debug)]
-pub struct Probe {
-    /// What messages call the provider.
+pub struct ProbeRequest {
+    /// The provider's name, used in messages.
     pub name: String,
     /// The kind, by its name in the registry.
     pub kind: String,
-    /// Where the API stands, up to the version.
+    /// Base URL of the API, including the version.
     pub base_url: String,
-    /// The key to try; `None`: there is none.
+    /// The key to try, if any.
     pub key: Option<Secret>,
-    /// The variable that is to hold the key; `None`: none is needed, as far as the config says.
+    /// The variable that should contain the key. `None`: according to the config, no key is needed.
     pub key_env: Option<String>,
     /// The entry's own headers.
     pub headers: Vec<(String, String)>,
-    /// For a connection, with TLS; at most 15 s.
+    /// Time limit for connecting, including TLS. At most 15 s.
     pub connect: Duration,
 }
 
-/// What came of it.
+/// Result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probed {
-    /// Host and port; empty where the address is none.
+pub struct ProbeResult {
+    /// Host and port. Empty if the URL is invalid.
     pub host: String,
-    /// Whether anything answered.
+    /// Whether the endpoint answered.
     pub reachable: bool,
     pub key: KeyState,
-    /// Until the first answer was there.
+    /// Time until the first response.
     pub duration: Duration,
-    /// Ids of models, at most 200.
+    /// Model ids, at most 200.
     pub models: Vec<String>,
-    /// What happened, in one line, without secrets.
+    /// The result in one line, without secrets.
     pub text: String,
-    /// What to do about it; empty where all is well.
+    /// What to do about it. Empty if all is well.
     pub hint: String,
 }
 
-/// An answer, read.
-struct Answer {
+/// A response.
+struct ProbeResponse {
     status: u16,
-    /// Where a redirect points.
+    /// Target of a redirect.
     to: Option<String>,
     body: Vec<u8>,
-    /// The body was longer than is read.
+    /// The body was truncated.
     cut: bool,
 }
 
-/// Why there is no answer.
-enum Silence {
-    /// The entry cannot be sent as it stands: what, and what to do.
+/// Why there is no response.
+enum ProbeFailure {
+    /// The entry cannot be sent: the reason, and a hint.
     Entry(String, &'static str),
-    /// The network: what, and what to do.
+    /// The network failed: the reason, and a hint.
     Network(String, &'static str),
 }
 
-/// Asks. Takes at most 15 s; dropping the future ends the request.
-pub async fn probe(what: Probe) -> Probed {
+/// Runs a probe. Takes at most 15 s. Dropping the future cancels the request.
+pub async fn probe(what: ProbeRequest) -> ProbeResult {
     let started = Instant::now();
-    let site = Site {
-        entry: Arc::new(Entry {
+    let site = ErrorContext {
+        entry: Arc::new(EntryInfo {
             name: what.name.clone(),
             models: Vec::new(),
             key_env: what.key_env.clone(),
@@ -101,18 +102,18 @@ pub async fn probe(what: Probe) -> Probed {
         Ok(url) => ask(&what, &site, &url, started).await,
         Err(reason) => silent(
             String::new(),
-            Silence::Entry(format!("base_url: {reason}"), "mend `base_url`"),
+            ProbeFailure::Entry(format!("base_url: {reason}"), "fix `base_url`"),
         ),
     };
-    Probed {
+    ProbeResult {
         text: site.clean(&said.text),
         hint: site.clean(&said.hint),
         ..said
     }
 }
 
-/// Where the list of models is: beside what requests are sent to.
-fn list_of(what: &Probe) -> (&str, &'static str) {
+/// The URL of the model list: beside the request URL.
+fn list_of(what: &ProbeRequest) -> (&str, &'static str) {
     let base = what.base_url.trim().trim_end_matches('/');
     let stem = ["/chat/completions", "/responses", "/messages"]
         .iter()
@@ -124,7 +125,7 @@ fn list_of(what: &Probe) -> (&str, &'static str) {
     }
 }
 
-async fn ask(what: &Probe, site: &Site, url: &Url, started: Instant) -> Probed {
+async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Instant) -> ProbeResult {
     let deadline = started + TIME_MAX;
     let host = format!(
         "{}:{}",
@@ -136,7 +137,7 @@ async fn ask(what: &Probe, site: &Site, url: &Url, started: Instant) -> Probed {
         Err(why) => return silent(host, why),
     };
     let duration = started.elapsed();
-    // Some vendors show their list to everybody: then it says nothing of the key.
+    // Some vendors return their list without a key. Then it proves nothing about the key.
     let shown_to_all = what.key.is_some()
         && answer.status == 200
         && matches!(get(what, url, None, deadline).await, Ok(other) if other.status == 200);
@@ -145,7 +146,7 @@ async fn ask(what: &Probe, site: &Site, url: &Url, started: Instant) -> Probed {
         .map(|model| site.clean(&model))
         .collect::<Vec<_>>();
     let (key, text, hint) = judge(what, site, &answer, models.len(), shown_to_all);
-    Probed {
+    ProbeResult {
         text: format!("{host} {text}, after {} ms", duration.as_millis()),
         host,
         reachable: true,
@@ -156,11 +157,11 @@ async fn ask(what: &Probe, site: &Site, url: &Url, started: Instant) -> Probed {
     }
 }
 
-fn silent(host: String, why: Silence) -> Probed {
+fn silent(host: String, why: ProbeFailure) -> ProbeResult {
     let (text, hint) = match why {
-        Silence::Entry(text, hint) | Silence::Network(text, hint) => (text, hint),
+        ProbeFailure::Entry(text, hint) | ProbeFailure::Network(text, hint) => (text, hint),
     };
-    Probed {
+    ProbeResult {
         host,
         reachable: false,
         key: KeyState::Unknown,
@@ -173,17 +174,17 @@ fn silent(host: String, why: Silence) -> Probed {
 
 /// One GET, with or without the key.
 async fn get(
-    what: &Probe,
+    what: &ProbeRequest,
     url: &Url,
     key: Option<&Secret>,
     deadline: Instant,
-) -> Result<Answer, Silence> {
+) -> Result<ProbeResponse, ProbeFailure> {
     let headers = headers(what, key)?;
     let sending = async {
-        let client = http::client(Route::of(url, what.connect.min(TIME_MAX)))
+        let client = http::client(ClientRoute::of(url, what.connect.min(TIME_MAX)))
             .await
             .map_err(|reason| {
-                Silence::Network(
+                ProbeFailure::Network(
                     reason,
                     "check the system's certificates and the proxy variables",
                 )
@@ -195,7 +196,7 @@ async fn get(
             } else {
                 "the connection was lost"
             };
-            Silence::Network(
+            ProbeFailure::Network(
                 format!("{layer}: {}", http::reason(error)),
                 "check `base_url`, the network and the proxy variables; a model on this machine must be running",
             )
@@ -203,14 +204,14 @@ async fn get(
     };
     match timeout_at(deadline, sending).await {
         Ok(response) => Ok(read(response?, deadline).await),
-        Err(_) => Err(Silence::Network(
+        Err(_) => Err(ProbeFailure::Network(
             format!("no answer within {} s", TIME_MAX.as_secs()),
             "check `base_url`, the network and the vendor's status page",
         )),
     }
 }
 
-fn headers(what: &Probe, key: Option<&Secret>) -> Result<HeaderMap, Silence> {
+fn headers(what: &ProbeRequest, key: Option<&Secret>) -> Result<HeaderMap, ProbeFailure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -218,9 +219,9 @@ fn headers(what: &Probe, key: Option<&Secret>) -> Result<HeaderMap, Silence> {
     for (name, value) in &what.headers {
         let (Ok(name), Ok(mut value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value))
         else {
-            return Err(Silence::Entry(
+            return Err(ProbeFailure::Entry(
                 "one of its `headers` cannot be sent".to_owned(),
-                "mend `headers` of this provider",
+                "fix `headers` of this provider",
             ));
         };
         value.set_sensitive(true);
@@ -229,16 +230,16 @@ fn headers(what: &Probe, key: Option<&Secret>) -> Result<HeaderMap, Silence> {
     if let Some(key) = key
         && !Auth::of(&what.kind).show(key, &mut headers)
     {
-        return Err(Silence::Entry(
-            "the key is one that no header can hold".to_owned(),
+        return Err(ProbeFailure::Entry(
+            "the key cannot be sent in a header".to_owned(),
             "store the key again, without line breaks",
         ));
     }
     Ok(headers)
 }
 
-/// Reads an answer as far as it comes in time and fits.
-async fn read(response: Response, deadline: Instant) -> Answer {
+/// Reads a response up to the time and size limits.
+async fn read(response: Response, deadline: Instant) -> ProbeResponse {
     let status = response.status().as_u16();
     let to = response
         .headers()
@@ -256,7 +257,7 @@ async fn read(response: Response, deadline: Instant) -> Answer {
             break;
         }
     }
-    Answer {
+    ProbeResponse {
         status,
         to,
         body: text,
@@ -264,11 +265,11 @@ async fn read(response: Response, deadline: Instant) -> Answer {
     }
 }
 
-/// What an answer says: of the key, in words, and what to do.
+/// Interprets a response: the state of the key, a text and a hint.
 fn judge(
-    what: &Probe,
-    site: &Site,
-    answer: &Answer,
+    what: &ProbeRequest,
+    site: &ErrorContext,
+    answer: &ProbeResponse,
     count: usize,
     shown_to_all: bool,
 ) -> (KeyState, String, String) {
@@ -278,7 +279,7 @@ fn judge(
         return listed(what, answer, &body, count, shown_to_all);
     }
     let vendor = VendorError::from_text(&body);
-    // Cut here too: what is behind the words (the duration) is to stay readable.
+    // Truncated here too, so that the duration after it stays readable.
     let words = match (&*vendor.message, &*vendor.code) {
         ("", "") => "no reason given".to_owned(),
         ("", code) => site.clean(code),
@@ -318,7 +319,7 @@ fn judge(
             key,
             format!("answered {}: it has no list of models there", answer.status),
             match versioned(&what.base_url) {
-                Some(url) => format!("many stand below a version: try `{url}` as `base_url`"),
+                Some(url) => format!("many APIs need a version: try `{url}` as `base_url`"),
                 None => "if a prompt fails too, check `base_url`; a key cannot be checked without that list".to_owned(),
             },
         ),
@@ -330,7 +331,7 @@ fn judge(
         (408 | 425 | 429 | 500..=599, _) => (
             key,
             said,
-            "the vendor's trouble: try again later".to_owned(),
+            "the vendor has a problem: try again later".to_owned(),
         ),
         _ => (
             key,
@@ -340,17 +341,17 @@ fn judge(
     }
 }
 
-/// The same address below a version, where it is that of a host alone.
+/// The same URL with a version, if it is only a host.
 fn versioned(base: &str) -> Option<String> {
     let mut url = Url::parse(base).ok().filter(|url| url.path() == "/")?;
     url.set_path("/v1");
     Some(url.into())
 }
 
-/// What a good answer says.
+/// Interprets a successful response.
 fn listed(
-    what: &Probe,
-    answer: &Answer,
+    what: &ProbeRequest,
+    answer: &ProbeResponse,
     body: &str,
     count: usize,
     shown_to_all: bool,
@@ -374,7 +375,7 @@ fn listed(
         (Some(_), _) if shown_to_all => (
             KeyState::Unknown,
             format!(
-                "answered {models}, but does so without a key too: whether the key works, it does not tell"
+                "answered {models}, but it does so without a key too, so the key is not verified"
             ),
             "the first prompt will show it".to_owned(),
         ),

@@ -1,7 +1,9 @@
-//! Drives one request from sending to the answer's end: deadlines, the form of the answer, what is queued.
+//! Runs one request from sending to the end of the answer: deadlines, response format, queued
+//! parts.
 //!
-//! Tells apart a stream of events and a plain JSON document by the first byte, whatever the headers claim. What
-//! events mean is the business of a kind's `Collect`. Polled by the session; dropping the stream ends the request.
+//! Distinguishes an event stream from a JSON document by the first byte, whatever the headers say.
+//! A kind's `Collect` interprets the events. Polled by the session. Dropping the stream cancels the
+//! request.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
@@ -13,58 +15,61 @@ use proto::item::{Finish, Thought, ToolCall};
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout};
 
-use crate::failure::{Site, VendorError};
+use crate::deadline;
+use crate::failure::{ErrorContext, VendorError};
 use crate::http::{self, Body, Endpoint};
 use crate::options::Timeouts;
-use crate::patience;
 use crate::retry_after;
-use crate::sse::{Events, TooLarge};
+use crate::sse::{EventTooLarge, SseParser};
 
-/// The largest event: more than any answer's arguments in one piece.
+/// Maximum size of an event: more than all arguments of an answer in one piece.
 const EVENT_MAX: usize = 8 << 20;
-/// The largest answer that comes as one document.
+/// Maximum size of an answer in one document.
 const DOCUMENT_MAX: usize = 32 << 20;
-/// How much of an error's body is read.
+/// How many bytes of an error's body are read.
 const ERROR_MAX: usize = 64 << 10;
-/// How long an error's body, or usage behind a finished answer, may take.
+/// Time limit for an error's body, or for usage after a finished answer.
 const TAIL: Duration = Duration::from_secs(10);
-/// How long we wait for the end of a body whose last event has come, so that its connection can be used again.
+/// How long to wait for the end of a body after its last event, so that its connection can be
+/// reused.
 const DRAIN: Duration = Duration::from_millis(20);
-/// Bytes that are taken at once, where they are there already, before anything is handed on.
+/// Maximum bytes to take at once, if available, before parts are passed on.
 const GULP: usize = 256 << 10;
-/// Bytes of text, reasoning and arguments of an answer: several times what any model can say.
+/// Maximum bytes of text, reasoning and arguments of an answer: several times the limit of any
+/// model.
 pub(crate) const ANSWER_MAX: usize = 32 << 20;
 
-/// What a kind makes of an answer.
+/// Collects an answer, implemented by each kind.
 pub(crate) trait Collect: Send + 'static {
-    /// Takes the data of one event.
-    fn event(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError>;
-    /// Takes an answer that came as one document. `end` follows.
-    fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError>;
-    /// What the vendor has reported so far. A broken answer is billed all the same.
+    /// Handles the data of one event.
+    fn event(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError>;
+    /// Handles an answer in one document. `end` follows.
+    fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError>;
+    /// The usage reported so far. A broken answer is billed too.
     fn reported(&self) -> Option<Reported>;
-    /// Whether all that must come has come: an end of the connection is no failure then.
+    /// Whether the answer is complete, so that a closed connection is not a failure.
     fn is_finished(&self) -> bool;
-    /// The answer is over. Says what is left to say, `Done` last, or why it is broken.
-    fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError>;
+    /// Handles the end of the answer. Adds the remaining parts, with `Done` last, or returns why it
+    /// is broken.
+    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError>;
 }
 
-/// Whether more is expected.
+/// Result of handling an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Something of the answer came.
+    /// It had content.
     More,
-    /// Nothing of the answer was in it.
+    /// It had no content.
     Nothing,
-    /// The vendor said that this was the last event.
+    /// It was the last event.
     Last,
 }
 
-/// Parts on their way out. Neighbours of one kind become one.
+/// Parts to pass on. Adjacent ones of the same kind are merged.
 #[derive(Default)]
-pub(crate) struct Batch(Vec<Part>);
+pub(crate) struct PartBatch(Vec<Part>);
 
-impl Batch {
+impl PartBatch {
     pub(crate) fn text(&mut self, text: &str) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}
@@ -124,11 +129,11 @@ impl Batch {
 pub(crate) fn stream<C: Collect>(
     endpoint: Endpoint,
     timeouts: Timeouts,
-    site: Site,
+    site: ErrorContext,
     request: Request,
     collect: C,
 ) -> BoxStream<'static, Result<Part, ProviderError>> {
-    Reading::new(
+    AnswerReader::new(
         Phase::Sending(Box::new((endpoint, request))),
         timeouts,
         site,
@@ -137,66 +142,66 @@ pub(crate) fn stream<C: Collect>(
     .parts()
 }
 
-/// One request in the making.
-struct Reading<C> {
+/// A request in progress.
+struct AnswerReader<C> {
     phase: Phase,
-    form: Form,
-    /// What has been made out of bytes and not been asked for yet.
+    form: AnswerFormat,
+    /// Parts that were not polled yet.
     queue: VecDeque<Result<Part, ProviderError>>,
     collect: C,
     timeouts: Timeouts,
-    site: Site,
+    site: ErrorContext,
     started: Instant,
-    /// When the last bytes of the body came.
+    /// When the last bytes of the body arrived.
     heard: Option<Instant>,
-    /// When something of the answer last came.
+    /// When content last arrived.
     progress: Instant,
-    /// What was told last of what the vendor has reported.
-    told: Option<Reported>,
+    /// The last reported usage that was passed on.
+    last_usage: Option<Reported>,
 }
 
-/// Sending → Receiving → Draining → Over; each may go to Over.
+/// Sending → Receiving → Draining → Over. Each may go to Over.
 enum Phase {
-    /// Nothing has come back.
+    /// No response yet.
     Sending(Box<(Endpoint, Request)>),
-    /// The answer is coming.
+    /// The answer is arriving.
     Receiving { body: Body },
-    /// The last event has come; what the body still holds does not matter.
+    /// The last event arrived. The rest of the body is ignored.
     Draining { body: Body },
-    /// All is in the queue.
+    /// All parts are in the queue.
     Over,
 }
 
-/// What an answer is written in.
-enum Form {
-    /// Nothing but blanks has come.
+/// The format of an answer.
+enum AnswerFormat {
+    /// Only white space so far.
     Unknown,
-    Events(Events),
+    Events(SseParser),
     Document(Vec<u8>),
 }
 
-/// How handling bytes ends early.
-enum Stop {
+/// Why handling bytes ends early.
+enum FeedError {
     TooLarge,
     Failed(ProviderError),
 }
 
-impl From<TooLarge> for Stop {
-    fn from(_: TooLarge) -> Self {
+impl From<EventTooLarge> for FeedError {
+    fn from(_: EventTooLarge) -> Self {
         Self::TooLarge
     }
 }
 
-impl From<ProviderError> for Stop {
+impl From<ProviderError> for FeedError {
     fn from(error: ProviderError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl<C: Collect> Reading<C> {
-    fn new(phase: Phase, timeouts: Timeouts, site: Site, collect: C) -> Self {
+impl<C: Collect> AnswerReader<C> {
+    fn new(phase: Phase, timeouts: Timeouts, site: ErrorContext, collect: C) -> Self {
         let now = Instant::now();
-        let (form, queue) = (Form::Unknown, VecDeque::new());
+        let (form, queue) = (AnswerFormat::Unknown, VecDeque::new());
         Self {
             phase,
             form,
@@ -207,7 +212,7 @@ impl<C: Collect> Reading<C> {
             started: now,
             heard: None,
             progress: now,
-            told: None,
+            last_usage: None,
         }
     }
 
@@ -219,14 +224,14 @@ impl<C: Collect> Reading<C> {
         .boxed()
     }
 
-    /// The next part; `None` after the last one or the first error.
+    /// The next part, or `None` after the last one or the first error.
     async fn next(&mut self) -> Option<Result<Part, ProviderError>> {
         loop {
             if let Some(part) = self.queue.pop_front() {
                 return Some(part);
             }
-            // A phase is taken out while it is worked on: whoever drops this future drops the connection with it,
-            // and nobody polls a half-done reading again.
+            // The phase is taken out while in use: dropping this future drops the connection, and a
+            // half-done phase is never polled again.
             match std::mem::replace(&mut self.phase, Phase::Over) {
                 Phase::Sending(what) => self.send(what.0, what.1).await,
                 Phase::Receiving { body } => self.receive(body).await,
@@ -242,7 +247,7 @@ impl<C: Collect> Reading<C> {
 
     async fn send(&mut self, endpoint: Endpoint, request: Request) {
         let sending = endpoint.send(request.body, request.key.as_ref(), &self.site);
-        let response = match patience::until(self.started + self.timeouts.first_byte, sending).await
+        let response = match deadline::until(self.started + self.timeouts.first_byte, sending).await
         {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return self.fail(error),
@@ -274,7 +279,7 @@ impl<C: Collect> Reading<C> {
             vendor.message = format!("redirects to {to}");
         }
         let error = match status {
-            // Nothing was refused, and there is no answer either.
+            // It is not an error, but there is no answer either.
             201..=299 => self
                 .site
                 .transient(&format!("answered {status} without an answer")),
@@ -285,11 +290,11 @@ impl<C: Collect> Reading<C> {
 
     async fn receive(&mut self, mut body: Body) {
         let (deadline, silence) = self.deadline();
-        let mut next = match patience::until(deadline, body.next()).await {
+        let mut next = match deadline::until(deadline, body.next()).await {
             Ok(next) => next,
             Err(_) => return self.end(Some(self.silent(silence.0, silence.1))),
         };
-        let mut batch = Batch::default();
+        let mut batch = PartBatch::default();
         let mut taken = 0;
         let outcome = loop {
             match next {
@@ -307,7 +312,8 @@ impl<C: Collect> Reading<C> {
                 }
                 None => break Err(self.cut(&mut batch, "ended the connection", "")),
             }
-            // What is there already becomes one batch: a hundred small deltas are one part.
+            // Bytes that are already available become one batch: a hundred small deltas are one
+            // part.
             let there = if taken < GULP {
                 body.next().now_or_never()
             } else {
@@ -319,7 +325,7 @@ impl<C: Collect> Reading<C> {
             }
         };
         if outcome.is_ok() {
-            self.tell_reported(&mut batch);
+            self.push_reported(&mut batch);
         }
         self.queue.extend(batch.0.into_iter().map(Ok));
         match outcome {
@@ -328,16 +334,16 @@ impl<C: Collect> Reading<C> {
         }
     }
 
-    /// Says what the vendor has reported so far, where it is news: whoever drops the stream has to know it.
-    fn tell_reported(&mut self, batch: &mut Batch) {
+    /// Passes on newly reported usage, so that it is known even if the stream is dropped.
+    fn push_reported(&mut self, batch: &mut PartBatch) {
         let now = self.collect.reported();
-        if now != self.told {
-            self.told = now;
+        if now != self.last_usage {
+            self.last_usage = now;
             batch.0.extend(now.map(Part::Usage));
         }
     }
 
-    /// When to give up, and the words for it.
+    /// The current deadline, with its error text.
     fn deadline(&self) -> (Instant, (&'static str, Duration)) {
         let Some(heard) = self.heard else {
             return (
@@ -371,28 +377,28 @@ impl<C: Collect> Reading<C> {
         }
     }
 
-    /// Takes bytes of the body.
-    fn take(&mut self, mut bytes: &[u8], batch: &mut Batch) -> Result<Flow, ProviderError> {
-        if matches!(self.form, Form::Unknown) {
-            // Blank lines keep a connection alive, before either form.
+    /// Handles bytes of the body.
+    fn take(&mut self, mut bytes: &[u8], batch: &mut PartBatch) -> Result<Flow, ProviderError> {
+        if matches!(self.form, AnswerFormat::Unknown) {
+            // Blank lines keep a connection alive, before either format.
             bytes = bytes.trim_ascii_start();
             match bytes.first() {
                 None => return Ok(Flow::Nothing),
-                Some(b'{' | b'[') => self.form = Form::Document(Vec::new()),
-                Some(_) => self.form = Form::Events(Events::new(EVENT_MAX)),
+                Some(b'{' | b'[') => self.form = AnswerFormat::Document(Vec::new()),
+                Some(_) => self.form = AnswerFormat::Events(SseParser::new(EVENT_MAX)),
             }
         }
         match &mut self.form {
-            Form::Unknown => Ok(Flow::Nothing),
-            Form::Document(text) => {
+            AnswerFormat::Unknown => Ok(Flow::Nothing),
+            AnswerFormat::Document(text) => {
                 if text.len() + bytes.len() > DOCUMENT_MAX {
                     return Err(self.too_large());
                 }
-                // No progress: how far a document has come cannot be seen before its end.
+                // Not counted as progress: an incomplete document shows none.
                 text.extend_from_slice(bytes);
                 Ok(Flow::Nothing)
             }
-            Form::Events(events) => {
+            AnswerFormat::Events(events) => {
                 let (collect, mut flow) = (&mut self.collect, Flow::Nothing);
                 let fed = events.feed(bytes, &mut |data| event(collect, data, batch, &mut flow));
                 if flow == Flow::More {
@@ -403,16 +409,16 @@ impl<C: Collect> Reading<C> {
         }
     }
 
-    /// The body has ended, well or badly. Gives the error that holds unless the answer was whole.
-    fn cut(&mut self, batch: &mut Batch, how: &str, why: &str) -> Option<ProviderError> {
+    /// Handles the end of the body. Returns the error to report unless the answer is complete.
+    fn cut(&mut self, batch: &mut PartBatch, how: &str, why: &str) -> Option<ProviderError> {
         let taken = match &mut self.form {
-            Form::Unknown => Ok(()),
-            Form::Events(events) => {
+            AnswerFormat::Unknown => Ok(()),
+            AnswerFormat::Events(events) => {
                 let (collect, mut flow) = (&mut self.collect, Flow::Nothing);
                 let fed = events.finish(&mut |data| event(collect, data, batch, &mut flow));
                 self.settle(fed, flow).map(drop)
             }
-            Form::Document(text) => {
+            AnswerFormat::Document(text) => {
                 let text = std::mem::take(text);
                 self.collect
                     .document(&String::from_utf8_lossy(&text), batch)
@@ -430,17 +436,17 @@ impl<C: Collect> Reading<C> {
         )
     }
 
-    fn settle(&self, fed: Result<(), Stop>, flow: Flow) -> Result<Flow, ProviderError> {
+    fn settle(&self, fed: Result<(), FeedError>, flow: Flow) -> Result<Flow, ProviderError> {
         match fed {
             Ok(()) => Ok(flow),
-            Err(Stop::TooLarge) => Err(self.too_large()),
-            Err(Stop::Failed(error)) => Err(error),
+            Err(FeedError::TooLarge) => Err(self.too_large()),
+            Err(FeedError::Failed(error)) => Err(error),
         }
     }
 
-    /// Ends the answer: whole if the collector says so, else with the error.
+    /// Ends the answer: complete if the collector says so, otherwise with the error.
     fn end(&mut self, error: Option<ProviderError>) {
-        let mut batch = Batch::default();
+        let mut batch = PartBatch::default();
         let ended = match error {
             Some(error) if !self.collect.is_finished() => Err(error),
             _ => self.collect.end(&mut batch),
@@ -469,14 +475,14 @@ impl<C: Collect> Reading<C> {
     }
 }
 
-/// Hands one event on.
+/// Passes on one event.
 fn event(
     collect: &mut impl Collect,
     data: &str,
-    batch: &mut Batch,
+    batch: &mut PartBatch,
     flow: &mut Flow,
-) -> Result<(), Stop> {
-    // Behind the last event there is nothing to read, whatever comes.
+) -> Result<(), FeedError> {
+    // Ignores everything after the last event.
     if *flow != Flow::Last && !data.is_empty() {
         match collect.event(data, batch)? {
             Flow::Nothing => {}
@@ -486,7 +492,7 @@ fn event(
     Ok(())
 }
 
-/// The beginning of an error's body, as far as it comes in time.
+/// The start of an error's body, up to the time limit.
 async fn excerpt(mut body: Body) -> String {
     let mut text = Vec::new();
     let reading = async {
@@ -505,13 +511,13 @@ async fn excerpt(mut body: Body) -> String {
 #[cfg(test)]
 pub(crate) use crate::http::Body as TestBody;
 
-/// Reads an answer from bytes that no connection brought.
+/// Reads an answer from bytes without a connection.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn from_body<C: Collect>(
     body: Body,
     timeouts: Timeouts,
-    site: Site,
+    site: ErrorContext,
     collect: C,
 ) -> BoxStream<'static, Result<Part, ProviderError>> {
-    Reading::new(Phase::Receiving { body }, timeouts, site, collect).parts()
+    AnswerReader::new(Phase::Receiving { body }, timeouts, site, collect).parts()
 }

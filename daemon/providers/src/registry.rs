@@ -1,22 +1,22 @@
-//! The kinds, by name. A new kind is its module and one line here.
+//! The kinds by name. A new kind needs its module and one line here.
 
 use std::sync::Arc;
 
 use contract::{Codec, Provider, Spawn};
 
-use crate::options::Options;
+use crate::options::ProviderOptions;
 
-/// What `open` gives.
-pub(crate) type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
+/// The result of `open`.
+pub(crate) type OpenedProvider = (Arc<dyn Codec>, Arc<dyn Provider>);
 
-/// What a provider may use of the daemon.
+/// The daemon's services that a provider may use.
 #[derive(Clone)]
-pub struct Means {
+pub struct ProviderContext {
     /// Starts the programs of the kind `command`.
     pub spawn: Arc<dyn Spawn>,
 }
 
-type Open = fn(Options, &Means) -> Result<Opened, OpenError>;
+type Open = fn(ProviderOptions, &ProviderContext) -> Result<OpenedProvider, OpenError>;
 
 const REGISTRY: &[(&str, Open)] = &[
     ("openai", crate::openai_chat::open),
@@ -25,7 +25,7 @@ const REGISTRY: &[(&str, Open)] = &[
     ("command", crate::command::open),
 ];
 
-/// The names of the kinds that `open` knows.
+/// The names of all kinds.
 pub const KINDS: &[&str] = &{
     let mut names = [""; REGISTRY.len()];
     let mut index = 0;
@@ -36,10 +36,10 @@ pub const KINDS: &[&str] = &{
     names
 };
 
-/// Why an entry gives no provider. Names the entry and the key of the config to mend.
+/// Why an entry is invalid. Names the entry and the config key to fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    #[error("provider `{name}`: kind `{kind}` is not known; known are {}", KINDS.join(", "))]
+    #[error("provider `{name}`: unknown kind `{kind}`; known kinds: {}", KINDS.join(", "))]
     Kind { name: String, kind: String },
     #[error("provider `{name}`: base_url: {reason}")]
     BaseUrl { name: String, reason: String },
@@ -51,7 +51,9 @@ pub enum OpenError {
     },
     #[error("provider `{name}`: extra: {reason}")]
     Extra { name: String, reason: String },
-    #[error("provider `{name}`: effort: `{effort}` is not known to its models; they know {valid}")]
+    #[error(
+        "provider `{name}`: effort: its models do not support `{effort}`; they support {valid}"
+    )]
     Effort {
         name: String,
         effort: String,
@@ -65,12 +67,15 @@ pub enum OpenError {
     },
 }
 
-/// Makes codec and provider for an entry. Connects to nothing, starts nothing.
+/// Creates codec and provider for an entry. Opens no connection and starts no program.
 ///
 /// # Errors
-/// The entry is wrong: an unknown kind, an address, header or extra member that cannot be sent, an effort that its
-/// models lack.
-pub fn open(options: Options, means: &Means) -> Result<Opened, OpenError> {
+/// The entry is invalid: an unknown kind, a URL, header or extra member that cannot be sent, or an
+/// unsupported effort.
+pub fn open(
+    options: ProviderOptions,
+    means: &ProviderContext,
+) -> Result<OpenedProvider, OpenError> {
     let Some((_, open)) = REGISTRY.iter().find(|(kind, _)| *kind == options.kind) else {
         return Err(OpenError::Kind {
             name: options.name,

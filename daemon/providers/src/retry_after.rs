@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::HeaderMap;
 
-/// Reads `Retry-After` (seconds or a date) or `retry-after-ms`. A date is measured against the answer's own `Date`,
-/// so that a wrong clock on our side changes nothing; `now` stands in where there is none.
+/// Parses `Retry-After` (seconds or a date) or `retry-after-ms`. Compares a date with the
+/// response's own `Date`, so that a wrong local clock does not matter. Without one, uses `now`.
 pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| {
         headers
@@ -65,7 +65,7 @@ fn date(text: &str) -> Option<i64> {
     Some(days(year, month, day) * 86_400 + seconds)
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar: years begin in March, so that the leap day is the last.
+/// Days from 1970-01-01 to a Gregorian date. Years start in March, so that the leap day is last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, of_era) = (year / 400, year % 400);

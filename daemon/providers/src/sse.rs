@@ -1,31 +1,31 @@
-//! Server-sent events: bytes in, the data of each event out.
+//! Parses server-sent events: bytes in, the data of each event out.
 //!
-//! Takes bytes cut anywhere, line ends of all three kinds, comments, a byte order mark, fields that nobody asked
-//! for. Holds one event at a time, and no more than a cap. Knows nothing of what the data mean. Called by `read`.
+//! Accepts any chunking, all three kinds of line ends, comments, a byte order mark and unknown
+//! fields. Holds one event at a time, up to a cap. Does not interpret the data. Called by `read`.
 //!
-//! Not `eventsource-stream` or `sse-stream`: neither limits the size of an event, and both end the stream at a byte that
-//! is not UTF-8 and drop a last event without its blank line.
+//! Not `eventsource-stream` or `sse-stream`: neither limits the size of an event, and both end the
+//! stream at a byte that is not UTF-8 and drop a last event without its blank line.
 
-/// The event in hand has grown beyond the cap.
+/// The current event exceeds the cap.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
+pub(crate) struct EventTooLarge;
 
-/// Finds the events in a stream.
-pub(crate) struct Events {
-    /// The beginning of a line whose end has not come.
+/// Parser of an event stream.
+pub(crate) struct SseParser {
+    /// An incomplete line.
     line: Vec<u8>,
-    /// The data lines of the event so far, joined by newlines.
+    /// The data lines of the current event, joined by newlines.
     data: Vec<u8>,
-    /// Whether `data` holds an event, perhaps an empty one.
+    /// Whether `data` has an event, perhaps an empty one.
     open: bool,
-    /// The last byte was a carriage return: a newline after it belongs to the same line end.
+    /// The last byte was a carriage return: a following newline belongs to the same line end.
     after_return: bool,
     /// No line has been read yet.
     first: bool,
     cap: usize,
 }
 
-impl Events {
+impl SseParser {
     pub(crate) fn new(cap: usize) -> Self {
         Self {
             line: Vec::new(),
@@ -37,14 +37,15 @@ impl Events {
         }
     }
 
-    /// Takes the next bytes. `each` gets the data of every event that ends in them, until it fails.
-    pub(crate) fn feed<E: From<TooLarge>>(
+    /// Handles the next bytes. Calls `each` with the data of every event that ends in them, until
+    /// it fails.
+    pub(crate) fn feed<E: From<EventTooLarge>>(
         &mut self,
         mut bytes: &[u8],
         each: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         if bytes.is_empty() {
-            // Between a carriage return and its newline, too.
+            // Also applies between a carriage return and its newline.
             return Ok(());
         }
         if std::mem::take(&mut self.after_return) && bytes.first() == Some(&b'\n') {
@@ -75,9 +76,9 @@ impl Events {
         self.grow(bytes)
     }
 
-    /// The stream has ended: what stands there counts as if its last line end and the blank line had come. Some
-    /// gateways end so; whether the data are whole is for `each` to see.
-    pub(crate) fn finish<E: From<TooLarge>>(
+    /// Ends the stream: the remaining data counts as if its line end and the blank line had
+    /// arrived. Some gateways omit them. `each` decides whether the data is complete.
+    pub(crate) fn finish<E: From<EventTooLarge>>(
         &mut self,
         each: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -86,23 +87,23 @@ impl Events {
         self.take(b"", each)
     }
 
-    /// Keeps the beginning of a line.
-    fn grow<E: From<TooLarge>>(&mut self, bytes: &[u8]) -> Result<(), E> {
+    /// Stores an incomplete line.
+    fn grow<E: From<EventTooLarge>>(&mut self, bytes: &[u8]) -> Result<(), E> {
         self.fits(bytes)?;
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    /// Whether these bytes of the line in hand may come. Every line is measured so, in pieces or at once.
-    fn fits<E: From<TooLarge>>(&self, bytes: &[u8]) -> Result<(), E> {
+    /// Whether these bytes of the current line fit. Applies to every line, in chunks or at once.
+    fn fits<E: From<EventTooLarge>>(&self, bytes: &[u8]) -> Result<(), E> {
         if self.line.len() + self.data.len() + bytes.len() > self.cap {
-            return Err(TooLarge.into());
+            return Err(EventTooLarge.into());
         }
         Ok(())
     }
 
-    /// Takes one whole line.
-    fn take<E: From<TooLarge>>(
+    /// Handles one whole line.
+    fn take<E: From<EventTooLarge>>(
         &mut self,
         mut line: &[u8],
         each: &mut impl FnMut(&str) -> Result<(), E>,
@@ -124,10 +125,10 @@ impl Events {
         let value = match rest {
             [] => rest,
             [b':', b' ', value @ ..] | [b':', value @ ..] => value,
-            // Another field whose name begins so.
+            // Another field whose name starts the same way.
             _ => return Ok(()),
         };
-        // It fits: the name of the field, which was measured too, is longer than the newline.
+        // It fits: the field name, which was counted too, is longer than the newline.
         if self.open {
             self.data.push(b'\n');
         }

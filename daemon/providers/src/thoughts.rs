@@ -1,21 +1,21 @@
-//! An answer in the order in which it was said: its text, its calls, and between them what the vendor wants back.
+//! An answer in its original order: its text and calls, with the vendor's thoughts between them.
 
 use proto::item::{AssistantMessage, Thought, ToolCall};
 
-/// A part of an answer.
+/// A piece of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum AnswerPiece<'a> {
     Text(&'a str),
     Call(&'a ToolCall),
     Thought(&'a Thought),
 }
 
-/// The parts of an answer for one kind: thoughts of others are left out. Texts are not empty.
-pub(crate) fn pieces<'a>(message: &'a AssistantMessage, kind: &str) -> Vec<Piece<'a>> {
-    let mut pieces = Vec::new();
+/// The pieces of an answer for one kind. Omits thoughts of other kinds and empty texts.
+pub(crate) fn answer_pieces<'a>(message: &'a AssistantMessage, kind: &str) -> Vec<AnswerPiece<'a>> {
+    let mut answer_pieces = Vec::new();
     let (mut said, mut called) = (0, 0);
-    let mut upto = |pieces: &mut Vec<Piece<'a>>, text_at: usize, calls_at: usize| {
-        // Places come from a log: one that lies in no text is taken for the next that does.
+    let mut upto = |answer_pieces: &mut Vec<AnswerPiece<'a>>, text_at: usize, calls_at: usize| {
+        // Positions come from a log. One inside a character moves to the next boundary.
         let text_at = (text_at.min(message.text.len())..=message.text.len())
             .find(|at| message.text.is_char_boundary(*at))
             .unwrap_or(message.text.len());
@@ -24,12 +24,12 @@ pub(crate) fn pieces<'a>(message: &'a AssistantMessage, kind: &str) -> Vec<Piece
             .get(said..text_at)
             .filter(|text| !text.is_empty())
         {
-            pieces.push(Piece::Text(text));
+            answer_pieces.push(AnswerPiece::Text(text));
             said = text_at;
         }
         let calls_at = calls_at.min(message.calls.len());
         if let Some(calls) = message.calls.get(called..calls_at) {
-            pieces.extend(calls.iter().map(Piece::Call));
+            answer_pieces.extend(calls.iter().map(AnswerPiece::Call));
             called = calls_at;
         }
     };
@@ -39,11 +39,15 @@ pub(crate) fn pieces<'a>(message: &'a AssistantMessage, kind: &str) -> Vec<Piece
         .filter(|thought| thought.kind == kind)
     {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        upto(&mut pieces, place(thought.text_at), place(thought.calls_at));
-        pieces.push(Piece::Thought(thought));
+        upto(
+            &mut answer_pieces,
+            place(thought.text_at),
+            place(thought.calls_at),
+        );
+        answer_pieces.push(AnswerPiece::Thought(thought));
     }
-    upto(&mut pieces, usize::MAX, usize::MAX);
-    pieces
+    upto(&mut answer_pieces, usize::MAX, usize::MAX);
+    answer_pieces
 }
 
 #[cfg(test)]
@@ -62,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_stand_in_their_places_and_those_of_others_nowhere() {
+    fn reasoning_keeps_its_position_and_foreign_reasoning_is_dropped() {
         let call = |id: &str| ToolCall {
             id: id.into(),
             name: "read".to_owned(),
@@ -78,7 +82,7 @@ mod tests {
             thoughts: vec![
                 thought("mine", 0, 0),
                 thought("other", 1, 0),
-                // In the middle of a character, as no vendor would have it.
+                // Inside a character, which no vendor sends.
                 thought("mine", 1, 0),
                 thought("mine", 3, 1),
                 thought("mine", 999, 999),
@@ -87,24 +91,24 @@ mod tests {
         };
         let thoughts = &message.thoughts;
         assert_eq!(
-            pieces(&message, "mine"),
+            answer_pieces(&message, "mine"),
             [
-                Piece::Thought(&thoughts[0]),
-                Piece::Text("ä"),
-                Piece::Thought(&thoughts[2]),
-                Piece::Text("b"),
-                Piece::Call(&message.calls[0]),
-                Piece::Thought(&thoughts[3]),
-                Piece::Call(&message.calls[1]),
-                Piece::Thought(&thoughts[4]),
+                AnswerPiece::Thought(&thoughts[0]),
+                AnswerPiece::Text("ä"),
+                AnswerPiece::Thought(&thoughts[2]),
+                AnswerPiece::Text("b"),
+                AnswerPiece::Call(&message.calls[0]),
+                AnswerPiece::Thought(&thoughts[3]),
+                AnswerPiece::Call(&message.calls[1]),
+                AnswerPiece::Thought(&thoughts[4]),
             ]
         );
         assert_eq!(
-            pieces(&message, "nobody"),
+            answer_pieces(&message, "nobody"),
             [
-                Piece::Text("äb"),
-                Piece::Call(&message.calls[0]),
-                Piece::Call(&message.calls[1]),
+                AnswerPiece::Text("äb"),
+                AnswerPiece::Call(&message.calls[0]),
+                AnswerPiece::Call(&message.calls[1]),
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! A vendor over HTTP: what the kinds that speak to one have in common.
+//! A vendor over HTTP: the common part of the HTTP kinds.
 
 use std::sync::Arc;
 
@@ -6,29 +6,29 @@ use contract::Request;
 use contract::provider::{Part, Provider, ProviderError};
 use futures::stream::{BoxStream, StreamExt};
 
-use crate::failure::{Entry, Site};
+use crate::failure::{EntryInfo, ErrorContext};
 use crate::http::Endpoint;
-use crate::options::{Options, Timeouts};
+use crate::options::{ProviderOptions, Timeouts};
 use crate::read::Collect;
 
 /// An endpoint whose answers a `Collect` understands.
 pub(crate) struct Vendor<C> {
     endpoint: Endpoint,
     timeouts: Timeouts,
-    entry: Arc<Entry>,
-    collect: fn(Site, &Request) -> C,
+    entry: Arc<EntryInfo>,
+    collect: fn(ErrorContext, &Request) -> C,
 }
 
 impl<C: Collect> Vendor<C> {
     pub(crate) fn new(
-        options: Options,
+        options: ProviderOptions,
         endpoint: Endpoint,
-        collect: fn(Site, &Request) -> C,
+        collect: fn(ErrorContext, &Request) -> C,
     ) -> Self {
         Self {
             endpoint,
             timeouts: options.timeouts,
-            entry: Arc::new(Entry::of(options)),
+            entry: Arc::new(EntryInfo::of(options)),
             collect,
         }
     }
@@ -36,7 +36,7 @@ impl<C: Collect> Vendor<C> {
 
 impl<C: Collect> Provider for Vendor<C> {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
-        let site = Site {
+        let site = ErrorContext {
             entry: self.entry.clone(),
             key: request.key.clone(),
         };

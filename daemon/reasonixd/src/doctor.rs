@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::{Spawn as _, Strength};
+use contract::{SandboxStrength, Spawn as _};
 use proto::params::config::{Check, CheckLevel, DoctorParams};
 use session::SandboxDemand;
 
@@ -30,7 +30,7 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
 fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
     let settings = daemon.settings(cwd).settings;
     let mut text = daemon.confinement();
-    if settings.layers != procs::Layers::Auto {
+    if settings.layers != procs::BackendChoice::Auto {
         text += "; no other layer is tried, as `sandbox.layer` says";
     }
     let open = settings.confine.network && !procs::holds_abstract_sockets();
@@ -38,7 +38,7 @@ fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
 }
 
 /// `open`: with the network of the machine come its abstract sockets, which no file system has.
-fn held(demand: SandboxDemand, strength: Strength, text: String, open: bool) -> Check {
+fn held(demand: SandboxDemand, strength: SandboxStrength, text: String, open: bool) -> Check {
     match (demand, strength) {
         (SandboxDemand::Off, _) => warning(
             "confinement",
@@ -47,7 +47,7 @@ fn held(demand: SandboxDemand, strength: Strength, text: String, open: bool) -> 
             ),
             "Take the setting away to have commands held to the workspace.",
         ),
-        (_, Strength::Full) if open => warning(
+        (_, SandboxStrength::Full) if open => warning(
             "confinement",
             format!(
                 "{text}; `sandbox.network` is on, and this kernel keeps no command from abstract Unix sockets: those of X11 \
@@ -55,20 +55,20 @@ fn held(demand: SandboxDemand, strength: Strength, text: String, open: bool) -> 
             ),
             "Take `sandbox.network` away where it is not needed, or use Linux 6.12 or newer with Landlock.",
         ),
-        (_, Strength::Full) => ok("confinement", text),
-        (_, Strength::Partial) => warning(
+        (_, SandboxStrength::Full) => ok("confinement", text),
+        (_, SandboxStrength::Partial) => warning(
             "confinement",
             text,
             "Sockets, processes, and protected or closed files inside the workspace are not held: `auto` lets no command \
              run unasked, unattended runs only with `sandbox.accept_partial`, and `yolo` lets them do anything there. \
              Install bubblewrap, or allow user namespaces.",
         ),
-        (SandboxDemand::Warn, Strength::None) => warning(
+        (SandboxDemand::Warn, SandboxStrength::None) => warning(
             "confinement",
             text,
             "Commands run with your rights: they are asked about unless a rule allows them. Install bubblewrap.",
         ),
-        (SandboxDemand::Enforce, Strength::None) => warning(
+        (SandboxDemand::Enforce, SandboxStrength::None) => warning(
             "confinement",
             text,
             "Nothing can hold commands here, so you are asked before each one. Install bubblewrap, or set `sandbox.bash` \

@@ -11,10 +11,10 @@ use proto::Stamp;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
 use session::{Residence, Supervisor};
-use store::catalog::{Catalog, CatalogError, Fresh, Opened};
+use store::catalog::{Catalog, CatalogError, CatalogState, OpenedCatalog};
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
-use store::pids::Pids;
+use store::pids::PidCounter;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -125,7 +125,7 @@ pub struct Start {
     /// The file mode mask of commands.
     pub umask: u32,
     /// What may hold commands. A test's own binary is no helper, and must not be started as one.
-    pub layers: procs::Layers,
+    pub layers: procs::BackendChoice,
     pub gate: Arc<Gate>,
 }
 
@@ -233,10 +233,10 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let started = Instant::now();
     let hold = Hold::of(&home.lock())?;
     let socket = Socket::bind(&start.paths.socket)?;
-    let procs = procs::Procs::start(procs::Options {
+    let procs = procs::Procs::start(procs::ProcsOptions {
         umask: Some(start.umask),
         layers: start.layers,
-        ..procs::Options::of_this_binary()?
+        ..procs::ProcsOptions::of_this_binary()?
     })?;
     let temporary = Temporary::make(home).inspect_err(|error| {
         tracing::error!(%error, "no directory for temporary files: commands cannot be held");
@@ -263,7 +263,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         kept,
     });
     let recovered = recover(&supervisor, gate).await;
-    if recovered && fresh == Fresh::No {
+    if recovered && fresh == CatalogState::Filled {
         supervisor.check_later();
     } else if recovered {
         tracing::info!(?fresh, "the catalog of sessions is made from the logs");
@@ -318,11 +318,11 @@ fn sessions(
     procs: &Arc<procs::Procs>,
     temp: Option<&Path>,
     kept: &Arc<KeptFiles>,
-) -> anyhow::Result<(Arc<Supervisor>, Fresh)> {
+) -> anyhow::Result<(Arc<Supervisor>, CatalogState)> {
     let home = &start.home;
     let opened = open_catalog(home)?;
     let catalog = Arc::new(opened.catalog);
-    let pids = Arc::new(Pids::open(home)?);
+    let pids = Arc::new(PidCounter::open(home)?);
     match catalog.highest_pid() {
         Ok(highest) => pids.raise_above(highest),
         Err(error) => tracing::error!(%error, "the catalog cannot be read"),
@@ -354,11 +354,11 @@ fn sessions(
         },
     };
     let supervisor = Supervisor::with(Arc::clone(home), catalog, pids, Arc::new(wire), residence)?;
-    Ok((supervisor, opened.fresh))
+    Ok((supervisor, opened.state))
 }
 
 /// The catalog only repeats what the logs say: where the disk does not want one, it lives in memory.
-fn open_catalog(home: &Home) -> Result<Opened, CatalogError> {
+fn open_catalog(home: &Home) -> Result<OpenedCatalog, CatalogError> {
     Catalog::open(home).or_else(|error| {
         tracing::error!(
             error = store::reason(&error),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use procs::warden::Ward;
+use procs::supervisor::DaemonSupervisor;
 use rustix::process::{Signal, setsid};
 
 /// Restarts within `WINDOW`; after that it gives up.
@@ -22,7 +22,7 @@ pub fn run() -> ExitCode {
     // own job, and stays one.
     let _ = setsid();
     let wanted = Arc::new(AtomicBool::new(true));
-    let ward = Arc::new(Ward::begin());
+    let ward = Arc::new(DaemonSupervisor::begin());
     if let Err(error) = forward_signals(&wanted, &ward) {
         return crate::say(
             &format!("reasonixd: signals cannot be taken: {error}"),
@@ -78,7 +78,7 @@ fn daemon() -> std::io::Result<Command> {
 }
 
 /// TERM and INT end the daemon, and then the parent.
-fn forward_signals(wanted: &Arc<AtomicBool>, ward: &Arc<Ward>) -> std::io::Result<()> {
+fn forward_signals(wanted: &Arc<AtomicBool>, ward: &Arc<DaemonSupervisor>) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let (wanted, ward) = (Arc::clone(wanted), Arc::clone(ward));
     let runtime = tokio::runtime::Builder::new_current_thread()

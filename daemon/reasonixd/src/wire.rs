@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Account, Bounds, Brokered, Brokers};
+use broker::{Account, Brokered, Brokers, GateTiming};
 use contract::{Codec, Provider, Spawn, ToolMemory};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -463,8 +463,8 @@ pub fn check(
     open(entry, &model, settings, &means(procs)).map(|_| ())
 }
 
-fn means(procs: &Arc<procs::Procs>) -> providers::Means {
-    providers::Means {
+fn means(procs: &Arc<procs::Procs>) -> providers::ProviderContext {
+    providers::ProviderContext {
         spawn: Arc::clone(procs) as Arc<dyn Spawn>,
     }
 }
@@ -481,7 +481,7 @@ fn account(entry: &ProviderEntry, settings: &Settings) -> Account {
         max_concurrent: limit
             .and_then(|limit| usize::try_from(limit).ok())
             .unwrap_or(MAX_CONCURRENT),
-        bounds: Bounds {
+        bounds: GateTiming {
             base_ms: settings.retry_base_ms,
             cap_ms: settings.retry_cap_ms,
             closed_max_ms: settings.queue_ms,
@@ -502,7 +502,7 @@ fn open(
     entry: &ProviderEntry,
     model: &str,
     settings: &Settings,
-    means: &providers::Means,
+    means: &providers::ProviderContext,
 ) -> Result<Opened, Failure> {
     let wrong = |why: String| {
         Failure::new(
@@ -524,7 +524,7 @@ fn open(
             cassette.stalls_for(Duration::from_millis(settings.idle_ms)),
         ));
     }
-    let options = providers::Options {
+    let options = providers::ProviderOptions {
         name: entry.name.clone(),
         kind: entry.kind.clone(),
         base_url: entry.base_url.clone(),

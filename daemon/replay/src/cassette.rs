@@ -1,14 +1,15 @@
-//! The script: JSONL, one answer a line, used in order.
+//! The script: JSONL, one answer per line, used in order.
 //!
-//! Reads and checks the whole script before anything is played; plays nothing itself. `play` asks it which answer a
-//! conversation has come to.
+//! Reads and checks the whole script before playing. `play` asks it for the answer at a
+//! conversation's position.
 //!
-//! A line is `{"text"?, "reasoning"?, "tool_calls"?: [{"name", "arguments"?: object | string, "id"?}],
-//! "when"?: {"contains"}, "chunk_bytes"?, "delay_ms"?, "usage"?: {"prompt", "cached", "output"}, "fault"?}`.
-//! Blank lines count for nothing. A key that is not known is an error, not a wish that is passed over.
+//! A line is `{"text"?, "reasoning"?, "tool_calls"?: [{"name", "arguments"?: object | string,
+//! "id"?}], "when"?: {"contains"}, "chunk_bytes"?, "delay_ms"?, "usage"?: {"prompt", "cached",
+//! "output"}, "fault"?}`. Blank lines are ignored. An unknown key is an error.
 //!
-//! A line that holds a fault and no answer is one failed try of the answer in the lines after it. A fault beside an
-//! answer befalls the first try (after the failed tries of the lines above it), and the next try gets the answer.
+//! A line with a fault and no answer is a failed attempt of the next answer. A fault beside an
+//! answer happens on the first attempt (after the failed attempts of the lines above), and the next
+//! attempt gets the answer.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,10 +20,10 @@ use serde_json::value::RawValue;
 /// How long a stalled answer is silent before it fails.
 const STALL: Duration = Duration::from_secs(120);
 
-/// A script, checked.
+/// A checked script.
 #[derive(Clone, Debug)]
 pub struct Cassette {
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<ScriptedAnswer>,
     pub(crate) stall: Duration,
 }
 
@@ -36,36 +37,36 @@ impl Default for Cassette {
     }
 }
 
-/// One answer with the tries that fail before it.
+/// One answer, with the attempts that fail before it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answer {
-    /// What befalls the first tries, in order.
-    pub faults: Vec<Fault>,
-    /// Said only if what came since the last answer holds this.
+pub(crate) struct ScriptedAnswer {
+    /// The faults of the first attempts, in order.
+    pub faults: Vec<ScriptedFault>,
+    /// Used only if the messages since the last answer contain this.
     pub contains: Option<String>,
-    /// Bytes a piece; 0: all at once.
+    /// Bytes per chunk. 0: all at once.
     pub chunk_bytes: usize,
-    /// The pause before each piece.
+    /// The pause before each chunk.
     pub delay: Duration,
-    /// What is said; absent behind the last line, where only failed tries are left.
-    pub said: Option<Said>,
+    /// The answer's content. `None` after the last line, where only failed attempts remain.
+    pub said: Option<AnswerContent>,
 }
 
-/// What an answer says.
+/// The content of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct AnswerContent {
     pub text: String,
     pub reasoning: String,
-    pub calls: Vec<Call>,
+    pub calls: Vec<ScriptedCall>,
     pub usage: Option<Usage>,
 }
 
 /// A tool call of the script.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct ScriptedCall {
     pub id: Option<String>,
     pub name: String,
-    /// An object byte for byte as it stands in the script, or the text of the string.
+    /// An object, byte for byte as in the script, or the content of the string.
     pub arguments: String,
 }
 
@@ -77,19 +78,19 @@ pub(crate) struct Usage {
     pub output: u64,
 }
 
-/// What goes wrong.
+/// A simulated failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Refused with this status; `Retry-After` in seconds.
+pub(crate) enum ScriptedFault {
+    /// Refused with this status. `Retry-After` in seconds.
     Http {
         status: u16,
         retry_after: Option<u64>,
     },
     /// The connection ends in the middle.
     Cut,
-    /// Nothing comes any more, in the middle.
+    /// No more data arrives, in the middle.
     Stall,
-    /// Something comes that is no event, in the middle.
+    /// Invalid data arrives in the middle.
     Garbage,
 }
 
@@ -106,10 +107,10 @@ pub enum CassetteError {
 }
 
 impl Cassette {
-    /// Reads a script from its text.
+    /// Parses a script.
     ///
     /// # Errors
-    /// The first line that cannot be played, by its number from 1, with the reason.
+    /// The first invalid line, by its number from 1, with the reason.
     pub fn parse(text: &str) -> Result<Self, CassetteError> {
         let mut answers = Vec::new();
         let mut faults = Vec::new();
@@ -121,12 +122,12 @@ impl Cassette {
                 line: number + 1,
                 reason,
             };
-            let line: Line =
+            let line: ScriptLine =
                 serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
             let fault = line
                 .fault
                 .as_deref()
-                .map(Fault::parse)
+                .map(ScriptedFault::parse)
                 .transpose()
                 .map_err(wrong)?;
             faults.extend(fault);
@@ -141,9 +142,9 @@ impl Cassette {
             answers.push(line.answer(std::mem::take(&mut faults)).map_err(wrong)?);
         }
         if !faults.is_empty() {
-            answers.push(Answer {
+            answers.push(ScriptedAnswer {
                 faults,
-                ..Answer::default()
+                ..ScriptedAnswer::default()
             });
         }
         Ok(Self {
@@ -155,7 +156,7 @@ impl Cassette {
     /// Reads a script from a file.
     ///
     /// # Errors
-    /// The file cannot be read as UTF-8, or a line cannot be played.
+    /// The file is not valid UTF-8 or cannot be read, or a line is invalid.
     pub fn read(path: &Path) -> Result<Self, CassetteError> {
         let text = std::fs::read_to_string(path).map_err(|source| CassetteError::Read {
             path: path.to_owned(),
@@ -171,15 +172,15 @@ impl Cassette {
         self
     }
 
-    /// Whether the place in the script depends on what was said, not on the number of answers alone.
+    /// Whether the position depends on the messages, and not only on the number of answers.
     pub(crate) fn is_conditional(&self) -> bool {
         self.answers.iter().any(|answer| answer.contains.is_some())
     }
 
-    /// The first answer from `from` on that fits what came since the last answer.
+    /// The first answer at or after `from` that matches the messages since the last answer.
     pub(crate) fn next(&self, from: usize, newest: &str) -> Option<usize> {
         let rest = self.answers.get(from..)?;
-        let fits = |answer: &Answer| {
+        let fits = |answer: &ScriptedAnswer| {
             answer
                 .contains
                 .as_deref()
@@ -189,10 +190,10 @@ impl Cassette {
     }
 }
 
-/// A line as it is written.
+/// A line as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ScriptLine {
     text: Option<String>,
     reasoning: Option<String>,
     #[serde(default)]
@@ -220,13 +221,13 @@ struct When {
     contains: String,
 }
 
-impl Line {
-    /// Whether the line says anything.
+impl ScriptLine {
+    /// Whether the line has an answer.
     fn answers(&self) -> bool {
         self.text.is_some() || self.reasoning.is_some() || !self.tool_calls.is_empty()
     }
 
-    fn answer(self, faults: Vec<Fault>) -> Result<Answer, String> {
+    fn answer(self, faults: Vec<ScriptedFault>) -> Result<ScriptedAnswer, String> {
         let calls = self
             .tool_calls
             .into_iter()
@@ -234,12 +235,12 @@ impl Line {
             .collect::<Result<_, _>>()?;
         let text = self.text.unwrap_or_default();
         let reasoning = self.reasoning.unwrap_or_default();
-        Ok(Answer {
+        Ok(ScriptedAnswer {
             faults,
             contains: self.when.map(|when| when.contains),
             chunk_bytes: self.chunk_bytes,
             delay: Duration::from_millis(self.delay_ms),
-            said: Some(Said {
+            said: Some(AnswerContent {
                 text,
                 reasoning,
                 calls,
@@ -250,7 +251,7 @@ impl Line {
 }
 
 impl LineCall {
-    fn call(self) -> Result<Call, String> {
+    fn call(self) -> Result<ScriptedCall, String> {
         let arguments = match &self.arguments {
             None => "{}".to_owned(),
             Some(raw) if raw.get().starts_with('{') => raw.get().to_owned(),
@@ -261,7 +262,7 @@ impl LineCall {
                 )
             })?,
         };
-        Ok(Call {
+        Ok(ScriptedCall {
             id: self.id,
             name: self.name,
             arguments,
@@ -269,7 +270,7 @@ impl LineCall {
     }
 }
 
-impl Fault {
+impl ScriptedFault {
     fn parse(text: &str) -> Result<Self, String> {
         match text {
             "cut" => return Ok(Self::Cut),
@@ -279,7 +280,7 @@ impl Fault {
         }
         let wrong = || {
             format!(
-                "fault `{text}`: known are `http:STATUS`, `http:STATUS:SECONDS`, `cut`, `stall`, `garbage`"
+                "unknown fault `{text}`; known faults: `http:STATUS`, `http:STATUS:SECONDS`, `cut`, `stall`, `garbage`"
             )
         };
         let rest = text.strip_prefix("http:").ok_or_else(wrong)?;

@@ -1,22 +1,23 @@
-//! The cassette's wire: neutral items as JSON, one fragment an item.
+//! The cassette's wire format: neutral items as JSON, one fragment per item.
 //!
-//! Knows no vendor. Called by `session` through `contract::Codec`; `play` reads the body back to find its place.
+//! Knows no vendor. `session` calls it through `contract::Codec`. `play` parses the body to find
+//! its position.
 
 use contract::{Asked, Codec, Prefix, ToolChoice, ToolDeclaration};
 use proto::item::Item;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Renders items as they are.
-pub(crate) struct Plain;
+/// Renders items unchanged.
+pub(crate) struct ReplayCodec;
 
-/// What `play` needs of a body.
+/// The part of a body that `play` needs.
 #[derive(Deserialize)]
-pub(crate) struct Body {
+pub(crate) struct RequestBody {
     pub messages: Vec<Item>,
 }
 
-impl Codec for Plain {
+impl Codec for ReplayCodec {
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
         let tools: Vec<String> = tools
             .iter()

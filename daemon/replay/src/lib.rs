@@ -1,7 +1,8 @@
-//! The provider kind `replay`: answers from a script (a cassette) in a model's place.
+//! The provider kind `replay`: answers from a script (a cassette) instead of a model.
 //!
-//! Tests, benches and the demo use it: no network, no key, the same every time. Keeps no state of its own: the place
-//! in the script follows from the conversation, so that a killed session plays on where it was.
+//! Used by tests, benchmarks and the demo: no network, no key, deterministic. Keeps no state: the
+//! position in the script follows from the conversation, so a killed session continues at its
+//! position.
 
 mod cassette;
 mod codec;
@@ -13,11 +14,11 @@ use contract::{Codec, Provider};
 
 pub use cassette::{Cassette, CassetteError};
 
-/// The codec and the provider that play a cassette.
+/// Opens the codec and the provider of a cassette.
 #[must_use]
 pub fn open(cassette: Cassette) -> (Arc<dyn Codec>, Arc<dyn Provider>) {
     (
-        Arc::new(codec::Plain),
-        Arc::new(play::Player::new(cassette)),
+        Arc::new(codec::ReplayCodec),
+        Arc::new(play::CassettePlayer::new(cassette)),
     )
 }

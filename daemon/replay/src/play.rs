@@ -1,11 +1,12 @@
-//! Plays the answer that a conversation has come to.
+//! Plays the answer at a conversation's position.
 //!
-//! Finds the place from the request alone and says the answer piece by piece; never remembers what it said. Called
-//! through `contract::Provider`. The only waiting is tokio's timer.
+//! Derives the position from the request alone and streams the answer in chunks. Keeps no state.
+//! Called through `contract::Provider`. Waits only on tokio's timer.
 //!
-//! The place is the number of answers that the conversation holds (`Request::answered`). Where a line has a `when`,
-//! lines may have been passed over, so the conversation is walked from its start: each of its answers took the first
-//! line, from the place reached, that fits what stood before it. Answers that were folded away took one line each.
+//! The position is the number of answers in the conversation (`Request::answered`). If a line has a
+//! `when`, lines may have been skipped, so the conversation is replayed from its start: each of its
+//! answers used the first line, from the current position, that matched the messages before it.
+//! Each compacted answer used one line.
 
 use std::time::Duration;
 
@@ -15,56 +16,56 @@ use futures::stream::{self, BoxStream};
 use proto::CallId;
 use proto::item::{AssistantMessage, Finish, Item, ToolCall};
 
-use crate::cassette::{Answer, Cassette, Fault, Said};
-use crate::codec::Body;
+use crate::cassette::{AnswerContent, Cassette, ScriptedAnswer, ScriptedFault};
+use crate::codec::RequestBody;
 
-/// What is said after the last line.
+/// The answer after the last line.
 pub(crate) const OVER: &str = "The script is over.";
 
-/// Plays one cassette, to any number of sessions.
-pub(crate) struct Player {
+/// Plays one cassette, for any number of sessions.
+pub(crate) struct CassettePlayer {
     cassette: Cassette,
 }
 
-/// What is sent, and how long after the one before.
-struct Cue {
+/// A part to send, and the pause before it.
+struct TimedPart {
     after: Duration,
     part: Result<Part, ProviderError>,
 }
 
-impl Player {
+impl CassettePlayer {
     pub(crate) fn new(cassette: Cassette) -> Self {
         Self { cassette }
     }
 
-    /// Everything that one request gets, in order.
-    fn cues(&self, request: &Request) -> Vec<Cue> {
+    /// All parts of one request, in order.
+    fn cues(&self, request: &Request) -> Vec<TimedPart> {
         let answer = match self.place(request) {
             Ok(place) => place.and_then(|place| self.cassette.answers.get(place)),
             Err(error) => {
-                return vec![Cue {
+                return vec![TimedPart {
                     after: Duration::ZERO,
                     part: Err(error),
                 }];
             }
         };
-        let over = Answer::default();
+        let over = ScriptedAnswer::default();
         let answer = answer.unwrap_or(&over);
         let tries = usize::try_from(request.attempt.saturating_sub(1)).unwrap_or(usize::MAX);
         let fault = answer.faults.get(tries).copied();
         let said = match &answer.said {
             Some(said) => said.clone(),
-            None => Said {
+            None => AnswerContent {
                 text: OVER.to_owned(),
-                ..Said::default()
+                ..AnswerContent::default()
             },
         };
         match fault {
-            Some(Fault::Http {
+            Some(ScriptedFault::Http {
                 status,
                 retry_after,
             }) => {
-                vec![Cue {
+                vec![TimedPart {
                     after: answer.delay,
                     part: Err(refusal(status, retry_after)),
                 }]
@@ -74,40 +75,40 @@ impl Player {
         }
     }
 
-    /// The first half of the pieces, then the fault.
-    fn broken(&self, mut cues: Vec<Cue>, fault: Fault) -> Vec<Cue> {
+    /// The first half of the parts, then the fault.
+    fn broken(&self, mut cues: Vec<TimedPart>, fault: ScriptedFault) -> Vec<TimedPart> {
         cues.truncate(cues.len().div_ceil(2));
         let (after, message) = match fault {
-            Fault::Stall => {
+            ScriptedFault::Stall => {
                 let silence = self.cassette.stall;
                 (
                     silence,
                     format!("`replay` went silent in the middle of its answer for {silence:?}"),
                 )
             }
-            Fault::Garbage => (
+            ScriptedFault::Garbage => (
                 Duration::ZERO,
-                "`replay` sent something that is no event".to_owned(),
+                "`replay` sent something that is not an event".to_owned(),
             ),
-            Fault::Cut | Fault::Http { .. } => (
+            ScriptedFault::Cut | ScriptedFault::Http { .. } => (
                 Duration::ZERO,
                 "`replay` ended the connection in the middle of its answer".to_owned(),
             ),
         };
-        cues.push(Cue {
+        cues.push(TimedPart {
             after,
             part: Err(failure(message, ErrorKind::Transient)),
         });
         cues
     }
 
-    /// The answer that comes next; `None` behind the last line.
+    /// The index of the next answer. `None` after the last line.
     fn place(&self, request: &Request) -> Result<Option<usize>, ProviderError> {
         let answered = usize::try_from(request.answered).unwrap_or(usize::MAX);
         if !self.cassette.is_conditional() {
             return Ok((answered < self.cassette.answers.len()).then_some(answered));
         }
-        let body: Body = serde_json::from_slice(&request.body).map_err(|error| {
+        let body: RequestBody = serde_json::from_slice(&request.body).map_err(|error| {
             failure(
                 format!("`replay` cannot read the request: {error}"),
                 ErrorKind::Permanent,
@@ -116,7 +117,7 @@ impl Player {
         let here = body
             .messages
             .iter()
-            .filter(|item| matches!(item, Item::Assistant(said) if heard_out(said)))
+            .filter(|item| matches!(item, Item::Assistant(said) if is_complete(said)))
             .count();
         let mut place = Some(answered.saturating_sub(here));
         let mut newest = String::new();
@@ -128,8 +129,8 @@ impl Player {
                     newest.push_str(&user.text);
                 }
                 Item::Tool(tool) => newest.push_str(&tool.text),
-                // What was cut off did not use an answer up: it comes again.
-                Item::Assistant(said) if !heard_out(said) => continue,
+                // An interrupted answer is played again.
+                Item::Assistant(said) if !is_complete(said) => continue,
                 Item::Assistant(_) => {
                     place = place
                         .and_then(|from| self.cassette.next(from, &newest))
@@ -144,12 +145,12 @@ impl Player {
     }
 }
 
-/// Whether an answer was heard to its end; only those are counted.
-fn heard_out(said: &AssistantMessage) -> bool {
+/// Whether an answer was completed. Only those count.
+fn is_complete(said: &AssistantMessage) -> bool {
     said.finish != Finish::Interrupted
 }
 
-impl Provider for Player {
+impl Provider for CassettePlayer {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
         stream::iter(self.cues(&request))
             .then(|cue| async move {
@@ -162,11 +163,11 @@ impl Provider for Player {
     }
 }
 
-/// What is streamed of an answer: reasoning, text, growing calls.
-fn pieces(answer: &Answer, said: &Said, answered: u64) -> Vec<Cue> {
+/// The streamed parts of an answer: reasoning, text, call deltas.
+fn pieces(answer: &ScriptedAnswer, said: &AnswerContent, answered: u64) -> Vec<TimedPart> {
     let mut cues = Vec::new();
     let mut push = |part| {
-        cues.push(Cue {
+        cues.push(TimedPart {
             after: answer.delay,
             part: Ok(part),
         })
@@ -194,10 +195,10 @@ fn pieces(answer: &Answer, said: &Said, answered: u64) -> Vec<Cue> {
     cues
 }
 
-/// An answer that reaches its end.
-fn whole(answer: &Answer, said: &Said, answered: u64) -> Vec<Cue> {
+/// A complete answer.
+fn whole(answer: &ScriptedAnswer, said: &AnswerContent, answered: u64) -> Vec<TimedPart> {
     let mut cues = pieces(answer, said, answered);
-    // Where there is nothing to stream, the pause still stands before the end.
+    // If there is nothing to stream, the pause is before the end.
     let after = if cues.is_empty() {
         answer.delay
     } else {
@@ -223,16 +224,16 @@ fn whole(answer: &Answer, said: &Said, answered: u64) -> Vec<Cue> {
         .map(Part::Call)
         .chain(usage)
         .chain([Part::Done(finish)]);
-    cues.extend(end.enumerate().map(|(index, part)| Cue {
+    cues.extend(end.enumerate().map(|(index, part)| TimedPart {
         after: if index == 0 { after } else { Duration::ZERO },
         part: Ok(part),
     }));
     cues
 }
 
-/// The calls of an answer. Ids that the script leaves out are made from the place, so that none comes twice.
-fn calls(said: &Said, answered: u64) -> Vec<ToolCall> {
-    let call = |(index, call): (usize, &crate::cassette::Call)| ToolCall {
+/// The calls of an answer. Missing ids are derived from the position, so they are unique.
+fn calls(said: &AnswerContent, answered: u64) -> Vec<ToolCall> {
+    let call = |(index, call): (usize, &crate::cassette::ScriptedCall)| ToolCall {
         id: CallId(
             call.id
                 .clone()
@@ -246,7 +247,7 @@ fn calls(said: &Said, answered: u64) -> Vec<ToolCall> {
     said.calls.iter().enumerate().map(call).collect()
 }
 
-/// Cuts a text into pieces of at most `bytes`, never inside a character; 0: one piece.
+/// Splits a text into chunks of at most `bytes`, never inside a character. 0: one chunk.
 fn cut(text: &str, bytes: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -257,7 +258,7 @@ fn cut(text: &str, bytes: usize) -> Vec<String> {
             rest.floor_char_boundary(bytes)
         };
         if end == 0 {
-            // A character longer than a piece is a piece.
+            // A character longer than a chunk is a chunk.
             end = rest.chars().next().map_or(rest.len(), char::len_utf8);
         }
         let (piece, later) = rest.split_at(end);

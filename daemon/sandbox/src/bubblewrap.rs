@@ -1,13 +1,13 @@
-//! A plan as arguments of bubblewrap.
+//! Renders a mount plan as arguments of bubblewrap.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::path::Path;
 
-use crate::plan::{Plan, Step};
+use crate::plan::{MountPlan, MountStep};
 
-/// What root keeps of its might: files of whatever user, other users' numbers, its own children. Nothing that
-/// reaches the kernel, its devices, its mounts or processes of others.
+/// The capabilities that root keeps: files of any user, other users' ids, its own children. None
+/// that reaches the kernel, its devices, its mounts or processes of others.
 pub const KEPT: [&str; 9] = [
     "CAP_CHOWN",
     "CAP_DAC_OVERRIDE",
@@ -20,22 +20,27 @@ pub const KEPT: [&str; 9] = [
     "CAP_SETPCAP",
 ];
 
-/// Which network a command gets.
+/// The network of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// That of whoever starts bubblewrap.
+pub enum NetworkAccess {
+    /// The network of the process that starts bubblewrap.
     Shared,
-    /// A loopback of its own.
+    /// A separate loopback.
     Own,
 }
 
-/// All mounts and namespaces of the plan, but for the process namespace. `nothings` are open on nothing to read,
-/// one for each [`Plan::nothings`].
+/// All mounts and namespaces of the plan, except the process namespace. `nothings` are empty
+/// descriptors, one for each of [`MountPlan::nothings`].
 #[must_use]
-pub fn arguments(plan: &Plan, network: Network, root: bool, nothings: &[RawFd]) -> Vec<OsString> {
-    let mut all = Words(Vec::new());
+pub fn arguments(
+    plan: &MountPlan,
+    network: NetworkAccess,
+    root: bool,
+    nothings: &[RawFd],
+) -> Vec<OsString> {
+    let mut all = Arguments(Vec::new());
     all.add(&["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]);
-    if network == Network::Own {
+    if network == NetworkAccess::Own {
         all.add(&["--unshare-net"]);
     }
     if root {
@@ -45,36 +50,36 @@ pub fn arguments(plan: &Plan, network: Network, root: bool, nothings: &[RawFd]) 
         }
     }
     let mut nothings = nothings.iter();
-    // Made read-only at the end: what comes later may be mounted in them.
+    // Made read-only at the end, because later mounts may be inside them.
     let mut seals = Vec::new();
     for step in &plan.steps {
         match step {
-            Step::Bind { from, to, writable } => {
+            MountStep::Bind { from, to, writable } => {
                 all.add(&[if *writable { "--bind" } else { "--ro-bind" }]);
                 all.path(from);
                 all.path(to);
             }
-            Step::Empty { at } => {
+            MountStep::Empty { at } => {
                 all.add(&["--tmpfs"]);
                 all.path(at);
                 seals.push(at);
             }
-            Step::Nothing { at } => {
-                // Fewer than asked for: the number of one that cannot be, and bubblewrap says so.
+            MountStep::Nothing { at } => {
+                // If there are too few, passes an invalid number, and bubblewrap reports it.
                 let nothing = nothings.next().copied().unwrap_or(-1);
                 all.add(&["--ro-bind-data", &nothing.to_string()]);
                 all.path(at);
             }
-            Step::Link { at, target } => {
+            MountStep::Link { at, target } => {
                 all.add(&["--symlink"]);
                 all.path(target);
                 all.path(at);
             }
-            Step::Devices => {
+            MountStep::Devices => {
                 all.add(&["--dev"]);
                 all.path(step.at());
             }
-            Step::Processes => {
+            MountStep::Processes => {
                 all.add(&["--proc"]);
                 all.path(step.at());
             }
@@ -87,9 +92,9 @@ pub fn arguments(plan: &Plan, network: Network, root: bool, nothings: &[RawFd]) 
     all.0
 }
 
-struct Words(Vec<OsString>);
+struct Arguments(Vec<OsString>);
 
-impl Words {
+impl Arguments {
     fn add(&mut self, words: &[&str]) {
         self.0.extend(words.iter().map(OsString::from));
     }

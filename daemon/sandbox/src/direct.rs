@@ -1,14 +1,16 @@
-//! The same by direct system calls, where there is no bubblewrap: namespaces opened and a plan mounted by the calling
-//! process itself, in place.
+//! Opens namespaces and mounts a plan with direct system calls, if bubblewrap is not available. The
+//! calling process does this itself.
 //!
-//! Two processes share the work. The *opener* leaves its namespaces for new ones and mounts all but `/proc`; what it
-//! starts next is the first process of the process namespace, the *first*, and mounts `/proc`, which only a process
-//! of that namespace can, and gives up its might. For an ordinary user the opener is root in a user namespace of its
-//! own, because the terminals under `/dev/pts` need one; the first opens another one in that, in which it is who it
-//! was, and has no right over any mount.
+//! Two processes share the work. The *opener* enters new namespaces and mounts everything except
+//! `/proc`. The process that it starts next is the first one of the process namespace. That process
+//! mounts `/proc`, which only it can do, and drops its capabilities.
 //!
-//! Every part of the host that will be shown is taken hold of before anything is covered, and is put in its place
-//! from there. All mounts that are not put there stay below one that cannot be taken away, or are read-only.
+//! For an ordinary user the opener is root in its own user namespace, because the terminals under
+//! `/dev/pts` need one. The first process enters another user namespace in it, where it has the
+//! original user id and no rights over any mount.
+//!
+//! Every visible part of the host is opened before anything is covered, and is mounted from that
+//! handle. All other mounts are below one that cannot be removed, or are read-only.
 
 use std::ffi::CStr;
 use std::fs::{self, File};
@@ -26,26 +28,26 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 use rustix::thread::{UnshareFlags, set_no_new_privs};
 use serde::{Deserialize, Serialize};
 
-use crate::might;
-use crate::plan::{Plan, SWITCHES, Step};
+use crate::capabilities;
+use crate::plan::{MountPlan, MountStep, SWITCHES};
 
-/// What an opener is to open.
+/// The namespaces to open.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Order {
-    /// The walls. `None`: the file system as it is.
-    pub plan: Option<Plan>,
-    /// A network namespace of its own, with a loopback.
+pub struct NamespaceRequest {
+    /// The mounts. `None`: the file system stays unchanged.
+    pub plan: Option<MountPlan>,
+    /// Open a network namespace with a loopback.
     pub network: bool,
-    /// Nothing but that network namespace.
+    /// Open only that network namespace.
     pub place: bool,
 }
 
-/// Opens what is asked for. The process must have one thread; what it starts next is the first of the new process
-/// namespace.
+/// Opens the requested namespaces. The process must have one thread. The next process that it
+/// starts is the first one of the new process namespace.
 ///
 /// # Errors
-/// What could not be done, for a person.
-pub fn open(order: &Order) -> Result<Identity, String> {
+/// The operation that failed, as a text for the user.
+pub fn open(order: &NamespaceRequest) -> Result<Identity, String> {
     let identity = Identity::own();
     let mut flags = UnshareFlags::empty();
     if !order.place {
@@ -64,7 +66,7 @@ pub fn open(order: &Order) -> Result<Identity, String> {
     if order.place {
         return Ok(identity);
     }
-    // What is mounted here is nobody else's business.
+    // Mounts made here must not propagate.
     mount_change(
         "/",
         MountPropagationFlags::REC | MountPropagationFlags::PRIVATE,
@@ -76,7 +78,7 @@ pub fn open(order: &Order) -> Result<Identity, String> {
     Ok(identity)
 }
 
-/// Who somebody is, before he is root in a user namespace.
+/// The user and group before the process became root in a user namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     user: u32,
@@ -110,37 +112,39 @@ impl std::str::FromStr for Identity {
     }
 }
 
-/// What the first process does before anything else: `/proc`, and giving up its might. The process must have one
-/// thread.
+/// The first actions of the first process: mounts `/proc` and drops capabilities. The process must
+/// have one thread.
 ///
 /// # Errors
-/// What could not be done.
-pub fn finish(identity: Identity, walled: bool) -> io::Result<()> {
+/// The operation that failed.
+pub fn finish(identity: Identity, sandboxed: bool) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", flags, None::<&CStr>)?;
     for switch in SWITCHES.map(Path::new) {
-        if walled && switch.exists() {
+        if sandboxed && switch.exists() {
             let tree = take(switch, false)?;
             put(&tree, switch)?;
         }
     }
     set_no_new_privs(true)?;
     if identity.user == 0 {
-        return if walled {
-            Ok(might::give_up(might::KEPT)?)
+        return if sandboxed {
+            Ok(capabilities::keep_only(capabilities::KEPT)?)
         } else {
             Ok(())
         };
     }
-    // Out there he is somebody else than root: in here, too.
+    // Outside it has another user id than root, so it gets the same one inside.
     let Identity { user, group } = identity;
     unshare(UnshareFlags::NEWUSER)?;
     map(&format!("{user} 0 1"), &format!("{group} 0 1"))?;
-    Ok(might::give_up(rustix::thread::CapabilitySet::empty())?)
+    Ok(capabilities::keep_only(
+        rustix::thread::CapabilitySet::empty(),
+    )?)
 }
 
-/// Into new namespaces; for who is not root, into a user namespace first, in which he is: unless others will come in
-/// who must find themselves as they are.
+/// Enters new namespaces. A process that is not root first enters a user namespace as root, or with
+/// its own ids if other processes will join later.
 fn leave(flags: UnshareFlags, itself: bool) -> io::Result<()> {
     if geteuid().is_root() {
         return unshare(flags);
@@ -148,7 +152,7 @@ fn leave(flags: UnshareFlags, itself: bool) -> io::Result<()> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     if (user, group) != (geteuid().as_raw(), getegid().as_raw()) {
         return Err(io::Error::other(
-            "the program has the rights of somebody else",
+            "the program has the rights of another user",
         ));
     }
     unshare(UnshareFlags::NEWUSER)?;
@@ -169,28 +173,28 @@ fn map(user: &str, group: &str) -> io::Result<()> {
 #[allow(unsafe_code, reason = "one flag of many would need care")]
 fn unshare(flags: UnshareFlags) -> io::Result<()> {
     let flags = flags - UnshareFlags::FILES;
-    // SAFETY: what must not happen is that a thread sees another table of descriptors than those it shares them
-    // with: the flag for that has been taken out.
+    // SAFETY: a thread must not see another descriptor table than the threads that share it. The
+    // flag for that is removed.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
-/// Mounts all of the plan but `/proc`.
-fn build(plan: &Plan) -> Result<(), String> {
-    let told = |step: &Path, error: io::Error| format!("`{}`: {error}", step.display());
-    let devices = Devices::take().map_err(|error| told(Path::new("/dev"), error))?;
+/// Mounts everything in the plan except `/proc`.
+fn build(plan: &MountPlan) -> Result<(), String> {
+    let failed = |step: &Path, error: io::Error| format!("`{}`: {error}", step.display());
+    let devices = Devices::take().map_err(|error| failed(Path::new("/dev"), error))?;
     let mut trees = Vec::new();
     for step in &plan.steps {
         trees.push(match step {
-            Step::Bind { from, to, writable } if to != Path::new("/") => {
-                Some(take(from, *writable).map_err(|error| told(from, error))?)
+            MountStep::Bind { from, to, writable } if to != Path::new("/") => {
+                Some(take(from, *writable).map_err(|error| failed(from, error))?)
             }
             _ => None,
         });
     }
-    let root = |step: &Step| matches!(step, Step::Bind { to, writable, .. } if to == Path::new("/") && *writable);
+    let root = |step: &MountStep| matches!(step, MountStep::Bind { to, writable, .. } if to == Path::new("/") && *writable);
     if !plan.steps.iter().any(root) {
         attributes(CWD, c"/", libc::MOUNT_ATTR_RDONLY | FOREIGN)
-            .map_err(|error| told(Path::new("/"), error))?;
+            .map_err(|error| failed(Path::new("/"), error))?;
     }
     let mut seals = Vec::new();
     for (step, tree) in plan.steps.iter().zip(&trees) {
@@ -199,30 +203,30 @@ fn build(plan: &Plan) -> Result<(), String> {
             continue;
         }
         let done = match (step, tree) {
-            (Step::Bind { to, .. }, Some(tree)) => place(tree, to),
-            (Step::Empty { at }, _) => {
+            (MountStep::Bind { to, .. }, Some(tree)) => place(tree, to),
+            (MountStep::Empty { at }, _) => {
                 seals.push(at);
                 empty(at)
             }
-            (Step::Nothing { at }, _) => nothing().and_then(|tree| put(&tree, at)),
-            (Step::Link { at, target }, _) => symlink(target, at),
-            (Step::Devices, _) => devices.put(),
+            (MountStep::Nothing { at }, _) => nothing().and_then(|tree| put(&tree, at)),
+            (MountStep::Link { at, target }, _) => symlink(target, at),
+            (MountStep::Devices, _) => devices.put(),
             _ => Ok(()),
         };
-        done.map_err(|error| told(step.at(), error))?;
+        done.map_err(|error| failed(step.at(), error))?;
     }
     for seal in seals {
         let sealed = fs::File::open(seal)
             .and_then(|at| attributes(at.as_fd(), c"", libc::MOUNT_ATTR_RDONLY));
-        sealed.map_err(|error| told(seal, error))?;
+        sealed.map_err(|error| failed(seal, error))?;
     }
     Ok(())
 }
 
-/// What is of no use for whoever must not get more rights.
+/// Attributes that a process without privileges does not need.
 const FOREIGN: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 
-/// Takes hold of a part of the host, with the mounts in it.
+/// Opens a part of the host, with the mounts in it.
 fn take(from: &Path, writable: bool) -> io::Result<OwnedFd> {
     let tree = hold(from)?;
     let fixed = if writable { 0 } else { libc::MOUNT_ATTR_RDONLY };
@@ -248,7 +252,8 @@ fn put(tree: &OwnedFd, at: &Path) -> io::Result<()> {
     )?)
 }
 
-/// Puts it where there may be nothing yet: in an empty directory of ours, or in the one for what is temporary.
+/// Mounts it at a path that may not exist yet: in one of our empty directories, or in the temporary
+/// directory.
 fn place(tree: &OwnedFd, at: &Path) -> io::Result<()> {
     if at.symlink_metadata().is_err() {
         let is_directory = File::from(tree.try_clone()?).metadata()?.is_dir();
@@ -267,7 +272,7 @@ fn empty(at: &Path) -> io::Result<()> {
     Ok(mount("tmpfs", at, "tmpfs", flags, Some(c"mode=0755"))?)
 }
 
-/// A file system of its own, not mounted anywhere.
+/// A new file system that is not mounted anywhere.
 fn nowhere() -> io::Result<OwnedFd> {
     let opened = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&opened)?;
@@ -278,7 +283,7 @@ fn nowhere() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// An empty file that cannot be written.
+/// An empty read-only file.
 fn nothing() -> io::Result<OwnedFd> {
     let around = nowhere()?;
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
@@ -294,7 +299,7 @@ fn nothing() -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// Sets attributes of a mount, and of all mounts in it.
+/// Sets attributes of a mount and of all mounts in it.
 #[allow(unsafe_code, reason = "there is no safe call for it")]
 fn attributes(at: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
     let wanted = libc::mount_attr {
@@ -304,8 +309,8 @@ fn attributes(at: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
         userns_fd: 0,
     };
     let flags = libc::AT_RECURSIVE | libc::AT_EMPTY_PATH;
-    // SAFETY: descriptor, path and attributes live until the call returns; the size is that of the attributes, which
-    // the kernel only reads.
+    // SAFETY: descriptor, path and attributes live until the call returns. The size matches the
+    // attributes, which the kernel only reads.
     let done = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -326,7 +331,7 @@ fn attributes(at: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
 /// Devices that every program may use.
 const NODES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Held before `/dev` is covered.
+/// Opened before `/dev` is covered.
 struct Devices(Vec<(&'static str, OwnedFd)>);
 
 impl Devices {
@@ -372,7 +377,7 @@ impl Devices {
     }
 }
 
-/// Sets the loopback of a new network namespace up.
+/// Brings up the loopback of a new network namespace.
 #[allow(unsafe_code, reason = "there is no safe call for it")]
 fn loopback() -> io::Result<()> {
     use rustix::net::{AddressFamily, SocketType, socket};
@@ -386,8 +391,8 @@ fn loopback() -> io::Result<()> {
         ifr_name: name,
         ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_flags: up },
     };
-    // SAFETY: the request lives until the call returns, and this call only reads it, as the kind of request that it
-    // was filled as.
+    // SAFETY: the request lives until the call returns. The call only reads it, in the form in
+    // which it was filled.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     if done == 0 {
         Ok(())

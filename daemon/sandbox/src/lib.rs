@@ -1,26 +1,27 @@
-//! The kernel's walls around one command: from what it may touch to what the kernel is told.
+//! The kernel sandbox of one command.
 //!
-//! [`Plan`] says it as data, an ordered list of mounts: pure, and the same for every way of doing it.
-//! [`bubblewrap`] writes it down as arguments of that program; `direct` does it by system calls. [`Inner`] is what the process that will become
-//! the command does to itself at the end, whatever stands around it: Landlock and a filter of system calls.
-//! Nothing here starts a process, and nothing here knows what holds one together: that is `procs`.
+//! [`MountPlan`] is an ordered list of mounts: pure data, the same for every backend. [`bubblewrap`]
+//! renders it as arguments of that program. `direct` executes it with system calls. [`ProcessRestrictions`] has
+//! the restrictions that the process applies to itself before it becomes the command: Landlock and
+//! a system call filter.
 //!
-//! All `unsafe` of the product is in this crate.
+//! This crate starts no process, and does not manage process lifetimes: `procs` does. All `unsafe`
+//! code of the product is in this crate.
 
 #[cfg(target_os = "linux")]
-mod beneath;
+mod capabilities;
+mod file_system;
 #[cfg(target_os = "linux")]
-mod calls;
-mod inner;
-mod look;
+mod landlock_rules;
 #[cfg(target_os = "linux")]
-mod might;
-#[cfg(target_os = "linux")]
-mod place;
+mod network_namespace;
 #[cfg(not(target_os = "linux"))]
-#[path = "place_none.rs"]
-mod place;
+#[path = "network_namespace_none.rs"]
+mod network_namespace;
 mod plan;
+mod restrictions;
+#[cfg(target_os = "linux")]
+mod syscall_filter;
 
 #[cfg(unix)]
 mod stub;
@@ -30,9 +31,9 @@ pub mod bubblewrap;
 pub mod direct;
 pub mod seatbelt;
 
-pub use inner::Inner;
-pub use look::{Host, Kind, Look};
-pub use place::{Place, enter_on_start};
-pub use plan::{Plan, Refused, Step};
+pub use file_system::{FileKind, FileSystem, HostFileSystem};
+pub use network_namespace::{NetworkNamespace, enter_on_start};
+pub use plan::{MountPlan, MountStep, PlanError};
+pub use restrictions::ProcessRestrictions;
 #[cfg(unix)]
 pub use stub::Stubs;

@@ -1,44 +1,44 @@
-//! Walls as an ordered list of mounts. Pure: what it needs to know of the file system it asks [`Look`].
+//! Renders a sandbox as an ordered list of mounts. Pure: queries the file system through [`FileSystem`].
 //!
-//! The deepest word about a path decides: a workspace below a masked directory can be written, a mask in a
-//! workspace holds. What lies below a place that is hidden anyway needs nothing.
+//! The rule of the deepest path wins: a workspace below a masked directory is writable, and a mask
+//! in a workspace applies. Paths below a hidden directory need nothing.
 //!
-//! A mount follows its directory when a parent of it is renamed, and the old name is free then. So each
-//! directory between a root that can be written and a place in it that must stay is a mount of its own: those
-//! cannot be renamed. Where such a place does not exist, the first part of it that is missing is covered by an
-//! empty directory, and for that has to be made on the host as a [stub](crate::Stubs).
+//! A mount follows its directory when a parent is renamed, which frees the old name. So each
+//! directory between a writable root and a protected path becomes a mount: mount points cannot be
+//! renamed. If a protected path does not exist, its first missing component is covered by an empty
+//! directory. That directory must exist on the host as a [stub](crate::Stubs).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use contract::Walls;
+use contract::SandboxSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::look::{Kind, Look};
+use crate::file_system::{FileKind, FileSystem};
 
-/// One mount, or what stands for one.
+/// One mount, or an equivalent operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Step {
+pub enum MountStep {
     /// A part of the host, with all mounts in it.
     Bind {
         from: PathBuf,
         to: PathBuf,
         writable: bool,
     },
-    /// An empty directory that nothing can be made in. Its mount point may be a stub.
+    /// An empty read-only directory. Its mount point may be a stub.
     Empty { at: PathBuf },
-    /// An empty file that cannot be written.
+    /// An empty read-only file.
     Nothing { at: PathBuf },
-    /// A link, in an empty directory of ours.
+    /// A link, in one of our empty directories.
     Link { at: PathBuf, target: PathBuf },
-    /// `/dev` with what every program needs and no more.
+    /// `/dev` with only the devices that every program needs.
     Devices,
     /// `/proc` of the namespace.
     Processes,
 }
 
-impl Step {
-    /// Where it is seen.
+impl MountStep {
+    /// The path inside the sandbox.
     #[must_use]
     pub fn at(&self) -> &Path {
         match self {
@@ -50,32 +50,32 @@ impl Step {
     }
 }
 
-/// What is mounted, in this order, to hold walls.
+/// The mounts of a sandbox, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    pub steps: Vec<Step>,
-    /// Directories that have to be made before, so that something can be mounted on them.
+pub struct MountPlan {
+    pub steps: Vec<MountStep>,
+    /// Directories to create on the host, as mount points.
     pub stubs: Vec<PathBuf>,
-    /// Whether the network of the machine is within the walls.
+    /// Whether the machine's network is accessible.
     pub network: bool,
-    /// What can be written, for a second wall that knows no mounts.
+    /// Writable paths, for a second layer that does not use mounts.
     pub write: Vec<PathBuf>,
 }
 
-/// Why walls cannot be held.
+/// Why a sandbox cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Refused(pub String);
+pub struct PlanError(pub String);
 
-/// Places of the system that hold sockets of services which do for anybody in a group what only root may.
+/// Paths of sockets whose services run privileged actions for members of a group.
 const SERVICES: [&str; 4] = [
     "/var/lib/incus",
     "/var/lib/lxd",
     "/var/snap/lxd/common/lxd",
     "/var/lib/docker",
 ];
-/// Parts of `/proc` that belong to the machine and that root may write without any capability. Bubblewrap covers
-/// them only where it thinks that they can be written.
+/// Parts of `/proc` that belong to the machine and that root can write without capabilities.
+/// Bubblewrap covers them only if it considers them writable.
 pub(crate) const SWITCHES: [&str; 5] = [
     "/proc/bus",
     "/proc/fs",
@@ -83,7 +83,7 @@ pub(crate) const SWITCHES: [&str; 5] = [
     "/proc/sys",
     "/proc/sysrq-trigger",
 ];
-/// What programs need of `/run`, where everything else is sockets and state of services.
+/// The parts of `/run` that programs need. Everything else there is sockets and state of services.
 const KEPT: [&str; 4] = [
     "/run/current-system",
     "/run/booted-system",
@@ -91,68 +91,70 @@ const KEPT: [&str; 4] = [
     "/run/opengl-driver-32",
 ];
 
-/// Names in a directory that takes no new ones: each is a mount.
+/// Maximum names in a frozen directory. Each is a mount.
 const NAMES_MAX: usize = 500;
 
-/// What is said about one path. Of two about the same, the greater holds.
+/// A rule about one path. Of two rules about the same path, the greater one applies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Word {
-    /// Cannot be renamed, is otherwise as what is around it.
+enum PathRule {
+    /// Cannot be renamed, and otherwise inherits the access of its surroundings.
     Pinned,
     Written,
     Protected,
-    /// Does not exist and must not be made.
+    /// Does not exist and must not be created.
     Blocked,
-    /// The same, where a file that says nothing new has to stand.
+    /// The same, for a path that needs a file with neutral content.
     Placed,
-    /// Takes no new names, because a link in it must stay.
+    /// No names can be added, because a link in it must stay.
     Frozen,
     Masked,
     MaskedFile,
-    /// The system's own place: covered, shown from elsewhere, or a link.
+    /// A system path: covered, shown from elsewhere, or a link.
     Covered,
-    Shown(PathBuf, Access),
+    Shown(PathBuf, BindAccess),
     Linked(PathBuf),
     Devices,
     Processes,
 }
 
-/// How something is shown at a second place.
+/// How a path is shown at a second location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Access {
+enum BindAccess {
     Read,
     Write,
 }
 
-/// What is seen below a path that something was said about.
+/// The visibility below a path with a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
+enum Visibility {
     Writable,
     Fixed,
     Hidden,
 }
 
-impl Plan {
-    /// The plan for these walls.
+impl MountPlan {
+    /// The plan for this sandbox.
     ///
     /// # Errors
-    /// A place that must stay as it is cannot be held: a link is on the way to it, or the directory for what
-    /// is temporary is not there.
-    pub fn of(walls: &Walls, look: &dyn Look) -> Result<Self, Refused> {
-        let write = roots(walls, look)?;
-        let mut words = Words::default();
-        words.system(walls, look);
+    /// A protected path cannot be protected because it is reached through a link, or the temporary
+    /// directory is missing.
+    pub fn of(spec: &SandboxSpec, files: &dyn FileSystem) -> Result<Self, PlanError> {
+        let write = roots(spec, files)?;
+        let mut words = PathRules::default();
+        words.system(spec, files);
         for root in &write {
-            words.say(root, Word::Written);
+            words.add(root, PathRule::Written);
         }
-        for path in &walls.protected {
-            words.protect(path, &write, look)?;
+        for path in &spec.protected {
+            words.protect(path, &write, files)?;
         }
-        for path in &walls.masked {
-            words.mask(path, &write, look);
+        for path in &spec.masked {
+            words.mask(path, &write, files);
         }
-        for path in &walls.readable {
-            if look.kind(path) == Some(Kind::Directory) && look.real(path).as_ref() == Some(path) {
+        for path in &spec.readable {
+            if files.kind(path) == Some(FileKind::Directory)
+                && files.real(path).as_ref() == Some(path)
+            {
                 words.show(path, path);
             }
         }
@@ -160,21 +162,21 @@ impl Plan {
         Ok(Self {
             steps,
             stubs,
-            network: walls.network,
+            network: spec.network,
             write,
         })
     }
 
-    /// A plan that has of every kind of mount one, and needs nothing that may be missing: to see whether it works.
+    /// A plan with one mount of every kind, for a probe. Needs no path that may be missing.
     #[must_use]
     pub fn to_probe() -> Self {
         let root = Path::new("/");
-        let empty = |at: &str| Step::Empty { at: at.into() };
+        let empty = |at: &str| MountStep::Empty { at: at.into() };
         Self {
             steps: vec![
                 bind(root, root, false),
-                Step::Devices,
-                Step::Processes,
+                MountStep::Devices,
+                MountStep::Processes,
                 empty("/run"),
             ],
             stubs: Vec::new(),
@@ -183,23 +185,23 @@ impl Plan {
         }
     }
 
-    /// How many empty files it needs.
+    /// Number of empty files that it needs.
     #[must_use]
     pub fn nothings(&self) -> usize {
-        let nothing = |step: &&Step| matches!(step, Step::Nothing { .. });
+        let nothing = |step: &&MountStep| matches!(step, MountStep::Nothing { .. });
         self.steps.iter().filter(nothing).count()
     }
 
-    /// Takes back what was to be mounted on a stub that is not needed.
+    /// Removes the mount on a stub that is not needed.
     pub(crate) fn forget(&mut self, stub: &Path) {
         self.stubs.retain(|known| known != stub);
         self.steps.retain(|step| step.at() != stub);
     }
 
-    /// Makes a directory that was only pinned one that cannot be written.
+    /// Makes a pinned directory read-only.
     pub(crate) fn freeze(&mut self, directory: &Path) {
         for step in &mut self.steps {
-            if let Step::Bind { to, writable, .. } = step
+            if let MountStep::Bind { to, writable, .. } = step
                 && to == directory
             {
                 *writable = false;
@@ -208,9 +210,9 @@ impl Plan {
     }
 }
 
-/// The text of a stub that has to be a file. Git dies of a directory there, and whoever makes the file says where
-/// git finds its configuration and hooks; this text says what git does without the file.
-pub(crate) fn stands_for(path: &Path) -> Option<&'static [u8]> {
+/// The content of a stub that must be a file. Git fails if it is a directory, and a user's file
+/// there would redirect git's configuration and hooks. This content equals git's default.
+pub(crate) fn stub_content(path: &Path) -> Option<&'static [u8]> {
     match path.file_name()?.to_str()? {
         "commondir" => Some(b".\n"),
         "config.worktree" => Some(b"\n"),
@@ -218,87 +220,87 @@ pub(crate) fn stands_for(path: &Path) -> Option<&'static [u8]> {
     }
 }
 
-/// Everything that can be written, as far as it exists: the named directories and the one for what is temporary.
-fn roots(walls: &Walls, look: &dyn Look) -> Result<Vec<PathBuf>, Refused> {
-    let named = |path: &PathBuf| look.real(path).as_ref() == Some(path);
-    if !named(&walls.temp) {
-        return Err(Refused(format!(
-            "the session's directory for temporary files, `{}`, is not there",
-            walls.temp.display()
+/// All existing writable directories: the listed ones and the temporary directory.
+fn roots(spec: &SandboxSpec, files: &dyn FileSystem) -> Result<Vec<PathBuf>, PlanError> {
+    let named = |path: &PathBuf| files.real(path).as_ref() == Some(path);
+    if !named(&spec.temp) {
+        return Err(PlanError(format!(
+            "the session's temporary directory `{}` does not exist",
+            spec.temp.display()
         )));
     }
-    // One that leads elsewhere now was replaced by a link: nobody has said that it may be written there.
-    let write = walls.write.iter().filter(|path| named(path));
-    Ok(write.chain([&walls.temp]).cloned().collect())
+    // If it now resolves elsewhere, it was replaced by a link: that target was not made writable.
+    let write = spec.write.iter().filter(|path| named(path));
+    Ok(write.chain([&spec.temp]).cloned().collect())
 }
 
 #[derive(Default)]
-struct Words(BTreeMap<PathBuf, Word>);
+struct PathRules(BTreeMap<PathBuf, PathRule>);
 
-impl Words {
-    fn say(&mut self, path: &Path, word: Word) {
-        let held = self
+impl PathRules {
+    fn add(&mut self, path: &Path, rule: PathRule) {
+        let existing = self
             .0
             .entry(path.to_path_buf())
-            .or_insert_with(|| word.clone());
-        if word > *held {
-            *held = word;
+            .or_insert_with(|| rule.clone());
+        if rule > *existing {
+            *existing = rule;
         }
     }
 
     fn show(&mut self, from: &Path, at: &Path) {
-        self.say(at, Word::Shown(from.to_path_buf(), Access::Read));
+        self.add(at, PathRule::Shown(from.to_path_buf(), BindAccess::Read));
     }
 
-    /// What is so for every command.
-    fn system(&mut self, walls: &Walls, look: &dyn Look) {
-        self.say(Path::new("/dev"), Word::Devices);
-        self.say(Path::new("/proc"), Word::Processes);
-        let tmp = look.real(Path::new("/tmp"));
-        // Who works in `/tmp` itself has said that it may be written.
-        if let Some(tmp) = tmp.filter(|tmp| !walls.write.contains(tmp)) {
-            self.say(&tmp, Word::Shown(walls.temp.clone(), Access::Write));
+    /// The rules for every command.
+    fn system(&mut self, spec: &SandboxSpec, files: &dyn FileSystem) {
+        self.add(Path::new("/dev"), PathRule::Devices);
+        self.add(Path::new("/proc"), PathRule::Processes);
+        let tmp = files.real(Path::new("/tmp"));
+        // A workspace that is `/tmp` itself must stay writable.
+        if let Some(tmp) = tmp.filter(|tmp| !spec.write.contains(tmp)) {
+            self.add(&tmp, PathRule::Shown(spec.temp.clone(), BindAccess::Write));
         }
         for place in ["/run", "/var/run"].map(Path::new) {
-            let is_root = walls.write.iter().any(|root| root == place);
-            if look.kind(place) == Some(Kind::Directory) && !is_root {
-                self.say(place, Word::Covered);
+            let is_root = spec.write.iter().any(|root| root == place);
+            if files.kind(place) == Some(FileKind::Directory) && !is_root {
+                self.add(place, PathRule::Covered);
             }
         }
         for place in KEPT.map(Path::new) {
-            match look.kind(place) {
-                Some(Kind::Link) => {
-                    if let Some(target) = look.link(place) {
-                        self.say(place, Word::Linked(target));
+            match files.kind(place) {
+                Some(FileKind::Link) => {
+                    if let Some(target) = files.link(place) {
+                        self.add(place, PathRule::Linked(target));
                     }
                 }
-                Some(Kind::Directory) => self.show(place, place),
+                Some(FileKind::Directory) => self.show(place, place),
                 _ => {}
             }
         }
         for place in SWITCHES.map(Path::new) {
-            if look.kind(place).is_some() {
+            if files.kind(place).is_some() {
                 self.show(place, place);
             }
         }
         for place in SERVICES.map(Path::new) {
-            if look.kind(place) == Some(Kind::Directory) {
-                self.say(place, Word::Covered);
+            if files.kind(place) == Some(FileKind::Directory) {
+                self.add(place, PathRule::Covered);
             }
         }
-        if walls.network {
-            self.names(look);
+        if spec.network {
+            self.names(files);
         }
     }
 
-    /// The file that says who translates names of machines, where a link leads to it.
-    fn names(&mut self, look: &dyn Look) {
+    /// The file that configures name resolution, if it is a link.
+    fn names(&mut self, files: &dyn FileSystem) {
         let file = Path::new("/etc/resolv.conf");
-        let (Some(target), Some(real)) = (look.link(file), look.real(file)) else {
+        let (Some(target), Some(real)) = (files.link(file), files.real(file)) else {
             return;
         };
         let mut target = path_clean::clean(Path::new("/etc").join(target));
-        if look.kind(Path::new("/var/run")) == Some(Kind::Link)
+        if files.kind(Path::new("/var/run")) == Some(FileKind::Link)
             && let Ok(rest) = target.strip_prefix("/var/run")
         {
             target = Path::new("/run").join(rest);
@@ -308,37 +310,42 @@ impl Words {
         }
     }
 
-    /// Holds a place that must stay as it is. Nothing to do where it cannot be written anyway.
-    fn protect(&mut self, path: &Path, write: &[PathBuf], look: &dyn Look) -> Result<(), Refused> {
+    /// Protects a path. Does nothing if it is not writable anyway.
+    fn protect(
+        &mut self,
+        path: &Path,
+        write: &[PathBuf],
+        files: &dyn FileSystem,
+    ) -> Result<(), PlanError> {
         let Some(root) = outermost(path, write) else {
             return Ok(());
         };
         if path == root {
-            self.say(path, Word::Protected);
+            self.add(path, PathRule::Protected);
             return Ok(());
         }
         for part in parts(root, path) {
             let last = part == path;
-            match look.kind(&part) {
-                Some(Kind::Directory) if !last => self.say(&part, Word::Pinned),
-                // A file where a directory should be stands for all that could be below it.
-                Some(Kind::Directory | Kind::File) => {
-                    self.say(&part, Word::Protected);
+            match files.kind(&part) {
+                Some(FileKind::Directory) if !last => self.add(&part, PathRule::Pinned),
+                // A file in place of a directory blocks all paths below it.
+                Some(FileKind::Directory | FileKind::File) => {
+                    self.add(&part, PathRule::Protected);
                     break;
                 }
-                None | Some(Kind::Stub) => {
-                    let word = match stands_for(&part) {
-                        Some(_) => Word::Placed,
-                        None => Word::Blocked,
+                None | Some(FileKind::Stub) => {
+                    let rule = match stub_content(&part) {
+                        Some(_) => PathRule::Placed,
+                        None => PathRule::Blocked,
                     };
-                    self.say(&part, word);
+                    self.add(&part, rule);
                     break;
                 }
-                Some(Kind::Link) => {
-                    let held = look.real(&part).filter(|_| self.freeze(&part, look));
-                    let Some(real) = held else {
-                        return Err(Refused(format!(
-                            "`{}` is a link that cannot be held, and so `{}` cannot be kept as it is: put the real \
+                Some(FileKind::Link) => {
+                    let target = files.real(&part).filter(|_| self.freeze(&part, files));
+                    let Some(real) = target else {
+                        return Err(PlanError(format!(
+                            "`{}` is a link that cannot be protected, so `{}` cannot be protected either: put the real \
                              {} there, or run this command outside the sandbox",
                             part.display(),
                             path.display(),
@@ -349,102 +356,108 @@ impl Words {
                             },
                         )));
                     };
-                    // What it leads to stays as it is as well, where that could be written.
+                    // The link's target is protected too if it is writable.
                     let mut target = real;
                     if let Ok(rest) = path.strip_prefix(&part)
                         && !last
                     {
                         target.push(rest);
                     }
-                    return self.protect(&target, write, look);
+                    return self.protect(&target, write, files);
                 }
             }
         }
         Ok(())
     }
 
-    /// Keeps a link where it is. Nothing can be mounted on one, so the directory around it takes no new names, and what
-    /// is in it can be written one by one. False: that are too many.
-    fn freeze(&mut self, link: &Path, look: &dyn Look) -> bool {
+    /// Protects a link. Nothing can be mounted on a link, so its directory accepts no new names,
+    /// and its entries are mounted one by one. Returns false if there are too many.
+    fn freeze(&mut self, link: &Path, files: &dyn FileSystem) -> bool {
         let Some(around) = link.parent() else {
             return false;
         };
-        let Some(names) = look.names(around, NAMES_MAX) else {
+        let Some(names) = files.names(around, NAMES_MAX) else {
             return false;
         };
-        self.say(around, Word::Frozen);
+        self.add(around, PathRule::Frozen);
         for path in names.iter().map(|name| around.join(name)) {
-            if matches!(look.kind(&path), Some(Kind::Directory | Kind::File)) {
-                self.say(&path, Word::Written);
+            if matches!(
+                files.kind(&path),
+                Some(FileKind::Directory | FileKind::File)
+            ) {
+                self.add(&path, PathRule::Written);
             }
         }
         true
     }
 
-    /// Hides a place, where it exists.
-    fn mask(&mut self, path: &Path, write: &[PathBuf], look: &dyn Look) {
-        let Some(real) = look.real(path) else { return };
-        let word = match look.kind(&real) {
-            Some(Kind::Directory) => Word::Masked,
-            Some(Kind::File) => Word::MaskedFile,
+    /// Masks a path if it exists.
+    fn mask(&mut self, path: &Path, write: &[PathBuf], files: &dyn FileSystem) {
+        let Some(real) = files.real(path) else { return };
+        let rule = match files.kind(&real) {
+            Some(FileKind::Directory) => PathRule::Masked,
+            Some(FileKind::File) => PathRule::MaskedFile,
             _ => return,
         };
         if let Some(root) = outermost(&real, write) {
             for part in parts(root, &real) {
                 if part != real {
-                    self.say(&part, Word::Pinned);
+                    self.add(&part, PathRule::Pinned);
                 }
             }
         }
-        self.say(&real, word);
+        self.add(&real, rule);
     }
 
-    /// As mounts, parents before what is in them, and the stubs that some of them need.
-    fn steps(self) -> (Vec<Step>, Vec<PathBuf>) {
+    /// The mounts, parents before their content, and the stubs that they need.
+    fn steps(self) -> (Vec<MountStep>, Vec<PathBuf>) {
         let root = Path::new("/");
-        let writable = self.0.get(root) == Some(&Word::Written);
+        let writable = self.0.get(root) == Some(&PathRule::Written);
         let mut steps = vec![bind(root, root, writable)];
         let mut stubs = Vec::new();
-        // What is around the path at hand, the nearest last.
+        // The rules around the current path, innermost last.
         let mut around = vec![(root.to_path_buf(), view(writable))];
-        for (path, word) in self.0 {
+        for (path, rule) in self.0 {
             if path == root {
                 continue;
             }
             while around.len() > 1 && !around.last().is_some_and(|(on, _)| path.starts_with(on)) {
                 around.pop();
             }
-            let outer = around.last().map_or(View::Fixed, |(_, view)| *view);
-            let (step, inner) = match word {
-                Word::Written => (bind(&path, &path, true), View::Writable),
-                Word::Shown(from, access) => {
-                    (bind(&from, &path, access == Access::Write), View::Hidden)
-                }
-                Word::Linked(target) if outer == View::Hidden => {
+            let outer = around.last().map_or(Visibility::Fixed, |(_, view)| *view);
+            let (step, inner) = match rule {
+                PathRule::Written => (bind(&path, &path, true), Visibility::Writable),
+                PathRule::Shown(from, access) => (
+                    bind(&from, &path, access == BindAccess::Write),
+                    Visibility::Hidden,
+                ),
+                PathRule::Linked(target) if outer == Visibility::Hidden => {
                     let at = path.clone();
-                    (Step::Link { at, target }, View::Hidden)
+                    (MountStep::Link { at, target }, Visibility::Hidden)
                 }
-                Word::Covered => (Step::Empty { at: path.clone() }, View::Hidden),
-                Word::Frozen => (bind(&path, &path, false), View::Fixed),
-                Word::Devices => (Step::Devices, View::Hidden),
-                Word::Processes => (Step::Processes, View::Hidden),
-                // Nothing of the host is seen here: there is nothing to hold.
-                _ if outer == View::Hidden => continue,
-                Word::Masked => (Step::Empty { at: path.clone() }, View::Hidden),
-                Word::MaskedFile => (Step::Nothing { at: path.clone() }, View::Hidden),
-                // Nothing can be written here: it holds already.
-                _ if outer == View::Fixed => continue,
-                Word::Pinned => (bind(&path, &path, true), View::Writable),
-                Word::Protected => (bind(&path, &path, false), View::Fixed),
-                Word::Blocked => {
+                PathRule::Covered => (MountStep::Empty { at: path.clone() }, Visibility::Hidden),
+                PathRule::Frozen => (bind(&path, &path, false), Visibility::Fixed),
+                PathRule::Devices => (MountStep::Devices, Visibility::Hidden),
+                PathRule::Processes => (MountStep::Processes, Visibility::Hidden),
+                // The host is not visible here, so nothing needs protection.
+                _ if outer == Visibility::Hidden => continue,
+                PathRule::Masked => (MountStep::Empty { at: path.clone() }, Visibility::Hidden),
+                PathRule::MaskedFile => {
+                    (MountStep::Nothing { at: path.clone() }, Visibility::Hidden)
+                }
+                // Nothing is writable here, so it is already protected.
+                _ if outer == Visibility::Fixed => continue,
+                PathRule::Pinned => (bind(&path, &path, true), Visibility::Writable),
+                PathRule::Protected => (bind(&path, &path, false), Visibility::Fixed),
+                PathRule::Blocked => {
                     stubs.push(path.clone());
-                    (Step::Empty { at: path.clone() }, View::Hidden)
+                    (MountStep::Empty { at: path.clone() }, Visibility::Hidden)
                 }
-                Word::Placed => {
+                PathRule::Placed => {
                     stubs.push(path.clone());
-                    (bind(&path, &path, false), View::Fixed)
+                    (bind(&path, &path, false), Visibility::Fixed)
                 }
-                Word::Linked(_) => continue,
+                PathRule::Linked(_) => continue,
             };
             steps.push(step);
             around.push((path, inner));
@@ -453,23 +466,23 @@ impl Words {
     }
 }
 
-fn bind(from: &Path, to: &Path, writable: bool) -> Step {
-    Step::Bind {
+fn bind(from: &Path, to: &Path, writable: bool) -> MountStep {
+    MountStep::Bind {
         from: from.to_path_buf(),
         to: to.to_path_buf(),
         writable,
     }
 }
 
-fn view(writable: bool) -> View {
+fn view(writable: bool) -> Visibility {
     if writable {
-        View::Writable
+        Visibility::Writable
     } else {
-        View::Fixed
+        Visibility::Fixed
     }
 }
 
-/// The root furthest up that the path is in.
+/// The outermost root that contains the path.
 fn outermost<'a>(path: &Path, roots: &'a [PathBuf]) -> Option<&'a Path> {
     let around = roots.iter().filter(|root| path.starts_with(root));
     around
@@ -477,7 +490,7 @@ fn outermost<'a>(path: &Path, roots: &'a [PathBuf]) -> Option<&'a Path> {
         .map(PathBuf::as_path)
 }
 
-/// The directories below `root` on the way to `path`, and `path`.
+/// The directories below `root` up to `path`, and `path` itself.
 fn parts(root: &Path, path: &Path) -> Vec<PathBuf> {
     let mut parts: Vec<_> = path
         .ancestors()

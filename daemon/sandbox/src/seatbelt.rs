@@ -1,23 +1,23 @@
-//! Walls as a profile of Seatbelt, the sandbox of macOS, for `sandbox-exec -p`.
+//! Renders a sandbox as a profile of Seatbelt, the macOS sandbox, for `sandbox-exec -p`.
 //!
-//! It goes by paths, so it holds places that do not exist yet, and needs no stubs. Of several rules about the same,
-//! the last one holds. It has no network of its own to give: without the network, nothing is reached but sockets
-//! in what may be written. There a command sees the processes of others, but may signal only its own.
+//! Seatbelt works by path, so it also protects missing paths and needs no stubs. The last matching
+//! rule applies. It has no separate network: without network access, a command reaches only sockets
+//! in writable directories. Commands can see other processes, but signal only their own.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use contract::Walls;
+use contract::SandboxSpec;
 
-/// The program that runs another one under a profile. Never looked for on a `PATH`.
+/// The program that applies a profile. Never searched on `PATH`.
 pub const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
 /// Devices that every program may write.
 const DEVICES: [&str; 6] = ["null", "zero", "tty", "ptmx", "stdout", "stderr"];
 
-/// The profile of these walls.
+/// The profile of a sandbox.
 #[must_use]
-pub fn profile(walls: &Walls) -> String {
+pub fn profile(spec: &SandboxSpec) -> String {
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     rule(
         &mut text,
@@ -34,28 +34,28 @@ pub fn profile(walls: &Walls) -> String {
             &device,
         );
     }
-    for masked in &walls.masked {
+    for masked in &spec.masked {
         rule(&mut text, "deny file-read* file-write*", "subpath", masked);
     }
-    for readable in &walls.readable {
+    for readable in &spec.readable {
         rule(&mut text, "allow file-read*", "subpath", readable);
     }
-    let roots = || walls.write.iter().chain([&walls.temp]);
+    let roots = || spec.write.iter().chain([&spec.temp]);
     for root in roots() {
         rule(&mut text, "allow file-read* file-write*", "subpath", root);
     }
-    for protected in &walls.protected {
+    for protected in &spec.protected {
         rule(&mut text, "deny file-write*", "subpath", protected);
-        // Nor can a directory on the way to it be renamed.
+        // Its parent directories cannot be renamed either.
         for around in protected.ancestors().skip(1) {
             if roots().any(|root| around.starts_with(root)) {
                 rule(&mut text, "deny file-write-unlink", "literal", around);
             }
         }
     }
-    // A root deeper than what is protected can be written, and what is masked in a root stays so.
+    // A root below a protected path is writable, and masked paths in a root stay masked.
     for root in roots() {
-        if walls
+        if spec
             .protected
             .iter()
             .any(|place| root != place && root.starts_with(place))
@@ -63,13 +63,13 @@ pub fn profile(walls: &Walls) -> String {
             rule(&mut text, "allow file-write*", "subpath", root);
         }
     }
-    for masked in &walls.masked {
+    for masked in &spec.masked {
         if roots().any(|root| masked.starts_with(root)) {
             rule(&mut text, "deny file-read* file-write*", "subpath", masked);
         }
     }
     text.push_str("(deny network-outbound (remote unix-socket))\n");
-    if !walls.network {
+    if !spec.network {
         text.push_str("(deny network*)\n(allow network-bind (local unix-socket))\n");
     }
     for root in roots() {
@@ -80,7 +80,7 @@ pub fn profile(walls: &Walls) -> String {
         );
     }
     text.push_str("(deny signal)\n(allow signal (target same-sandbox))\n");
-    // Programs that run others on behalf of whoever asks.
+    // Services that run programs on request.
     text.push_str("(deny job-creation)\n(deny appleevent-send)\n(deny process-info-pidinfo (target others))\n");
     text
 }
@@ -89,7 +89,7 @@ fn rule(text: &mut String, what: &str, kind: &str, path: &Path) {
     let _ = writeln!(text, "({what} ({kind} {}))", quoted(path));
 }
 
-/// As a word of the profile's language. A name that is no text there cannot be said: its nearest likeness is.
+/// Quotes a path for the profile. A name that is not UTF-8 is converted lossily.
 fn quoted(path: &Path) -> String {
     let mut word = String::from("\"");
     for letter in path.to_string_lossy().chars() {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_deepest_word_comes_last() {
-        let walls = Walls {
+        let spec = SandboxSpec {
             write: vec!["/p".into(), "/p/.r/auto".into()],
             protected: vec!["/p/.git/hooks".into(), "/p/.r".into()],
             masked: vec!["/h".into(), "/p/.env".into()],
@@ -116,7 +116,7 @@ mod tests {
             temp: "/h/t".into(),
             network: false,
         };
-        let profile = profile(&walls);
+        let profile = profile(&spec);
         let at = |line: &str| {
             let lines: Vec<_> = profile.lines().collect();
             let found = lines.iter().rposition(|known| *known == line);
@@ -140,9 +140,9 @@ mod tests {
                 && root < env
         );
         at("(deny network*)");
-        let open = super::profile(&Walls {
+        let open = super::profile(&SandboxSpec {
             network: true,
-            ..walls
+            ..spec
         });
         assert!(!open.contains("(deny network*)"));
     }

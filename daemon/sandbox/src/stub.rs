@@ -1,15 +1,15 @@
-//! Stubs: empty directories that keep a place from being taken while a command runs.
+//! Stubs: empty placeholder directories that reserve a path while a command runs.
 //!
-//! A mount needs something to be mounted on. Where a file must not come to exist, a directory is made on the
-//! host just before, the command finds an empty one mounted over it, and after the last command that needed it
-//! the directory is removed. A directory and not a file, because git shows no empty ones, and because `rmdir`
-//! takes away only what is empty: whatever somebody has put there meanwhile stays. One place needs a file
-//! (`.git/commondir`), with a text that changes nothing.
+//! A mount needs a mount point. If a path must not be created, a stub directory is created on the
+//! host just before, and the command sees an empty directory mounted over it. The last command that
+//! needs the stub removes it. It is a directory, because git ignores empty ones and `rmdir` removes
+//! only empty ones: files that a user puts there stay. One path needs a file (`.git/commondir`),
+//! with neutral content.
 //!
-//! Who needs a stub holds a shared lock on it, and who wants to remove it needs that lock alone: so it is
-//! counted over all commands and all daemons, and a daemon that was killed holds nothing. What it left is known
-//! by rights nothing has by chance, and goes when its session is loaded again ([`Stubs::clear`]), or with the next
-//! command that needs the place.
+//! Users of a stub hold a shared lock on it, and removal requires an exclusive lock. So stubs are
+//! reference-counted across all commands and daemons, and a killed daemon holds nothing. Its
+//! leftovers have a distinctive mode. They are removed when the session is loaded again
+//! ([`Stubs::clear`]), or by the next command that needs the path.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -26,38 +26,38 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::plan::{Plan, Refused, stands_for};
+use crate::plan::{MountPlan, PlanError, stub_content};
 
-/// When a stub was last changed, by its own word: a second in 1970. For people who wonder.
+/// The modification time of stubs, a second in 1970, as a hint for users.
 const MARK: i64 = 19_700_117;
-/// What a stub is known by, from the moment in which it comes to be: anybody may look at it, nobody may write, and only
-/// its owner could rename it. Nothing has such rights by chance.
+/// The mode of stubs from their creation on: everybody may read, nobody may write, and only the
+/// owner can rename. No other file has this mode by chance.
 const MODE: u32 = 0o1555;
 const FILE_MODE: u32 = 0o1444;
-/// Of these rights a umask takes nothing.
+/// A umask does not change these bits.
 const KNOWN: u32 = 0o1700;
-/// Opened only to look further from there.
+/// Opened only to traverse.
 #[cfg(target_os = "linux")]
 const SEARCH: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const SEARCH: OFlags = OFlags::RDONLY;
-/// How often a place may be lost to somebody who removes it at the same time.
+/// How often to retry when another process removes the path at the same time.
 const TRIES: usize = 200;
-/// Between two tries: whoever is in the middle of it has to get on.
+/// Pause between two tries, so that the other process can finish.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Whether this directory is a stub, in use or left behind.
+/// Whether this directory is a stub, in use or left over.
 pub(crate) fn is_marked(found: &Metadata) -> bool {
-    bears(found.mode(), found.is_dir())
+    is_stub_mode(found.mode(), found.is_dir())
 }
 
-/// Whether these are the rights of a stub.
-fn bears(mode: u32, is_directory: bool) -> bool {
+/// Whether this is the mode of a stub.
+fn is_stub_mode(mode: u32, is_directory: bool) -> bool {
     let wanted = if is_directory { MODE } else { FILE_MODE };
     mode & KNOWN == wanted & KNOWN
 }
 
-/// The stubs of one command. Dropping it removes those that nobody else needs.
+/// The stubs of one command. Dropping it removes those that no other command needs.
 #[derive(Debug, Default)]
 pub struct Stubs(Vec<Stub>);
 
@@ -70,24 +70,24 @@ struct Stub {
 }
 
 impl Stubs {
-    /// Makes what the plan needs. A stub that turns out not to be needed, because nobody can take its place
-    /// anyway, is taken out of the plan.
+    /// Creates the stubs of a plan. Removes a stub from the plan if its path cannot be created
+    /// anyway.
     ///
     /// # Errors
-    /// One can neither be made nor be done without.
-    pub fn make(plan: &mut Plan) -> Result<Self, Refused> {
+    /// A required stub cannot be created.
+    pub fn make(plan: &mut MountPlan) -> Result<Self, PlanError> {
         let mut made = Self::default();
         for path in plan.stubs.clone() {
             match make(&path) {
-                Ok(Made::Stub(stub)) => made.0.push(stub),
-                Ok(Made::Needless) => plan.forget(&path),
-                Ok(Made::Frozen) => {
+                Ok(StubOutcome::Stub(stub)) => made.0.push(stub),
+                Ok(StubOutcome::Needless) => plan.forget(&path),
+                Ok(StubOutcome::Frozen) => {
                     plan.forget(&path);
                     plan.freeze(path.parent().unwrap_or(&path));
                 }
                 Err(error) => {
-                    return Err(Refused(format!(
-                        "nothing may be made at `{}`, and the place cannot be held: {error}",
+                    return Err(PlanError(format!(
+                        "`{}` must not be created, and cannot be reserved: {error}",
                         path.display()
                     )));
                 }
@@ -96,8 +96,8 @@ impl Stubs {
         Ok(made)
     }
 
-    /// Removes what a daemon that was killed has left of these, unless somebody needs it now.
-    pub fn clear(plan: &Plan) {
+    /// Removes stubs that a killed daemon left, unless they are in use.
+    pub fn clear(plan: &MountPlan) {
         drop(Self(
             plan.stubs.iter().filter_map(|path| left(path)).collect(),
         ));
@@ -107,12 +107,12 @@ impl Stubs {
 impl Drop for Stubs {
     fn drop(&mut self) {
         for stub in &self.0 {
-            // Somebody else needs it, or it is not empty any more: either way it is not ours to remove.
+            // It is in use or not empty: not ours to remove.
             if flock(&stub.open, FlockOperation::NonBlockingLockExclusive).is_ok()
                 && let Some(name) = stub.path.file_name()
                 && is_same(&stub.parent, name, &stub.open)
             {
-                let how = match stands_for(&stub.path) {
+                let how = match stub_content(&stub.path) {
                     Some(text) if !says(&stub.open, text) => continue,
                     Some(_) => AtFlags::empty(),
                     None => AtFlags::REMOVEDIR,
@@ -123,21 +123,22 @@ impl Drop for Stubs {
     }
 }
 
-enum Made {
+enum StubOutcome {
     Stub(Stub),
-    /// The place cannot be taken with the rights of this user.
+    /// The path cannot be created with this user's rights.
     Needless,
-    /// It could be taken only after the directory around it was made writable, which then must not be.
+    /// It could be created only after making the parent directory writable, which the plan
+    /// prevents.
     Frozen,
 }
 
-fn make(path: &Path) -> io::Result<Made> {
+fn make(path: &Path) -> io::Result<StubOutcome> {
     let (Some(around), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let parent = directory(around)?;
     for _ in 0..TRIES {
-        let text = stands_for(path);
+        let text = stub_content(path);
         let made = match text {
             Some(text) => place(&parent, name, text),
             None => mkdirat(&parent, name, Mode::from_bits_truncate(MODE)),
@@ -145,14 +146,18 @@ fn make(path: &Path) -> io::Result<Made> {
         match made {
             Ok(()) => mark(&parent, name)?,
             Err(Errno::EXIST) => {}
-            Err(Errno::ROFS) => return Ok(Made::Needless),
+            Err(Errno::ROFS) => return Ok(StubOutcome::Needless),
             Err(Errno::ACCESS | Errno::PERM) => {
                 let own = fstat(&parent)?.st_uid == geteuid().as_raw();
-                return Ok(if own { Made::Frozen } else { Made::Needless });
+                return Ok(if own {
+                    StubOutcome::Frozen
+                } else {
+                    StubOutcome::Needless
+                });
             }
             Err(error) => return Err(error.into()),
         }
-        // Whoever removes it at this moment has the lock, and then it is gone.
+        // A process that is removing it holds the lock, and then it is gone.
         let held = match open_stub(&parent, name) {
             Ok(held) => held,
             Err(Errno::NOENT) => continue,
@@ -161,10 +166,10 @@ fn make(path: &Path) -> io::Result<Made> {
         let shared = flock(&held, FlockOperation::NonBlockingLockShared);
         let ours = shared.is_ok()
             && text.is_none_or(|text| says(&held, text))
-            && bears_mark(&held)
+            && has_mark(&held)
             && is_same(&parent, name, &held);
         if ours {
-            return Ok(Made::Stub(Stub {
+            return Ok(StubOutcome::Stub(Stub {
                 parent,
                 path: path.to_path_buf(),
                 open: held,
@@ -175,18 +180,18 @@ fn make(path: &Path) -> io::Result<Made> {
         }
         std::thread::sleep(PAUSE);
     }
-    Err(io::Error::other("something has just come to be there"))
+    Err(io::Error::other("another file was just created there"))
 }
 
-/// The stub that stands there, if one does. Of those in use it is one user more.
+/// The existing stub, if there is one. Adds a user to a stub in use.
 fn left(path: &Path) -> Option<Stub> {
     let parent = directory(path.parent()?).ok()?;
     let name = path.file_name()?;
     let open = open_stub(&parent, name).ok()?;
-    if !bears_mark(&open) || flock(&open, FlockOperation::NonBlockingLockShared).is_err() {
+    if !has_mark(&open) || flock(&open, FlockOperation::NonBlockingLockShared).is_err() {
         return None;
     }
-    if stands_for(path).is_some() && fstat(&open).is_ok_and(|found| found.st_size == 0) {
+    if stub_content(path).is_some() && fstat(&open).is_ok_and(|found| found.st_size == 0) {
         take_away_unfinished(&parent, name, &open);
         return None;
     }
@@ -194,22 +199,22 @@ fn left(path: &Path) -> Option<Stub> {
     Some(Stub { parent, path, open })
 }
 
-/// Marks the directory that was just made.
+/// Marks the directory that was just created.
 fn mark(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     let made = match open_stub(parent, name) {
         Ok(made) => made,
-        // Removed by somebody who took it for left behind.
+        // Removed by a process that took it for a leftover.
         Err(Errno::NOENT) => return Ok(()),
         Err(error) => return Err(error),
     };
     mark_open(&made)
 }
 
-/// Removes a file that says nothing yet: who made it was killed before it wrote, or is about to, and then makes it anew.
+/// Removes an unfinished file: its creator was killed before writing, or will create it again.
 fn take_away_unfinished(parent: &OwnedFd, name: &OsStr, held: &OwnedFd) {
     let empty = fstat(held).is_ok_and(|found| found.st_size == 0);
     if empty
-        && bears_mark(held)
+        && has_mark(held)
         && flock(held, FlockOperation::NonBlockingLockExclusive).is_ok()
         && is_same(parent, name, held)
     {
@@ -233,7 +238,7 @@ fn mark_open(made: &OwnedFd) -> rustix::io::Result<()> {
     )
 }
 
-/// Opens a directory from the root on, without following a link anywhere.
+/// Opens a directory from the root, without following links.
 pub(crate) fn directory(path: &Path) -> io::Result<OwnedFd> {
     let mut at = open(
         "/",
@@ -258,7 +263,7 @@ pub(crate) fn directory(path: &Path) -> io::Result<OwnedFd> {
 }
 
 fn open_stub(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
-    // A pipe that somebody has put there must not make us wait.
+    // A pipe created by a user must not block.
     openat(
         parent,
         name,
@@ -267,7 +272,7 @@ fn open_stub(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     )
 }
 
-/// Makes a file that says this and that nobody else is making.
+/// Creates a file with this content, unless another process is creating it.
 fn place(parent: &OwnedFd, name: &OsStr, text: &[u8]) -> rustix::io::Result<()> {
     let file = openat(
         parent,
@@ -278,21 +283,21 @@ fn place(parent: &OwnedFd, name: &OsStr, text: &[u8]) -> rustix::io::Result<()> 
     rustix::io::write(&file, text).map(|_| ())
 }
 
-/// Whether the file says this and nothing else.
+/// Whether the file has exactly this content.
 fn says(file: &OwnedFd, text: &[u8]) -> bool {
-    let mut said = [0; 16];
-    rustix::io::pread(file, &mut said, 0).is_ok_and(|count| said.get(..count) == Some(text))
+    let mut written = [0; 16];
+    rustix::io::pread(file, &mut written, 0).is_ok_and(|count| written.get(..count) == Some(text))
 }
 
 fn is_directory(open: &OwnedFd) -> bool {
     fstat(open).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_dir())
 }
 
-fn bears_mark(open: &OwnedFd) -> bool {
-    fstat(open).is_ok_and(|found| bears(found.st_mode, is_directory(open)))
+fn has_mark(open: &OwnedFd) -> bool {
+    fstat(open).is_ok_and(|found| is_stub_mode(found.st_mode, is_directory(open)))
 }
 
-/// Whether the open directory is still what the name stands for.
+/// Whether the open directory is still the one at this name.
 fn is_same(parent: &OwnedFd, name: &OsStr, open: &OwnedFd) -> bool {
     let (Ok(named), Ok(held)) = (
         statat(parent, name, AtFlags::SYMLINK_NOFOLLOW),
@@ -308,20 +313,20 @@ mod tests {
     use super::*;
 
     fn held(place: &Path) -> bool {
-        matches!(make(place), Ok(Made::Stub(_)))
+        matches!(make(place), Ok(StubOutcome::Stub(_)))
     }
 
     #[test]
-    fn many_at_once_and_one_that_was_killed_in_the_middle_hold_the_same_place() {
+    fn concurrent_commands_share_a_stub_even_if_one_is_killed() {
         let dir = tempfile::tempdir().unwrap();
         let place = std::fs::canonicalize(dir.path()).unwrap().join(".mcp.json");
-        // Made, and not marked.
+        // Created, and not marked.
         std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), MODE)
             .create(&place)
             .unwrap();
         assert!(
             is_marked(&place.metadata().unwrap()),
-            "nobody takes it for somebody's own"
+            "it is recognised as a stub"
         );
         assert!(held(&place));
         let place = &place;
@@ -329,8 +334,8 @@ mod tests {
             for _ in 0..8 {
                 threads.spawn(move || {
                     for _ in 0..200 {
-                        let Ok(Made::Stub(stub)) = make(place) else {
-                            panic!("the place cannot be held")
+                        let Ok(StubOutcome::Stub(stub)) = make(place) else {
+                            panic!("the path cannot be reserved")
                         };
                         drop(Stubs(vec![stub]));
                     }
@@ -341,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_maker_was_killed_before_it_wrote_is_made_anew() {
+    fn a_stub_whose_creator_was_killed_before_writing_is_created_again() {
         let dir = tempfile::tempdir().unwrap();
         let place = std::fs::canonicalize(dir.path())
             .unwrap()
@@ -349,17 +354,17 @@ mod tests {
         std::fs::create_dir(place.parent().unwrap()).unwrap();
         let file = std::fs::File::create(&place).unwrap();
         fchmod(&file, Mode::from_bits_truncate(FILE_MODE)).unwrap();
-        let Ok(Made::Stub(_stub)) = make(&place) else {
-            panic!("the place cannot be held")
+        let Ok(StubOutcome::Stub(_stub)) = make(&place) else {
+            panic!("the path cannot be reserved")
         };
-        assert_eq!(Some(&*std::fs::read(&place).unwrap()), stands_for(&place));
+        assert_eq!(Some(&*std::fs::read(&place).unwrap()), stub_content(&place));
     }
 
     #[test]
-    fn what_was_left_is_cleared_away_and_neither_what_is_in_use_nor_what_is_somebodys_own() {
+    fn leftover_stubs_are_removed_and_used_or_foreign_files_stay() {
         let dir = tempfile::tempdir().unwrap();
         let top = std::fs::canonicalize(dir.path()).unwrap();
-        let [left, used, own, unwritten, said, missing] = [
+        let [left, used, own, unwritten, written, missing] = [
             ".mcp.json",
             ".reasonix",
             ".git",
@@ -371,37 +376,38 @@ mod tests {
         for name in ["a", "b", ".git"] {
             std::fs::create_dir(top.join(name)).unwrap();
         }
-        // As a killed daemon leaves them: made, with nobody who holds them; one before anything was written.
-        for path in [&left, &said] {
-            let Ok(Made::Stub(stub)) = make(path) else {
-                panic!("it cannot be made")
+        // As a killed daemon leaves them: created and not locked, one of them before its content
+        // was written.
+        for path in [&left, &written] {
+            let Ok(StubOutcome::Stub(stub)) = make(path) else {
+                panic!("it cannot be created")
             };
             drop(stub);
         }
         let file = std::fs::File::create(&unwritten).unwrap();
         fchmod(&file, Mode::from_bits_truncate(FILE_MODE)).unwrap();
-        let Ok(Made::Stub(stub)) = make(&used) else {
-            panic!("it cannot be made")
+        let Ok(StubOutcome::Stub(stub)) = make(&used) else {
+            panic!("it cannot be created")
         };
-        let mut plan = Plan::to_probe();
-        plan.stubs = [&left, &used, &own, &unwritten, &said, &missing]
+        let mut plan = MountPlan::to_probe();
+        plan.stubs = [&left, &used, &own, &unwritten, &written, &missing]
             .map(PathBuf::clone)
             .into();
         Stubs::clear(&plan);
-        let there = [left, used, own, unwritten, said, missing].map(|path| path.exists());
+        let there = [left, used, own, unwritten, written, missing].map(|path| path.exists());
         assert_eq!(there, [false, true, true, false, false, false]);
         drop(Stubs(vec![stub]));
     }
 
     #[test]
-    fn what_is_looked_at_while_it_is_made_is_a_stub_or_nothing() {
+    fn a_stub_is_never_seen_half_created() {
         let dir = tempfile::tempdir().unwrap();
         let place = &std::fs::canonicalize(dir.path()).unwrap().join(".mcp.json");
         std::thread::scope(|threads| {
             let makes = threads.spawn(move || {
                 for _ in 0..2_000 {
-                    let Ok(Made::Stub(stub)) = make(place) else {
-                        panic!("the place cannot be held")
+                    let Ok(StubOutcome::Stub(stub)) = make(place) else {
+                        panic!("the path cannot be reserved")
                     };
                     drop(Stubs(vec![stub]));
                 }

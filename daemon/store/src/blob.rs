@@ -1,6 +1,7 @@
-//! What is too large for a record: files beside the log, named by their content.
+//! Blobs: content that is too large for a record, in files named by their hash.
 //!
-//! Never removes one that is finished. A blob is on disk before a record names it. Called by sessions.
+//! A finished blob is never removed. A blob is on disk before a record names it. Sessions call
+//! this.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -12,9 +13,9 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::disk::{At, Fault, private, private_dir, replace, sync_dir};
+use crate::disk::{DiskError, IoContext, private, private_dir, replace, sync_dir};
 
-/// Content of more bytes than this stands in a blob instead of a record.
+/// Content longer than this goes into a blob instead of the record.
 pub const INLINE_MAX: usize = 64 * 1024;
 
 const TEMPORARY: &str = ".new-";
@@ -23,15 +24,15 @@ const TEMPORARY: &str = ".new-";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlobId([u8; 32]);
 
-/// Text that names no blob.
+/// The text is not a blob name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a blob is named by 64 lower-case hexadecimal digits")]
-pub struct NotABlobId;
+#[error("a blob name is 64 lower-case hexadecimal digits")]
+pub struct InvalidBlobId;
 
 impl BlobId {
-    /// The name of this content.
+    /// Hashes content into its blob name.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_content(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 }
@@ -49,28 +50,28 @@ impl fmt::Debug for BlobId {
 }
 
 impl FromStr for BlobId {
-    type Err = NotABlobId;
+    type Err = InvalidBlobId;
 
-    fn from_str(text: &str) -> Result<Self, NotABlobId> {
-        // A blob has one name: in small letters.
+    fn from_str(text: &str) -> Result<Self, InvalidBlobId> {
+        // Each blob has exactly one name, in lower case.
         if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            return Err(NotABlobId);
+            return Err(InvalidBlobId);
         }
         let mut id = [0; 32];
-        hex::decode_to_slice(text, &mut id).map_err(|_| NotABlobId)?;
+        hex::decode_to_slice(text, &mut id).map_err(|_| InvalidBlobId)?;
         Ok(Self(id))
     }
 }
 
 /// The blobs of one session.
 #[derive(Clone, Debug)]
-pub struct Blobs {
+pub struct BlobStore {
     session_dir: PathBuf,
     dir: PathBuf,
 }
 
-impl Blobs {
-    /// Those beside the log in `session_dir`. Touches nothing yet.
+impl BlobStore {
+    /// The blobs beside the log in `session_dir`. Does not touch the disk.
     #[must_use]
     pub fn new(session_dir: &Path) -> Self {
         Self {
@@ -79,23 +80,23 @@ impl Blobs {
         }
     }
 
-    /// Where a blob stands.
+    /// The path of a blob.
     #[must_use]
     pub fn path(&self, id: BlobId) -> PathBuf {
         self.dir.join(id.to_string())
     }
 
-    /// Keeps `bytes`, durably. The same content is kept once.
+    /// Stores `bytes` durably. Equal content is stored once.
     ///
     /// # Errors
-    /// They may not be on disk.
-    pub fn put(&self, bytes: &[u8]) -> Result<BlobId, Fault> {
+    /// The bytes may not be on disk.
+    pub fn put(&self, bytes: &[u8]) -> Result<BlobId, DiskError> {
         private_dir(&self.dir)?;
-        let id = BlobId::of(bytes);
+        let id = BlobId::from_content(bytes);
         let path = self.path(id);
         let whole = |found: Metadata| found.is_file() && found.len() == bytes.len() as u64;
         if path.symlink_metadata().is_ok_and(whole) {
-            // Its content was synced before it got its name; the name itself perhaps was not.
+            // The content was synced before the rename, but the directory entry may not be.
             sync_dir(&self.dir)?;
         } else {
             let temporary = self.dir.join(format!("{TEMPORARY}{}", Uuid::new_v4()));
@@ -105,11 +106,12 @@ impl Blobs {
         Ok(id)
     }
 
-    /// Keeps a blob of another session too, durably: the same file where the disk can do that.
+    /// Stores a blob of another session here too, durably. Uses a hard link if the file system has
+    /// them.
     ///
     /// # Errors
-    /// The other has no such blob, or it may not be on disk here.
-    pub fn adopt(&self, from: &Self, id: BlobId) -> Result<(), Fault> {
+    /// The other session has no such blob, or it may not be on disk here.
+    pub fn adopt(&self, from: &Self, id: BlobId) -> Result<(), DiskError> {
         private_dir(&self.dir)?;
         let (source, path) = (from.path(id), self.path(id));
         match std::fs::hard_link(&source, &path) {
@@ -124,21 +126,21 @@ impl Blobs {
         sync_dir(&self.session_dir)
     }
 
-    /// How many bytes a blob has.
+    /// The length of a blob in bytes.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
-    pub fn len(&self, id: BlobId) -> Result<u64, Fault> {
+    /// The blob is missing or cannot be read.
+    pub fn len(&self, id: BlobId) -> Result<u64, DiskError> {
         let path = self.path(id);
         let found = path.symlink_metadata().at("look at the blob", &path)?;
         Ok(found.len())
     }
 
-    /// At most `len` bytes from `offset` on; fewer at the blob's end.
+    /// Reads at most `len` bytes from `offset` on, fewer at the end of the blob.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
-    pub fn read(&self, id: BlobId, offset: u64, len: usize) -> Result<Vec<u8>, Fault> {
+    /// The blob is missing or cannot be read.
+    pub fn read(&self, id: BlobId, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
         let path = self.path(id);
         let file = private()
             .read(true)
@@ -147,11 +149,11 @@ impl Blobs {
         read_range(&file, offset, len).at("read the blob", &path)
     }
 
-    /// Removes what an interrupted `put` left. Only while nothing is put.
+    /// Removes the leftovers of interrupted `put` calls. Call it only while no `put` runs.
     ///
     /// # Errors
-    /// The directory cannot be read, or a file not removed.
-    pub fn sweep(&self) -> Result<(), Fault> {
+    /// The directory cannot be read, or a file cannot be removed.
+    pub fn sweep(&self) -> Result<(), DiskError> {
         let entries = match std::fs::read_dir(&self.dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries.at("read the directory", &self.dir)?,
@@ -171,7 +173,7 @@ impl Blobs {
     }
 }
 
-/// Bounded by what is there, so that a caller's wish for much does not take memory.
+/// Allocates no more than the file holds, however large `len` is.
 fn read_range(file: &File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
     let left = file.metadata()?.len().saturating_sub(offset);
     let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(len)];

@@ -1,7 +1,7 @@
-//! The catalog of sessions: what listings and look-ups need without opening logs.
+//! The catalog of sessions: the data for listings and look-ups without opening logs.
 //!
-//! Holds no truth: it is made from logs, and made again whenever it cannot be used. One connection
-//! behind a lock; called only from threads that may block.
+//! The catalog is derived from logs and is rebuilt whenever it cannot be used. It has one
+//! connection in a mutex. Call it only from threads that may block.
 
 mod find;
 mod open;
@@ -16,45 +16,45 @@ use proto::{SessionId, state::State};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::Serialize;
 
-use crate::disk::Fault;
+use crate::disk::DiskError;
 
-pub use find::Found;
-pub use open::{Fresh, Opened};
-pub use usage::{Listed, Used};
+pub use find::SessionLookup;
+pub use open::{CatalogState, OpenedCatalog};
+pub use usage::{CountedSession, UsageRow};
 
-/// Sessions of a page where the caller does not say.
+/// Default page size.
 const PAGE: u64 = 100;
-/// Sessions of a page at most.
+/// Maximum page size.
 const PAGE_MAX: u64 = 1000;
-/// A page ends before it has more bytes than this, so that it fits a frame.
+/// A page ends before it exceeds this many bytes, so that it fits a frame.
 const PAGE_BYTES: usize = 512 * 1024;
 
-/// Why the catalog could not do it.
+/// Why a catalog operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// Text that cannot name a session, whatever sessions there are.
-    #[error("`{}` names no session: {why}", .text.escape_debug())]
+    /// Text that can never name a session.
+    #[error("`{}` cannot name a session: {why}", .text.escape_debug())]
     BadName { text: String, why: &'static str },
     #[error("cannot {doing} the catalog")]
     Sqlite {
         doing: &'static str,
         source: rusqlite::Error,
     },
-    /// A new catalog that is unusable as well.
-    #[error("the catalog cannot be made: {why}")]
+    /// Even a newly created catalog is unusable.
+    #[error("the catalog cannot be created: {why}")]
     Unusable { why: String },
-    #[error("the catalog's entry of a session is not readable")]
+    #[error("the catalog entry of a session is unreadable")]
     Entry(#[from] serde_json::Error),
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Disk(#[from] DiskError),
 }
 
-/// Says what was being done when SQLite failed.
-trait Doing<T> {
+/// Adds the failed operation to SQLite errors.
+trait SqlContext<T> {
     fn doing(self, doing: &'static str) -> Result<T, CatalogError>;
 }
 
-impl<T> Doing<T> for rusqlite::Result<T> {
+impl<T> SqlContext<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, CatalogError> {
         self.map_err(|source| CatalogError::Sqlite { doing, source })
     }
@@ -84,24 +84,26 @@ const PROCESSES: &str = "SELECT pid, summary FROM session
 
 impl Catalog {
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        // A panic elsewhere leaves a connection whole: SQLite rolls back what was not committed.
+        // A panic of another thread leaves the connection usable: SQLite rolls back uncommitted
+        // changes.
         self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in a session, or what is new about one, durably.
+    /// Adds or updates a session, durably.
     ///
     /// # Errors
-    /// The database does not take it.
+    /// The write fails.
     pub fn put(&self, summary: &SessionSummary) -> Result<(), CatalogError> {
         put(&self.lock(), summary)
     }
 
-    /// As `put`, without waiting for the disk: for what the next start finds out from a marker anyway.
+    /// Like `put`, but without waiting for the disk. For changes that the next start recovers from
+    /// a marker anyway.
     ///
     /// # Errors
-    /// The database does not take it.
+    /// The write fails.
     pub fn put_lazy(&self, summary: &SessionSummary) -> Result<(), CatalogError> {
         let connection = self.lock();
         let synchronous = |how| connection.pragma_update(None, "synchronous", how);
@@ -111,10 +113,10 @@ impl Catalog {
         done
     }
 
-    /// Takes in many sessions at once: all or none.
+    /// Adds or updates many sessions in one transaction.
     ///
     /// # Errors
-    /// The database does not take them.
+    /// The write fails.
     pub fn put_all(&self, summaries: &[SessionSummary]) -> Result<(), CatalogError> {
         let mut connection = self.lock();
         let transaction = connection.transaction().doing("write to")?;
@@ -124,10 +126,10 @@ impl Catalog {
         transaction.commit().doing("write to")
     }
 
-    /// Forgets a session, if it is known.
+    /// Removes a session if the catalog has it.
     ///
     /// # Errors
-    /// The database does not let it go.
+    /// The write fails.
     pub fn remove(&self, session: SessionId) -> Result<(), CatalogError> {
         let mut connection = self.lock();
         let transaction = connection.transaction().doing("write to")?;
@@ -139,10 +141,10 @@ impl Catalog {
         transaction.commit().doing("write to")
     }
 
-    /// Forgets all sessions, and that they were all there.
+    /// Removes all sessions and marks the catalog as unfilled.
     ///
     /// # Errors
-    /// The database does not let them go.
+    /// The write fails.
     pub fn clear(&self) -> Result<(), CatalogError> {
         let mut connection = self.lock();
         let transaction = connection.transaction().doing("write to")?;
@@ -151,17 +153,16 @@ impl Catalog {
         transaction.commit().doing("write to")
     }
 
-    /// Says that every session there is has been taken in: opening it the next time will not ask for
-    /// them again.
+    /// Records that the catalog holds every session, so that the next start does not fill it again.
     ///
     /// # Errors
-    /// The database does not take it.
+    /// The write fails.
     pub fn mark_filled(&self) -> Result<(), CatalogError> {
         let done = self.lock().execute("UPDATE made SET filled = 1", []);
         done.map(drop).doing("write to")
     }
 
-    /// Every session that is known, to be compared with those that have a directory.
+    /// The ids of all sessions in the catalog, for comparison with the session directories.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -183,16 +184,15 @@ impl Catalog {
         by_id(&self.lock(), session)
     }
 
-    /// The session that `text` means: a pid, a UUID, an unambiguous prefix of one with at least 4
-    /// characters, or a name. Looks nowhere but into the catalog.
+    /// Looks up a session by pid, UUID, unambiguous UUID prefix of at least 4 characters, or name.
     ///
     /// # Errors
     /// `text` cannot name a session, or the database cannot be read.
-    pub fn find(&self, text: &str) -> Result<Found, CatalogError> {
+    pub fn find(&self, text: &str) -> Result<SessionLookup, CatalogError> {
         find::find(&self.lock(), text)
     }
 
-    /// A page of sessions, newest first.
+    /// Returns a page of sessions, newest first.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -205,7 +205,7 @@ impl Catalog {
         let state = filter.state.as_ref().map(word).transpose()?;
         let connection = self.lock();
         let mut statement = connection.prepare_cached(LIST).doing("read")?;
-        // One more than wanted shows whether there is another page.
+        // One extra row shows whether there is another page.
         let mut rows = statement
             .query(named_params! {
                 ":before": before,
@@ -235,7 +235,7 @@ impl Catalog {
         Ok(page)
     }
 
-    /// The sessions that have not exited, or all, by pid.
+    /// Returns the sessions that have not exited, or all of them, ordered by pid.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -258,7 +258,7 @@ impl Catalog {
         Ok(sessions)
     }
 
-    /// How many sessions are known.
+    /// The number of sessions in the catalog.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -271,7 +271,7 @@ impl Catalog {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// The highest pid of any session; 0 where there is none.
+    /// The highest pid of any session, or 0 if there are none.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -327,14 +327,14 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<(Pid, String)> {
     Ok((from_sql(row.get(0)?), row.get(1)?))
 }
 
-/// One unreadable entry must not hide the others.
+/// Skips an unreadable entry, so that it does not hide the others.
 fn readable(pid: Pid, summary: &str) -> Option<SessionSummary> {
     serde_json::from_str(summary)
         .inspect_err(|error| tracing::warn!(%pid, %error, "an entry of the catalog is unreadable"))
         .ok()
 }
 
-/// SQLite's integers are signed. No pid is ever that high: the counter sees to it.
+/// SQLite integers are signed. The pid counter never reaches such high numbers.
 fn to_sql(pid: Pid) -> i64 {
     i64::try_from(pid.0).unwrap_or(i64::MAX)
 }
@@ -343,7 +343,7 @@ fn from_sql(pid: i64) -> Pid {
     Pid(u64::try_from(pid).unwrap_or(0))
 }
 
-/// An enum's word, as JSON has it, without the quotes.
+/// The JSON name of an enum value, without quotes.
 fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string(value)?.trim_matches('"').to_owned())
 }

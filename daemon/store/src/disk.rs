@@ -1,6 +1,6 @@
-//! The few file operations that everything in this crate needs: private files and durable replacement.
+//! File operations shared by this crate: private files and durable replacement.
 //!
-//! Never decides what a failure means. Called by the other modules of this crate.
+//! Callers decide what a failure means.
 
 use std::error::Error;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
-/// The operating system refused something: what we were doing, and to which file.
+/// An operating system error, with the operation and the path.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} `{}`", .path.display())]
-pub struct Fault {
+pub struct DiskError {
     /// A verb with its object, as in "cannot *create the directory* …".
     pub doing: &'static str,
     pub path: PathBuf,
     pub source: io::Error,
 }
 
-/// An error with all its causes in one line, for reasons that are kept or shown.
+/// Formats an error and all its causes in one line.
 #[must_use]
 pub fn reason(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -34,14 +34,14 @@ pub fn reason(error: &dyn Error) -> String {
     text
 }
 
-/// Says what was being done when an operation failed.
-pub(crate) trait At<T> {
-    fn at(self, doing: &'static str, path: &Path) -> Result<T, Fault>;
+/// Adds the operation and the path to I/O errors.
+pub(crate) trait IoContext<T> {
+    fn at(self, doing: &'static str, path: &Path) -> Result<T, DiskError>;
 }
 
-impl<T> At<T> for io::Result<T> {
-    fn at(self, doing: &'static str, path: &Path) -> Result<T, Fault> {
-        self.map_err(|source| Fault {
+impl<T> IoContext<T> for io::Result<T> {
+    fn at(self, doing: &'static str, path: &Path) -> Result<T, DiskError> {
+        self.map_err(|source| DiskError {
             doing,
             path: path.to_owned(),
             source,
@@ -49,7 +49,7 @@ impl<T> At<T> for io::Result<T> {
     }
 }
 
-/// Options for a file that only its owner may touch. A link in its place is refused.
+/// Options for a file that only its owner may access. Refuses symbolic links.
 pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     let flags = OFlags::NOFOLLOW.bits() as i32;
@@ -57,12 +57,12 @@ pub(crate) fn private() -> OpenOptions {
     options
 }
 
-/// Makes a directory that only its owner may enter. Returns whether it was new.
-pub(crate) fn private_dir(path: &Path) -> Result<bool, Fault> {
+/// Creates a directory that only its owner may enter. Returns whether it is new.
+pub(crate) fn private_dir(path: &Path) -> Result<bool, DiskError> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(source) => Err(Fault {
+        Err(source) => Err(DiskError {
             doing: "create the directory",
             path: path.to_owned(),
             source,
@@ -70,16 +70,16 @@ pub(crate) fn private_dir(path: &Path) -> Result<bool, Fault> {
     }
 }
 
-/// Makes the entries of a directory durable: a file that was synced can still vanish with its name.
-pub(crate) fn sync_dir(path: &Path) -> Result<(), Fault> {
+/// Makes the entries of a directory durable. Without it, a synced file can lose its name.
+pub(crate) fn sync_dir(path: &Path) -> Result<(), DiskError> {
     File::open(path)
         .and_then(|dir| dir.sync_all())
         .at("sync the directory", path)
 }
 
-/// Puts `bytes` at `path` through `temporary`, which stands in the same directory: after a power cut
-/// there is the old content or the new, whole.
-pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(), Fault> {
+/// Replaces the content of `path` through `temporary`, which is in the same directory. After a
+/// power cut the file has either the whole old content or the whole new one.
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     let written = private()
         .write(true)
         .create(true)
@@ -92,7 +92,7 @@ pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(),
         .at("write", temporary)
         .and_then(|()| std::fs::rename(temporary, path).at("replace", path));
     if written.is_err() {
-        // The failure that counts is the first one; a leftover is overwritten or swept later.
+        // The first error counts. A leftover is overwritten or swept later.
         std::fs::remove_file(temporary).ok();
     }
     written?;
@@ -102,7 +102,7 @@ pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(),
     }
 }
 
-/// Whether the kernel's lock of this file is now ours. It goes with the file's last descriptor.
+/// Tries to lock a file. The lock is released when its last descriptor closes.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(true),
@@ -111,9 +111,9 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Gives the lock back at once. Closing would be too late where a child between fork and exec still
-/// holds a copy of the descriptor.
+/// Releases the lock immediately. Closing the file may be too late, because a child between fork
+/// and exec can still hold a copy of the descriptor.
 pub(crate) fn unlock(file: &File) {
-    // Nothing is left to do where it fails: closing the file releases the lock as well.
+    // If this fails, closing the file releases the lock.
     flock(file, FlockOperation::Unlock).ok();
 }

@@ -1,7 +1,6 @@
-//! The line of a log: the envelope of a record, its order of members, and its checksum.
+//! The format of a log line: the envelope of a record, the order of its members, and the checksum.
 //!
-//! Pure. Knows nothing of files, and of `data` only that it is JSON. Called by `log`, and by whoever
-//! appends records or reads them back.
+//! Pure. Treats `data` as opaque JSON. Called by `log`, and by callers that append or read records.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,17 +15,17 @@ const SUFFIX_LEN: usize = CRC_HEAD.len() + 8 + CRC_TAIL.len();
 const CRC_HEAD: &str = ",\"crc\":\"";
 const CRC_TAIL: &str = "\"}";
 
-/// The longest line that is written or read, with its newline: 64 MiB. Bounds the memory of reading;
-/// real lines stay far below, because what is large stands in blobs.
+/// The longest line that is written or read, including its newline: 64 MiB. Bounds the memory of
+/// readers. Real lines are much shorter, because large content goes into blobs.
 pub const LINE_MAX: usize = 64 * 1024 * 1024;
 
-/// What a line is made of. `data`, `own` and `fragment` are JSON already.
+/// The parts of a line. `data`, `own` and `fragment` are already JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     pub seq: Seq,
     pub at: Stamp,
     pub turn: Option<u64>,
-    /// The last record known to be on disk when this one is made. Always below `seq`.
+    /// The last record known to be on disk when this one is created. Always below `seq`.
     pub durable: Seq,
     pub kind: &'a str,
     pub data: &'a str,
@@ -35,20 +34,20 @@ pub struct Envelope<'a> {
     pub fragment: Option<&'a str>,
 }
 
-/// A finished line, and where its parts stand in it.
+/// A finished line, with the positions of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct LogLine {
     pub seq: Seq,
-    /// With the newline.
+    /// Includes the newline.
     pub bytes: Arc<[u8]>,
     pub data: Range<usize>,
-    /// Without the brackets.
+    /// Position of the fragment, without the brackets.
     pub fragment: Option<Range<usize>>,
 }
 
 /// Writes a line. The order of members is part of the format.
 #[must_use]
-pub fn encode(envelope: &Envelope<'_>) -> Line {
+pub fn encode(envelope: &Envelope<'_>) -> LogLine {
     let Envelope {
         seq, at, durable, ..
     } = envelope;
@@ -77,7 +76,7 @@ pub fn encode(envelope: &Envelope<'_>) -> Line {
     let crc = crc32c::crc32c(text.as_bytes());
     text.push_str(&suffix(crc));
     text.push('\n');
-    Line {
+    LogLine {
         seq: *seq,
         bytes: text.into_bytes().into(),
         data,
@@ -89,9 +88,9 @@ fn suffix(crc: u32) -> String {
     format!("{CRC_HEAD}{crc:08x}{CRC_TAIL}")
 }
 
-/// These bytes as a line without its newline, with the checksum that they have.
+/// Turns these bytes into a line with its checksum, without a newline.
 #[cfg(any(test, fuzzing))]
-pub(crate) fn summed(covered: &[u8]) -> Vec<u8> {
+pub(crate) fn with_checksum(covered: &[u8]) -> Vec<u8> {
     [covered, suffix(crc32c::crc32c(covered)).as_bytes()].concat()
 }
 
@@ -99,8 +98,8 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Copies JSON, kept on one line: a raw line break can only stand between tokens, where a blank means
-/// the same.
+/// Copies JSON onto one line. A raw line break can only be between tokens, so a space can replace
+/// it.
 fn push_json(text: &mut String, json: &str) -> Range<usize> {
     let start = text.len();
     if json.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -111,24 +110,24 @@ fn push_json(text: &mut String, json: &str) -> Range<usize> {
     start..text.len()
 }
 
-/// Why a line does not count.
+/// Why a line is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     #[error("the line does not end in a checksum")]
     NoChecksum,
-    #[error("the checksum does not fit")]
+    #[error("the checksum does not match")]
     Checksum,
     #[error("the line is not UTF-8")]
     NotUtf8,
     #[error("the line is not a record")]
     NotARecord(#[source] serde_json::Error),
-    #[error("the time of the record is none")]
+    #[error("the time of the record is invalid")]
     NotATime,
     #[error("the fragment is not an array")]
     NotAFragment,
 }
 
-/// A record whose envelope has been read; what it says has not.
+/// A record whose envelope is parsed, and whose data is not.
 #[derive(Clone, Debug)]
 pub struct RawRecord<'a> {
     pub seq: Seq,
@@ -138,39 +137,39 @@ pub struct RawRecord<'a> {
     pub kind: Cow<'a, str>,
     pub data: &'a RawValue,
     pub own: Option<&'a RawValue>,
-    /// With the brackets; `fragment_range` is without.
+    /// Includes the brackets, unlike `fragment_range`.
     pub fragment: Option<&'a RawValue>,
     line: &'a str,
 }
 
 impl<'a> RawRecord<'a> {
-    /// The line that was read, without its newline.
+    /// The line without its newline.
     #[must_use]
     pub fn line(&self) -> &'a str {
         self.line
     }
 
-    /// Where `data` stands in the line.
+    /// Position of `data` in the line.
     #[must_use]
     pub fn data_range(&self) -> Range<usize> {
         self.range_of(self.data)
     }
 
-    /// Where the fragment stands in the line, without its brackets.
+    /// Position of the fragment in the line, without its brackets.
     #[must_use]
     pub fn fragment_range(&self) -> Option<Range<usize>> {
         let range = self.range_of(self.fragment?);
         Some(range.start + 1..range.end - 1)
     }
 
-    /// Where a value that was read from this line stands in it.
+    /// Position in the line of a value that was parsed from it.
     ///
     /// # Panics
-    /// It was not read from this line: a bug of the caller.
+    /// The value was not parsed from this line: a bug of the caller.
     #[must_use]
     pub fn range_within(&self, value: &RawValue) -> Range<usize> {
         let range = self.range_of(value);
-        assert!(range.end <= self.line.len(), "it is a part of the line");
+        assert!(range.end <= self.line.len(), "the value is in the line");
         range
     }
 
@@ -181,10 +180,10 @@ impl<'a> RawRecord<'a> {
         Some(&text[1..text.len() - 1])
     }
 
-    /// Reads what the record says, by its kind.
+    /// Parses the data according to the record's kind.
     ///
     /// # Errors
-    /// The data of a known kind is not of that kind's form.
+    /// The data of a known kind does not have the form of that kind.
     pub fn record(&self) -> Result<Record, serde_json::Error> {
         Ok(Record {
             seq: self.seq,
@@ -194,14 +193,14 @@ impl<'a> RawRecord<'a> {
         })
     }
 
-    /// Raw values borrow from the line, so the distance of the addresses is the place in it.
+    /// Raw values borrow from the line, so the difference of the addresses is the position.
     fn range_of(&self, value: &RawValue) -> Range<usize> {
         let start = value.get().as_ptr().addr() - self.line.as_ptr().addr();
         start..start + value.get().len()
     }
 }
 
-/// The members as they stand; what is not named here is passed over.
+/// The members as written. Unknown members are ignored.
 #[derive(Deserialize)]
 struct Members<'a> {
     seq: Seq,
@@ -219,10 +218,11 @@ struct Members<'a> {
     fragment: Option<&'a RawValue>,
 }
 
-/// Reads the envelope of a line without its newline. Whether `seq` follows on is for the caller to see.
+/// Parses the envelope of a line without its newline. The caller checks that `seq` follows the
+/// previous record.
 ///
 /// # Errors
-/// The checksum does not fit, or the line is no record.
+/// The checksum does not match, or the line is not a record.
 pub fn decode(line: &[u8]) -> Result<RawRecord<'_>, LineError> {
     let Some(covered) = line.len().checked_sub(SUFFIX_LEN) else {
         return Err(LineError::NoChecksum);

@@ -1,4 +1,4 @@
-//! What holds for any bytes in the place of a log: a target for fuzzing, see `tests/fuzz/README.md`.
+//! Properties of log reading that hold for any bytes: a fuzz target, see `tests/fuzz/README.md`.
 
 use proto::Seq;
 use serde_json::value::RawValue;
@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use crate::format::{self, RawRecord};
 use crate::log::scan;
 
-/// Reading a log: it stops where it is invalid, and what is before that is a log. A line that begins with `!` stands
-/// there without that; each other one gets its checksum.
+/// Reads a log: reading stops at the first invalid line, and everything before it is a valid log.
+/// Lines that begin with `!` are used without the `!`. All others get a valid checksum.
 pub fn log(data: &[u8]) {
     let mut bytes = Vec::new();
     for line in data.split_inclusive(|byte| *byte == b'\n') {
@@ -15,7 +15,7 @@ pub fn log(data: &[u8]) {
             [b'!', raw @ ..] => bytes.extend_from_slice(raw),
             line => {
                 let whole = line.strip_suffix(b"\n");
-                bytes.extend(format::summed(whole.unwrap_or(line)));
+                bytes.extend(format::with_checksum(whole.unwrap_or(line)));
                 bytes.extend(whole.map(|_| b'\n'));
             }
         }
@@ -30,7 +30,7 @@ pub fn log(data: &[u8]) {
     assert_eq!((scanned.last, scanned.len), (seen, bytes.len() as u64));
     assert_eq!(scanned.invalid.is_none(), scanned.end == scanned.len);
     assert!(!(scanned.torn() && scanned.damaged()));
-    let valid = usize::try_from(scanned.end).expect("it was in memory");
+    let valid = usize::try_from(scanned.end).expect("the length fits memory");
     let again = scan(&bytes[..valid], &mut |_| {}).expect("bytes in memory");
     assert_eq!(
         (again.last, again.end, again.invalid),
@@ -38,7 +38,7 @@ pub fn log(data: &[u8]) {
     );
 }
 
-/// What a record says is read again from what is written of it.
+/// Writing a parsed record and parsing it again yields the same record.
 fn check(record: &RawRecord<'_>) {
     let line = record.line();
     assert_eq!(&line[record.data_range()], record.data.get());

@@ -1,6 +1,6 @@
-//! The directory that holds everything of one user: where what stands, and that it is private.
+//! The home: the directory with all data of one user. Defines its paths and keeps it private.
 //!
-//! Makes directories, never files. Called at start-up; the paths by everybody.
+//! Creates directories, but no files. Called at start-up. Everything else uses the paths.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use proto::SessionId;
 use sha2::{Digest, Sha256};
 
-use crate::disk::{At, Fault, private_dir, sync_dir};
+use crate::disk::{DiskError, IoContext, private_dir, sync_dir};
 
-/// Characters of a root's name in the name of its project's directory.
+/// Maximum characters of the root's name in the name of a project directory.
 const NAME_MAX: usize = 40;
 
 /// Why a home cannot be used.
@@ -20,19 +20,19 @@ const NAME_MAX: usize = 40;
 pub enum HomeError {
     #[error("`{}` is not a directory", .path.display())]
     NotADirectory { path: PathBuf },
-    #[error("`{}` belongs to user {owner}, and this is user {user}: use the home of the same user", .path.display())]
+    #[error("`{}` belongs to user {owner}, and this is user {user}: use a home of your own user", .path.display())]
     NotOurs {
         path: PathBuf,
         owner: u32,
         user: u32,
     },
-    #[error("others can write to `{path}` (mode {mode:04o}): take that away with `chmod go-w {path}`", path = .path.display())]
+    #[error("others can write to `{path}` (mode {mode:04o}): run `chmod go-w {path}`", path = .path.display())]
     OthersCanWrite { path: PathBuf, mode: u32 },
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Disk(#[from] DiskError),
 }
 
-/// A home that was checked. All paths in it are absolute.
+/// A checked home. All its paths are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
@@ -54,10 +54,11 @@ impl Home {
     /// Directories that always exist, readable by their owner alone.
     const DIRS: [&str; 6] = ["sessions", "run", "logs", "open", "usage", "projects"];
 
-    /// Makes what is missing of the home at `path`, and checks that it is ours alone to write.
+    /// Creates the missing directories of the home at `path`, and checks that only this user can
+    /// write to it.
     ///
     /// # Errors
-    /// It belongs to another user, others can write to it, or the disk does not want it.
+    /// The home belongs to another user, others can write to it, or the disk refuses.
     pub fn open(path: &Path) -> Result<Self, HomeError> {
         let made = !path.exists();
         if made {
@@ -79,34 +80,34 @@ impl Home {
         Ok(Self { root })
     }
 
-    /// The home itself.
+    /// The home directory itself.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     places! {
-        /// One directory a session.
+        /// One directory per session.
         sessions = "sessions";
         /// Socket and lock of the running daemon.
         run = "run";
-        /// What the daemon writes about itself.
+        /// The daemon's own log files.
         logs = "logs";
         /// A marker for each session with an unfinished turn or a queue.
         open_markers = "open";
-        /// The books of tokens and money.
+        /// The usage ledger: tokens and money.
         usage = "usage";
-        /// What was decided about projects.
+        /// Permission rules of projects.
         projects = "projects";
         /// The catalog.
         catalog = "reasonix.db";
-        /// The next pid that was never handed out.
+        /// The next unused pid.
         pid_next = "pid.next";
         /// Which projects' config may take effect.
         trust = "trust.json";
         /// The user's config.
         config = "config.toml";
-        /// Held for the life of a daemon.
+        /// Locked for the lifetime of a daemon.
         lock = "run/reasonixd.lock";
     }
 
@@ -116,8 +117,8 @@ impl Home {
         self.sessions().join(session.to_string())
     }
 
-    /// The directory of what was decided about a project, by its root: the root's name, for people, and a hash of all of
-    /// its path.
+    /// The directory of a project's rules. Its name is the name of the project's root, for
+    /// readability, and a hash of the whole path.
     #[must_use]
     pub fn project_dir(&self, root: &Path) -> PathBuf {
         let name = root.file_name().unwrap_or_default().to_string_lossy();
@@ -132,11 +133,11 @@ impl Home {
         self.projects().join(slug.trim_start_matches('-'))
     }
 
-    /// Makes that directory where there is none, for its owner alone.
+    /// Creates that directory if it is missing, for its owner alone.
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn make_project_dir(&self, root: &Path) -> Result<PathBuf, Fault> {
+    pub fn make_project_dir(&self, root: &Path) -> Result<PathBuf, DiskError> {
         let dir = self.project_dir(root);
         if private_dir(&dir)? {
             sync_dir(&self.projects())?;
@@ -144,29 +145,29 @@ impl Home {
         Ok(dir)
     }
 
-    /// Every session that has a directory, in no order. What is not named like a session is passed over.
+    /// The ids of all sessions that have a directory, in no order. Skips entries with other names.
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn session_ids(&self) -> Result<Vec<SessionId>, Fault> {
+    pub fn session_ids(&self) -> Result<Vec<SessionId>, DiskError> {
         ids_in(&self.sessions())
     }
 }
 
-/// The entries of a directory that are named as sessions are.
-pub(crate) fn ids_in(dir: &Path) -> Result<Vec<SessionId>, Fault> {
+/// The entries of a directory whose names are session ids.
+pub(crate) fn ids_in(dir: &Path) -> Result<Vec<SessionId>, DiskError> {
     let entries = std::fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let names = entries.at("read the directory", dir)?;
     let ids = names.iter().filter_map(|entry| {
         let name = entry.file_name();
         let id: SessionId = name.to_str()?.parse().ok()?;
-        // Other ways to write a UUID would be other files.
+        // A UUID in another spelling would be another file.
         (id.to_string().as_str() == name).then_some(id)
     });
     Ok(ids.collect())
 }
 
-/// Whether a directory is ours and nobody else can put anything into it. A link is no directory.
+/// Checks that a directory is ours and that nobody else can write to it. Refuses symbolic links.
 fn check(path: &Path) -> Result<(), HomeError> {
     let found = path.symlink_metadata().at("look at", path)?;
     let path = path.to_owned();

@@ -1,24 +1,25 @@
-//! What stands on disk under `<home>`: logs and what lies beside them, and the catalog that is made from them.
+//! The files in `<home>`: logs, their sidecars and blobs, and the catalog that is derived from
+//! them.
 //!
-//! Blocking code without an async runtime; the daemon calls it from threads that may block. The format
-//! of logs is that of `docs/log-format.md`. Knows records only as far as their envelope.
+//! Blocking code without an async runtime: the daemon calls it from threads that may block.
+//! `docs/log-format.md` specifies the log format. Of a record this crate knows only the envelope.
 
 pub mod format;
 pub mod log;
 
-pub mod aside;
 pub mod blob;
-pub mod books;
 pub mod catalog;
-pub mod gone;
 pub mod home;
 pub mod lock;
 pub mod markers;
 pub mod pids;
+pub mod session_dirs;
+pub mod sidecar;
+pub mod usage_ledger;
 
 mod disk;
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 
-pub use disk::{Fault, reason};
+pub use disk::{DiskError, reason};

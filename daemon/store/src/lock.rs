@@ -1,30 +1,30 @@
-//! One daemon a home: a kernel lock that is held for the daemon's life.
+//! The home lock: a kernel lock ensures one daemon per home.
 //!
-//! What the file says is for people. Nobody is signalled and no socket removed because of it. Called
-//! at start-up, before anything else of the home is touched.
+//! The text in the lock file is for users only: no process is signalled and no socket removed
+//! because of it. Taken at start-up, before anything else in the home is touched.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::disk::{At, Fault, private, try_lock, unlock};
+use crate::disk::{DiskError, IoContext, private, try_lock, unlock};
 use crate::home::Home;
 
-/// Why the lock was not to be had.
+/// Why the lock could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("another daemon has this home{}", told(.holder))]
+    #[error("another daemon uses this home{}", holder_suffix(.holder))]
     Held {
         path: PathBuf,
-        /// What that daemon wrote into the file; may be empty or out of date.
+        /// The text that the daemon wrote into the file. May be empty or outdated.
         holder: String,
     },
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Disk(#[from] DiskError),
 }
 
-fn told(holder: &str) -> String {
+fn holder_suffix(holder: &str) -> String {
     if holder.is_empty() {
         String::new()
     } else {
@@ -32,7 +32,7 @@ fn told(holder: &str) -> String {
     }
 }
 
-/// The lock. Dropping it, or dying, gives it back.
+/// The lock. It is released on drop or when the process dies.
 #[derive(Debug)]
 pub struct HomeLock {
     file: File,
@@ -40,15 +40,15 @@ pub struct HomeLock {
 
 impl Drop for HomeLock {
     fn drop(&mut self) {
-        // An empty file tells people that no daemon runs; the file itself stays, because a
-        // removed one could be locked by two.
+        // An empty file shows users that no daemon runs. The file itself must remain: if it were
+        // removed, two processes could lock it.
         self.file.set_len(0).ok();
         unlock(&self.file);
     }
 }
 
 impl HomeLock {
-    /// Takes the lock of a home, without waiting. `socket` is told to people.
+    /// Takes the lock of a home without waiting. Writes `socket` into the file for users.
     ///
     /// # Errors
     /// Another daemon has it, or the file system has no locks.
@@ -67,21 +67,22 @@ impl HomeLock {
                 return Err(LockError::Held { path, holder });
             }
             if !is_at(&file, &path).at("look at the lock", &path)? {
-                // Somebody removed the file between opening and locking: what we hold has no name.
+                // The file was removed between opening and locking, so our lock is on a file
+                // without a name.
                 continue;
             }
-            return Ok(Self::held(file, socket));
+            return Ok(Self::new(file, socket));
         }
     }
 
-    /// The lock counts, and its text is for people: a full disk must not keep a daemon from its home.
-    fn held(file: File, socket: &Path) -> Self {
+    /// Writing the text may fail: a full disk must not prevent a start. The lock itself counts.
+    fn new(file: File, socket: &Path) -> Self {
         let lock = Self { file };
-        lock.tell(socket).ok();
+        lock.write_holder(socket).ok();
         lock
     }
 
-    fn tell(&self, socket: &Path) -> io::Result<()> {
+    fn write_holder(&self, socket: &Path) -> io::Result<()> {
         let mut file = &self.file;
         file.set_len(0)?;
         file.seek(io::SeekFrom::Start(0))?;
@@ -96,7 +97,7 @@ fn read_holder(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// Whether this path is still the name of this file.
+/// Whether `path` still names this file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
     match path.symlink_metadata() {

@@ -1,18 +1,18 @@
 //! The log of a session: reading it, finding records in it, appending to it.
 //!
-//! One writer a log, held by the kernel's lock. What records mean is not known here.
+//! A kernel lock ensures one writer per log. This module does not interpret records.
 
+mod batch_read;
 mod file;
-mod gather;
 mod index;
 mod renew;
 mod scan;
 
-pub use file::{AppendError, Kernel, LogFile, OpenError, Opened, Repair, Syncer};
-pub use gather::Gathered;
-pub use index::{Index, Tag, Where};
-pub use renew::{RenewError, Renewed, Trouble, renew};
-pub use scan::{Scan, Tail, first, read, tail};
+pub use batch_read::BatchRead;
+pub use file::{AppendError, KernelSyncer, LogFile, OpenError, OpenedLog, Syncer, TornTailRepair};
+pub use index::{ByteLocation, LogIndex, MessageRole};
+pub use renew::{DiskFailure, RenewError, RenewOutcome, renew};
+pub use scan::{LogPosition, LogScan, first, read, tail};
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use scan::scan;

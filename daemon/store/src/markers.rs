@@ -1,21 +1,22 @@
-//! Which sessions have an unfinished turn or a queue: an empty file each, in `<home>/open/`.
+//! Markers of sessions with an unfinished turn or a queue: an empty file each in `<home>/open/`.
 //!
-//! Start-up looks at these sessions alone. A marker too many costs a look; one too few would lose a
-//! turn, so making one is durable and removing one need not be. Called by sessions and start-up.
+//! Start-up loads only marked sessions. A superfluous marker costs one check, and a missing one
+//! would lose a turn. So creating a marker is durable, and removing it need not be. Called by
+//! sessions and at start-up.
 
 use std::fs::remove_file;
 use std::io;
 
 use proto::SessionId;
 
-use crate::disk::{At, Fault, private, sync_dir};
+use crate::disk::{DiskError, IoContext, private, sync_dir};
 use crate::home::{Home, ids_in};
 
-/// Marks a session, durably. Marking it again does nothing.
+/// Marks a session, durably. Does nothing if it is already marked.
 ///
 /// # Errors
 /// The marker may not be on disk.
-pub fn mark(home: &Home, session: SessionId) -> Result<(), Fault> {
+pub fn mark(home: &Home, session: SessionId) -> Result<(), DiskError> {
     let dir = home.open_markers();
     let path = dir.join(session.to_string());
     private()
@@ -30,8 +31,8 @@ pub fn mark(home: &Home, session: SessionId) -> Result<(), Fault> {
 /// Removes a session's marker, if there is one.
 ///
 /// # Errors
-/// It is still there.
-pub fn unmark(home: &Home, session: SessionId) -> Result<(), Fault> {
+/// It still exists.
+pub fn unmark(home: &Home, session: SessionId) -> Result<(), DiskError> {
     let path = home.open_markers().join(session.to_string());
     match remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -41,18 +42,18 @@ pub fn unmark(home: &Home, session: SessionId) -> Result<(), Fault> {
     }
 }
 
-/// Whether a session is marked. What cannot be looked at is taken for marked.
+/// Whether a session is marked. Returns true if that cannot be determined.
 #[must_use]
 pub fn is_marked(home: &Home, session: SessionId) -> bool {
     let path = home.open_markers().join(session.to_string());
     path.try_exists().unwrap_or(true)
 }
 
-/// Every session that is marked, oldest first.
+/// All marked sessions, oldest first.
 ///
 /// # Errors
 /// The directory cannot be read.
-pub fn list(home: &Home) -> Result<Vec<SessionId>, Fault> {
+pub fn list(home: &Home) -> Result<Vec<SessionId>, DiskError> {
     let mut sessions = ids_in(&home.open_markers())?;
     sessions.sort();
     Ok(sessions)

@@ -1,7 +1,7 @@
-//! Hands out pids, each once in the life of a home.
+//! Assigns pids, each once in the lifetime of a home.
 //!
-//! `pid.next` is the ground truth: it is written and synced before the first pid of a block is used,
-//! so that a crash may skip numbers but never repeats one. Called when a session is created.
+//! The file `pid.next` is written and synced before the first pid of a block is used. So a crash
+//! may skip numbers but never repeats one. Called when a session is created.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -9,38 +9,38 @@ use std::sync::{Mutex, PoisonError};
 use proto::Pid;
 use serde::Deserialize;
 
-use crate::disk::{At, Fault, replace};
+use crate::disk::{DiskError, IoContext, replace};
 use crate::home::Home;
 use crate::log;
 
-/// So many pids are taken with one sync.
+/// How many pids one sync reserves.
 const BLOCK: u64 = 16;
 
-/// Above this a pid would not fit the catalog; a file that says so is corrupt.
+/// A larger pid would not fit the catalog. A file with one is corrupt.
 const PID_MAX: u64 = i64::MAX as u64 - BLOCK;
 
-/// The counter of a home. There must be one alone: whoever has it holds the home's lock.
+/// The pid counter of a home. There must be only one: its owner holds the home lock.
 #[derive(Debug)]
-pub struct Pids {
+pub struct PidCounter {
     home: Home,
     block: Mutex<Block>,
     rebuilt: bool,
 }
 
-/// Pids from `next` to below `limit` are ours to hand out; the file says `limit`.
+/// Pids from `next` to below `limit` are free. The file says `limit`.
 #[derive(Debug)]
 struct Block {
     next: u64,
     limit: u64,
 }
 
-impl Pids {
-    /// Reads the counter. Where it is missing or corrupt, it starts above every pid that the first
-    /// record of any session has.
+impl PidCounter {
+    /// Reads the counter. If it is missing or corrupt, starts above every pid in the first records
+    /// of all sessions.
     ///
     /// # Errors
     /// The disk cannot be read.
-    pub fn open(home: &Home) -> Result<Self, Fault> {
+    pub fn open(home: &Home) -> Result<Self, DiskError> {
         let path = home.pid_next();
         let found = match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -58,24 +58,25 @@ impl Pids {
         })
     }
 
-    /// Whether the counter had to be made again from the sessions.
+    /// Whether the counter was rebuilt from the sessions.
     #[must_use]
     pub fn rebuilt(&self) -> bool {
         self.rebuilt
     }
 
-    /// From now on hands out neither `pid` nor one below it. For what others know of pids: the catalog, the books.
+    /// Excludes `pid` and everything below it from now on. For pids in the catalog and the usage
+    /// ledger.
     pub fn raise_above(&self, pid: Pid) {
         let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where this leaves the block that was taken, the next pid takes a new one.
+        // If this leaves the reserved block, the next pid reserves a new one.
         block.next = block.next.max(pid.0.min(PID_MAX) + 1);
     }
 
-    /// A pid that was never handed out.
+    /// Returns a pid that was never used.
     ///
     /// # Errors
-    /// The counter cannot be written; nothing was handed out.
-    pub fn next(&self) -> Result<Pid, Fault> {
+    /// The counter cannot be written. No pid was assigned.
+    pub fn next(&self) -> Result<Pid, DiskError> {
         let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
         if block.next >= block.limit {
             let limit = block.next + BLOCK;
@@ -87,29 +88,29 @@ impl Pids {
         Ok(pid)
     }
 
-    /// Puts back what is left of the block: the next life goes on with the next number. Where one more is wanted after
-    /// all, it takes another block.
+    /// Returns the unused rest of the block, so that the next daemon continues with the next
+    /// number. A later `next` reserves another block.
     ///
     /// # Errors
-    /// The counter cannot be written; the numbers that are left are skipped then.
-    pub fn put_back(&self) -> Result<(), Fault> {
+    /// The counter cannot be written. The rest of the block is then skipped.
+    pub fn put_back(&self) -> Result<(), DiskError> {
         let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
         if block.next < block.limit {
-            // Before it is known to be written: what is handed out from here on stands above it.
+            // Set before the write succeeds: pids assigned from now on are above it.
             block.limit = block.next;
             self.write(block.next)?;
         }
         Ok(())
     }
 
-    fn write(&self, next: u64) -> Result<(), Fault> {
+    fn write(&self, next: u64) -> Result<(), DiskError> {
         let path = self.home.pid_next();
         let temporary = path.with_added_extension("tmp");
         replace(&path, &temporary, format!("{next}\n").as_bytes())
     }
 }
 
-/// The number in `pid.next`. Anything but a plain number is corrupt.
+/// Parses the content of `pid.next`. Anything but a plain number is corrupt.
 fn parse(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('\n')?;
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -122,9 +123,9 @@ struct Created {
     pid: Pid,
 }
 
-/// A number above every pid in the logs. A whole block above, because the rest of the highest one's
-/// block may have been handed out to sessions that left nothing behind.
-fn above_all(home: &Home) -> Result<u64, Fault> {
+/// A number above every pid in the logs. Adds a whole block, because other pids of the last block
+/// may belong to sessions that left no trace.
+fn above_all(home: &Home) -> Result<u64, DiskError> {
     let mut highest = 0;
     for session in home.session_ids()? {
         let dir = home.session_dir(session);

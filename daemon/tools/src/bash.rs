@@ -6,7 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use contract::{ArgumentUse, CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec, Walls};
+use contract::{
+    ArgumentUse, CallContext, Child, Family, Outcome, Preview, SandboxSpec, Tool, ToolSpec,
+};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -207,12 +209,12 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
     let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
-    let stopped = stopped_by_walls(&end, &capture, context.walls.as_deref());
+    let stopped = stopped_by_walls(&end, &capture, context.sandbox.as_deref());
     let part = context
-        .walls
+        .sandbox
         .as_deref()
         .filter(|_| end.is_success())
-        .and_then(|walls| stopped::part_by(walls, &args.command, &capture.tail(TAIL_CHARS)));
+        .and_then(|sandbox| stopped::part_by(sandbox, &args.command, &capture.tail(TAIL_CHARS)));
     // It may run once more, and then from where it began.
     let again = stopped.as_ref().is_some_and(ByWalls::is_offered);
     let mut lines = standing.end(&end, !again, &context).await;
@@ -308,10 +310,14 @@ async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> E
 }
 
 /// Whether the walls have stopped a command that failed by itself.
-fn stopped_by_walls(end: &End, capture: &Capture, walls: Option<&Walls>) -> Option<ByWalls> {
+fn stopped_by_walls(
+    end: &End,
+    capture: &Capture,
+    sandbox: Option<&SandboxSpec>,
+) -> Option<ByWalls> {
     let failed = end.stopped.is_none() && !end.is_success();
-    let walls = walls.filter(|_| failed)?;
-    stopped::by(walls, &capture.tail(TAIL_CHARS))
+    let sandbox = sandbox.filter(|_| failed)?;
+    stopped::by(sandbox, &capture.tail(TAIL_CHARS))
 }
 
 /// The two texts of the outcome.

@@ -50,7 +50,7 @@ pub(crate) fn command(
         env: start.env.into_iter().collect(),
         title,
         number,
-        walls: start.walls,
+        sandbox: start.sandbox,
         stdin: None,
     }
 }

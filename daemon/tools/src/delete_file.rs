@@ -4,7 +4,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, FileKind, Resolved, State};
+use workspace::{Access, FileKind, PathState, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -31,7 +31,7 @@ pub(crate) struct DeleteFile;
 
 impl FileTool for DeleteFile {
     type Args = Args;
-    type Plan = Resolved;
+    type Plan = ResolvedPath;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -42,23 +42,23 @@ impl FileTool for DeleteFile {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
         let at = call.place(Spot::itself(&args.path, Access::Write))?;
         unchanged(call, &at)?;
         Ok(at)
     }
 
-    fn shown(_: &Args, at: &Resolved, call: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, at: &ResolvedPath, call: &Call<'_>) -> Result<Display, Outcome> {
         shown(call, at)
     }
 
-    fn act(_: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(_: &Args, at: ResolvedPath, call: &Call<'_>) -> Result<Outcome, Outcome> {
         delete(call, &at)
     }
 }
 
 /// A file need not have been read to be deleted; but one that was read goes only as it was seen.
-fn unchanged(call: &Call<'_>, at: &Resolved) -> Result<(), Outcome> {
+fn unchanged(call: &Call<'_>, at: &ResolvedPath) -> Result<(), Outcome> {
     if at.kind() != Some(FileKind::File) || call.memory.known(at.path()).is_none() {
         return Ok(());
     }
@@ -70,7 +70,7 @@ fn unchanged(call: &Call<'_>, at: &Resolved) -> Result<(), Outcome> {
 }
 
 /// What would go.
-fn shown(call: &Call<'_>, at: &Resolved) -> Result<Display, Outcome> {
+fn shown(call: &Call<'_>, at: &ResolvedPath) -> Result<Display, Outcome> {
     let workspace = call.memory.workspace();
     let shown = call.name(at);
     let line = |text: String| Ok(Display::Line { text });
@@ -94,7 +94,7 @@ fn shown(call: &Call<'_>, at: &Resolved) -> Result<Display, Outcome> {
             Err(error) => Err(files::file_failed(&error)),
         },
         Some(FileKind::Link) => match workspace.state(at.path()) {
-            State::Link { target } => {
+            PathState::Link { target } => {
                 line(format!("delete the link {shown} (to {})", target.display()))
             }
             _ => line(format!("delete the link {shown}")),
@@ -106,7 +106,7 @@ fn shown(call: &Call<'_>, at: &Resolved) -> Result<Display, Outcome> {
     }
 }
 
-fn delete(call: &Call<'_>, at: &Resolved) -> Result<Outcome, Outcome> {
+fn delete(call: &Call<'_>, at: &ResolvedPath) -> Result<Outcome, Outcome> {
     let name = call.name(at);
     let display = match at.kind() {
         Some(FileKind::File) => shown(call, at)?,
@@ -124,7 +124,7 @@ fn delete(call: &Call<'_>, at: &Resolved) -> Result<Outcome, Outcome> {
         _ => "",
     };
     Ok(Outcome {
-        changed: vec![files::changed(at.path(), State::Absent)],
+        changed: vec![files::changed(at.path(), PathState::Absent)],
         ..files::done(format!("deleted {what}`{name}`"), display)
     })
 }

@@ -4,7 +4,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Content, EditError, Edited, Expected, Resolved, replace};
+use workspace::{Access, EditError, EditResult, ExpectedFile, FileContent, ResolvedPath, replace};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -77,13 +77,13 @@ impl FileTool for EditFile {
 
 /// The content before, and after the edit.
 pub(crate) struct Planned {
-    at: Resolved,
-    before: Content,
-    edited: Edited,
+    at: ResolvedPath,
+    before: FileContent,
+    edited: EditResult,
 }
 
 /// What is in a file, if it is what this session last saw of it.
-pub(crate) fn known_content(memory: &Memory, at: &Resolved) -> Result<Content, Outcome> {
+pub(crate) fn known_content(memory: &Memory, at: &ResolvedPath) -> Result<FileContent, Outcome> {
     let content = memory.workspace().read(at).map_err(|error| match error {
         workspace::FileError::Missing { .. } => Outcome::failed(format!(
             "{error}; make it with `write_file`, or look for the right path with `glob`"
@@ -99,7 +99,7 @@ fn edit(call: &Call<'_>, planned: &Planned) -> Result<Outcome, Outcome> {
     let memory = &call.memory;
     let stamp = memory
         .workspace()
-        .write(at, &edited.bytes, Expected::File(before.stamp))
+        .write(at, &edited.bytes, ExpectedFile::File(before.stamp))
         .map_err(|error| files::file_failed(&error))?;
     let known = memory.know(at.path(), stamp);
     let shown = call.name(at);
@@ -128,7 +128,7 @@ pub(crate) fn not_replaced(shown: &str, which: &str, error: &EditError) -> Outco
         EditError::Elision { .. } => "; write out the whole text, without placeholders".to_owned(),
         EditError::Missing { nearest: None } => "; read the file again and copy the passage exactly".to_owned(),
         EditError::Missing { nearest: Some(passage) } => {
-            let why = if passage.blanks_only { "It differs in blanks or line breaks only" } else { "The nearest passage" };
+            let why = if passage.blanks_only { "It differs only in white space" } else { "The most similar passage" };
             format!(". {why}, line {}:\n{}\nCopy it exactly, without line numbers.", passage.first_line, passage.text)
         }
         EditError::Several { count, lines } => {

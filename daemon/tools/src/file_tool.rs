@@ -13,7 +13,7 @@ use contract::{CallContext, Outcome, Preview, Tool, ToolSpec};
 use futures::future::BoxFuture;
 use proto::item::Display;
 use serde_json::{Map, Value};
-use workspace::Resolved;
+use workspace::ResolvedPath;
 
 use crate::arguments::{self, Arguments};
 use crate::files::{self, Spot};
@@ -79,12 +79,12 @@ impl<'a> Call<'a> {
     }
 
     /// Where the only path of the call leads.
-    pub(crate) fn place(&self, spot: Spot<'_>) -> Result<Resolved, Outcome> {
+    pub(crate) fn place(&self, spot: Spot<'_>) -> Result<ResolvedPath, Outcome> {
         files::only(self.places(&[spot])?)
     }
 
     /// Where all the paths of the call lead. Asked once: what the call is bound to is used up by it.
-    pub(crate) fn places(&self, spots: &[Spot<'_>]) -> Result<Vec<Resolved>, Outcome> {
+    pub(crate) fn places(&self, spots: &[Spot<'_>]) -> Result<Vec<ResolvedPath>, Outcome> {
         match self.stage {
             Stage::Look => files::places_shown(&self.memory, self.context, spots),
             Stage::Run => files::places(&self.memory, self.context, spots),
@@ -92,7 +92,7 @@ impl<'a> Call<'a> {
     }
 
     /// A place as it is named to model and person.
-    pub(crate) fn name(&self, at: &Resolved) -> String {
+    pub(crate) fn name(&self, at: &ResolvedPath) -> String {
         self.memory.workspace().shown(at.path())
     }
 }

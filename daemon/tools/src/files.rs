@@ -8,7 +8,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::record::Changed;
-use workspace::{Access, Change, FileError, PathError, Resolved, Stamp, State, unified};
+use workspace::{
+    Access, FileDiff, FileError, FileStamp, PathError, PathState, ResolvedPath, unified,
+};
 
 use crate::memory::Memory;
 
@@ -68,7 +70,7 @@ pub(crate) fn places_shown(
     memory: &Memory,
     context: &CallContext,
     spots: &[Spot<'_>],
-) -> Result<Vec<Resolved>, Outcome> {
+) -> Result<Vec<ResolvedPath>, Outcome> {
     let found = found(memory, spots)?;
     memory.pin(&context.call, &judged(&found));
     Ok(found.into_iter().map(|(_, at)| at).collect())
@@ -86,7 +88,7 @@ pub(crate) fn places(
     memory: &Memory,
     context: &CallContext,
     spots: &[Spot<'_>],
-) -> Result<Vec<Resolved>, Outcome> {
+) -> Result<Vec<ResolvedPath>, Outcome> {
     let pinned = memory.unpin(&context.call);
     let found = found(memory, spots)?;
     if let Some(pinned) = pinned.filter(|pinned| !pinned.is_empty()) {
@@ -96,7 +98,7 @@ pub(crate) fn places(
 }
 
 /// For each path where it leads, by which it is judged, and what it names.
-fn found(memory: &Memory, spots: &[Spot<'_>]) -> Result<Vec<(PathBuf, Resolved)>, Outcome> {
+fn found(memory: &Memory, spots: &[Spot<'_>]) -> Result<Vec<(PathBuf, ResolvedPath)>, Outcome> {
     let workspace = memory.workspace();
     let find = |spot: &Spot<'_>| {
         let led = workspace.resolve(spot.path, spot.access)?;
@@ -113,7 +115,7 @@ fn found(memory: &Memory, spots: &[Spot<'_>]) -> Result<Vec<(PathBuf, Resolved)>
 }
 
 /// The place of a call that names one path.
-pub(crate) fn only(places: Vec<Resolved>) -> Result<Resolved, Outcome> {
+pub(crate) fn only(places: Vec<ResolvedPath>) -> Result<ResolvedPath, Outcome> {
     let mut places = places.into_iter();
     places
         .next()
@@ -121,7 +123,7 @@ pub(crate) fn only(places: Vec<Resolved>) -> Result<Resolved, Outcome> {
 }
 
 /// The places as they are judged: each once, in the order of the call.
-fn judged(found: &[(PathBuf, Resolved)]) -> Vec<PathBuf> {
+fn judged(found: &[(PathBuf, ResolvedPath)]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     for (place, _) in found {
         if !places.contains(place) {
@@ -137,7 +139,7 @@ fn judged(found: &[(PathBuf, Resolved)]) -> Vec<PathBuf> {
 /// lists differ in length. Where several shared one then and others do now, the caller refuses shared places anyway.
 fn same_places(
     spots: &[Spot<'_>],
-    found: &[(PathBuf, Resolved)],
+    found: &[(PathBuf, ResolvedPath)],
     pinned: &[PathBuf],
 ) -> Result<(), Outcome> {
     let now = judged(found);
@@ -169,7 +171,7 @@ fn listed(places: &[PathBuf]) -> String {
 }
 
 /// Whether what stands at `path` (now of state `now`) is what this session last saw of it.
-pub(crate) fn guard(memory: &Memory, path: &Path, now: &Stamp) -> Result<(), Outcome> {
+pub(crate) fn guard(memory: &Memory, path: &Path, now: &FileStamp) -> Result<(), Outcome> {
     let shown = memory.workspace().shown(path);
     match memory.known(path) {
         None => Err(Outcome::failed(format!(
@@ -183,14 +185,14 @@ pub(crate) fn guard(memory: &Memory, path: &Path, now: &Stamp) -> Result<(), Out
 }
 
 /// What a call has left of a file that it wrote.
-pub(crate) fn changed_file(memory: &Memory, path: &Path, stamp: &Stamp) -> Changed {
+pub(crate) fn changed_file(memory: &Memory, path: &Path, stamp: &FileStamp) -> Changed {
     let now = match memory.workspace().mode(path) {
-        Some(mode) => State::File {
+        Some(mode) => PathState::File {
             sha256: stamp.sha256,
             bytes: stamp.size,
             mode,
         },
-        None => State::Unknown {
+        None => PathState::Unknown {
             why: "another program has moved it".to_owned(),
         },
     };
@@ -198,7 +200,7 @@ pub(crate) fn changed_file(memory: &Memory, path: &Path, stamp: &Stamp) -> Chang
 }
 
 /// What a call has left at a place.
-pub(crate) fn changed(path: &Path, state: State) -> Changed {
+pub(crate) fn changed(path: &Path, state: PathState) -> Changed {
     Changed {
         path: path.to_string_lossy().into_owned(),
         now: state.into(),
@@ -216,7 +218,7 @@ pub(crate) fn diff_gone(shown: &str, old: &[u8]) -> Display {
 
 /// The display of a change.
 pub(crate) fn diff(shown: &str, old: Option<&[u8]>, new: &[u8]) -> Display {
-    let Change {
+    let FileDiff {
         text,
         added,
         removed,

@@ -8,7 +8,7 @@ use proto::item::{CallStatus, Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{
-    Access, FileKind, GLOBBED_MAX, GlobQuery, Globbed, PathError, Resolved, SearchError,
+    Access, FileKind, GLOB_FILES_MAX, GlobQuery, GlobResult, PathError, ResolvedPath, SearchError,
 };
 
 use crate::arguments::{self, Arguments, path_aliases};
@@ -144,7 +144,7 @@ impl FileTool for Glob {
 
 /// The directory that is searched, and the pattern from there.
 pub(crate) struct Base {
-    at: Resolved,
+    at: ResolvedPath,
     pattern: String,
 }
 
@@ -164,10 +164,10 @@ fn find(call: &Call<'_>, base: &Base, include_ignored: bool) -> Result<Outcome, 
             Some(FileKind::File) => vec![at.path().to_owned()],
             _ => Vec::new(),
         };
-        Globbed {
+        GlobResult {
             total: paths.len() as u64,
             paths,
-            ..Globbed::default()
+            ..GlobResult::default()
         }
     } else {
         memory
@@ -205,12 +205,12 @@ fn find(call: &Call<'_>, base: &Base, include_ignored: bool) -> Result<Outcome, 
     Ok(files::done_line(text, line))
 }
 
-fn notes(found: &Globbed) -> Vec<String> {
+fn notes(found: &GlobResult) -> Vec<String> {
     let mut notes = Vec::new();
     let shown = found.paths.len() as u64;
-    if found.partial && found.total >= GLOBBED_MAX {
+    if found.partial && found.total >= GLOB_FILES_MAX {
         notes.push(format!(
-            "the newest {shown} of the first {GLOBBED_MAX} files; there are more. Narrow the pattern or `path`"
+            "the newest {shown} of the first {GLOB_FILES_MAX} files; there are more. Narrow the pattern or `path`"
         ));
     } else if found.total > shown {
         notes.push(format!(
@@ -218,7 +218,7 @@ fn notes(found: &Globbed) -> Vec<String> {
             found.total
         ));
     }
-    if found.partial && found.total < GLOBBED_MAX {
+    if found.partial && found.total < GLOB_FILES_MAX {
         notes.push("the search ended early: not all files were seen".to_owned());
     }
     if found.unreadable > 0 {

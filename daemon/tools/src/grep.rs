@@ -6,7 +6,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{CallStatus, Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Found, Mode, Query, Resolved, SearchError};
+use workspace::{Access, ResolvedPath, SearchError, SearchMode, SearchQuery, SearchResult};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -75,7 +75,7 @@ pub(crate) struct Grep;
 
 impl FileTool for Grep {
     type Args = Args;
-    type Plan = Resolved;
+    type Plan = ResolvedPath;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -86,23 +86,23 @@ impl FileTool for Grep {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
         let path = args.path.as_deref().filter(|path| !path.is_empty());
         call.place(Spot::at(path.unwrap_or("."), Access::Read))
     }
 
-    fn shown(args: &Args, at: &Resolved, _: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(args: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {
         let text = format!("search {} for {}", at.path().display(), args.pattern);
         Ok(Display::Line { text })
     }
 
-    fn act(args: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(args: &Args, at: ResolvedPath, call: &Call<'_>) -> Result<Outcome, Outcome> {
         search(call, &at, &args.query())
     }
 }
 
 impl Args {
-    fn query(&self) -> Query {
+    fn query(&self) -> SearchQuery {
         let around = |lines: Option<u64>| {
             usize::try_from(lines.or(self.context).unwrap_or(0).min(CONTEXT_MAX))
                 .unwrap_or_default()
@@ -111,12 +111,12 @@ impl Args {
             0 => LIMIT_MAX,
             limit => limit.min(LIMIT_MAX),
         };
-        Query {
+        SearchQuery {
             pattern: self.pattern.clone(),
             mode: match self.output_mode.unwrap_or_default() {
-                OutputMode::Content => Mode::Content,
-                OutputMode::FilesWithMatches => Mode::Files,
-                OutputMode::Count => Mode::Count,
+                OutputMode::Content => SearchMode::Content,
+                OutputMode::FilesWithMatches => SearchMode::Files,
+                OutputMode::Count => SearchMode::Count,
             },
             globs: self.glob.iter().cloned().collect(),
             file_type: self.file_type.clone(),
@@ -131,7 +131,7 @@ impl Args {
     }
 }
 
-fn search(call: &Call<'_>, at: &Resolved, query: &Query) -> Result<Outcome, Outcome> {
+fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Outcome, Outcome> {
     let memory = &call.memory;
     let stop = || call.context.cancel.is_cancelled();
     let found = memory
@@ -170,15 +170,19 @@ fn search(call: &Call<'_>, at: &Resolved, query: &Query) -> Result<Outcome, Outc
 }
 
 /// The output as `rg` would print it.
-fn rows(found: &Found, query: &Query, shown: &dyn Fn(&std::path::Path) -> String) -> String {
+fn rows(
+    found: &SearchResult,
+    query: &SearchQuery,
+    shown: &dyn Fn(&std::path::Path) -> String,
+) -> String {
     let mut text = String::new();
     let separate = query.before + query.after > 0;
     for entry in &found.entries {
         let path = shown(&entry.path);
         match query.mode {
-            Mode::Files => text.push_str(&format!("{path}\n")),
-            Mode::Count => text.push_str(&format!("{path}:{}\n", entry.count)),
-            Mode::Content => {
+            SearchMode::Files => text.push_str(&format!("{path}\n")),
+            SearchMode::Count => text.push_str(&format!("{path}:{}\n", entry.count)),
+            SearchMode::Content => {
                 for (index, line) in entry.lines.iter().enumerate() {
                     if separate && !text.is_empty() && (index == 0 || line.gap) {
                         text.push_str("--\n");
@@ -207,10 +211,10 @@ fn rows(found: &Found, query: &Query, shown: &dyn Fn(&std::path::Path) -> String
     text
 }
 
-fn notes(found: &Found, query: &Query) -> Vec<String> {
+fn notes(found: &SearchResult, query: &SearchQuery) -> Vec<String> {
     let mut notes = Vec::new();
     if found.left_out > 0 {
-        let what = if query.mode == Mode::Content {
+        let what = if query.mode == SearchMode::Content {
             "lines"
         } else {
             "files"

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Walls;
+use contract::SandboxSpec;
 use workspace::{Access, FileKind, Workspace};
 
 use crate::command;
@@ -57,7 +57,7 @@ pub(crate) struct Start {
     pub(crate) shell: String,
     pub(crate) cwd: PathBuf,
     pub(crate) env: Env,
-    pub(crate) walls: Option<Arc<Walls>>,
+    pub(crate) sandbox: Option<Arc<SandboxSpec>>,
 }
 
 /// What a command has left.

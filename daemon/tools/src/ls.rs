@@ -4,7 +4,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, FileKind, Inside, Leaf, PathError, Resolved, What};
+use workspace::{Access, DirContents, EntryKind, FileKind, ListEntry, PathError, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -36,7 +36,7 @@ pub(crate) struct Ls;
 
 impl FileTool for Ls {
     type Args = Args;
-    type Plan = Resolved;
+    type Plan = ResolvedPath;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -48,21 +48,21 @@ impl FileTool for Ls {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
         call.place(Spot::at(args.path.as_deref().unwrap_or("."), Access::Read))
     }
 
-    fn shown(_: &Args, at: &Resolved, _: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {
         let text = format!("list {}", at.path().display());
         Ok(Display::Line { text })
     }
 
-    fn act(args: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(args: &Args, at: ResolvedPath, call: &Call<'_>) -> Result<Outcome, Outcome> {
         list(call, &at, args)
     }
 }
 
-fn list(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
+fn list(call: &Call<'_>, at: &ResolvedPath, args: &Args) -> Result<Outcome, Outcome> {
     let depth = args.depth.unwrap_or(DEPTH_DEFAULT);
     if !(1..=DEPTH_MAX).contains(&depth) {
         return Err(Outcome::refused(format!(
@@ -89,28 +89,30 @@ fn list(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome>
     }
     let count = text.lines().count();
     let mut text = truncate::cut(Pieces::whole(&text), TOKENS_MAX, "list a part with `path`").text;
-    if listing.left_out > 0 || listing.shut > 0 {
+    if listing.left_out > 0 || listing.unopened > 0 {
         text.push_str(&format!(
             "[{ENTRIES_MAX} entries shown; {} more, and {} directories that were not opened. List a part with `path`]\n",
-            listing.left_out, listing.shut
+            listing.left_out, listing.unopened
         ));
     }
     Ok(files::done_line(text, format!("{shown}: {count} lines")))
 }
 
-fn rows(text: &mut String, entries: &[Leaf], level: usize) {
-    for Leaf { name, what } in entries {
+fn rows(text: &mut String, entries: &[ListEntry], level: usize) {
+    for ListEntry { name, what } in entries {
         let indent = "  ".repeat(level);
         // A name must not look like several lines.
         let name = name.to_string_lossy().replace(['\n', '\r'], "\u{fffd}");
         match what {
-            What::File { bytes } => text.push_str(&format!("{indent}{name}  {}\n", size(*bytes))),
-            What::Link { target } => {
+            EntryKind::File { bytes } => {
+                text.push_str(&format!("{indent}{name}  {}\n", size(*bytes)))
+            }
+            EntryKind::Link { target } => {
                 let target = target.to_string_lossy().replace(['\n', '\r'], "\u{fffd}");
                 text.push_str(&format!("{indent}{name} -> {target}\n"));
             }
-            What::Closed => text.push_str(&format!("{indent}{name}  [closed to tools]\n")),
-            What::Special(kind) => {
+            EntryKind::Denied => text.push_str(&format!("{indent}{name}  [closed to tools]\n")),
+            EntryKind::Special(kind) => {
                 let kind = match kind {
                     FileKind::Fifo => "pipe",
                     FileKind::Socket => "socket",
@@ -118,26 +120,26 @@ fn rows(text: &mut String, entries: &[Leaf], level: usize) {
                 };
                 text.push_str(&format!("{indent}{name}  [{kind}]\n"));
             }
-            What::Directory(inside) => directory(text, &name, inside, level),
+            EntryKind::Directory(inside) => directory(text, &name, inside, level),
         }
     }
 }
 
-fn directory(text: &mut String, name: &str, inside: &Inside, level: usize) {
+fn directory(text: &mut String, name: &str, inside: &DirContents, level: usize) {
     let indent = "  ".repeat(level);
     match inside {
-        Inside::Shown { entries, left_out } => {
+        DirContents::Shown { entries, left_out } => {
             text.push_str(&format!("{indent}{name}/\n"));
             rows(text, entries, level + 1);
             if *left_out > 0 {
                 text.push_str(&format!("{indent}  [{left_out} more]\n"));
             }
         }
-        Inside::Shut => text.push_str(&format!("{indent}{name}/\n")),
-        Inside::Folded { entries } => {
+        DirContents::NotOpened => text.push_str(&format!("{indent}{name}/\n")),
+        DirContents::Folded { entries } => {
             text.push_str(&format!("{indent}{name}/  [folded: {entries} entries]\n"));
         }
-        Inside::Unreadable { why } => text.push_str(&format!("{indent}{name}/  [{why}]\n")),
+        DirContents::Unreadable { why } => text.push_str(&format!("{indent}{name}/  [{why}]\n")),
     }
 }
 

@@ -4,7 +4,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Resolved, State};
+use workspace::{Access, PathState, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -25,7 +25,7 @@ pub(crate) struct MakeDir;
 
 impl FileTool for MakeDir {
     type Args = Args;
-    type Plan = Resolved;
+    type Plan = ResolvedPath;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -38,24 +38,24 @@ impl FileTool for MakeDir {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
         call.place(Spot::at(&args.path, Access::Write))
     }
 
-    fn shown(_: &Args, at: &Resolved, call: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, at: &ResolvedPath, call: &Call<'_>) -> Result<Display, Outcome> {
         Ok(Display::Line {
             text: format!("make the directory {}", call.name(at)),
         })
     }
 
-    fn act(_: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(_: &Args, at: ResolvedPath, call: &Call<'_>) -> Result<Outcome, Outcome> {
         let workspace = call.memory.workspace();
         let shown = call.name(&at);
         // Those that are missing now are those that are made.
         let mut missing: Vec<_> = at
             .path()
             .ancestors()
-            .take_while(|path| workspace.state(path) == State::Absent)
+            .take_while(|path| workspace.state(path) == PathState::Absent)
             .collect();
         missing.reverse();
         let made = workspace
@@ -69,7 +69,7 @@ impl FileTool for MakeDir {
         }
         let changed = missing
             .iter()
-            .map(|path| files::changed(path, State::Directory));
+            .map(|path| files::changed(path, PathState::Directory));
         Ok(Outcome {
             changed: changed.collect(),
             ..files::done_line(

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use contract::{CallContext, KnownState, MemorySnapshot, Outcome, ToolMemory};
 use proto::CallId;
 use proto::record::KnownFile;
-use workspace::{Stamp, Workspace};
+use workspace::{FileStamp, Workspace};
 
 use crate::lasting::{self, Env, Lasting, Start};
 use crate::shells::Shells;
@@ -43,7 +43,7 @@ pub struct Memory {
 /// files: there are many sessions that are not loaded.
 #[derive(Debug)]
 struct Snapshot {
-    read: Vec<(PathBuf, (u64, Stamp))>,
+    read: Vec<(PathBuf, (u64, FileStamp))>,
     shell: Lasting,
 }
 
@@ -165,13 +165,13 @@ impl Memory {
     }
 
     /// The state at which a file's content was last known.
-    pub(crate) fn known(&self, path: &Path) -> Option<Stamp> {
+    pub(crate) fn known(&self, path: &Path) -> Option<FileStamp> {
         self.kept().read.get(path).map(|known| known.stamp)
     }
 
     /// The content of a file is known at this state: returns what the log is to keep of it. Blocks: short content is kept,
     /// to tell later what others changed.
-    pub(crate) fn know(&self, path: &Path, stamp: Stamp) -> Option<KnownFile> {
+    pub(crate) fn know(&self, path: &Path, stamp: FileStamp) -> Option<KnownFile> {
         self.keep(path, stamp, self.content(path, &stamp));
         logged::logged(path, &stamp)
     }
@@ -180,7 +180,7 @@ impl Memory {
     pub(crate) fn know_content(
         &self,
         path: &Path,
-        stamp: Stamp,
+        stamp: FileStamp,
         bytes: &[u8],
     ) -> Option<KnownFile> {
         let short = bytes.len() as u64 <= known::CONTENT_MAX;
@@ -188,7 +188,7 @@ impl Memory {
         logged::logged(path, &stamp)
     }
 
-    fn keep(&self, path: &Path, stamp: Stamp, content: Option<Content>) {
+    fn keep(&self, path: &Path, stamp: FileStamp, content: Option<Content>) {
         let mut kept = self.kept();
         let used = kept.tick();
         kept.read
@@ -198,7 +198,7 @@ impl Memory {
     }
 
     /// The content of a file, where it is short and still of this state.
-    fn content(&self, path: &Path, stamp: &Stamp) -> Option<Content> {
+    fn content(&self, path: &Path, stamp: &FileStamp) -> Option<Content> {
         let content = self.read_short(path, stamp.size)?;
         content
             .stamp

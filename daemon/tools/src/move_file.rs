@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
-use workspace::{Access, Moved, State};
+use workspace::{Access, MoveMethod, PathState};
 
 use crate::arguments;
 use crate::file_tool::{Call, FileTool};
@@ -66,12 +66,12 @@ fn moved(call: &Call<'_>, pair: &Pair) -> Result<Outcome, Outcome> {
                 })
                 .ok()
         })
-        .map(|path| files::changed(&path, State::Absent))
+        .map(|path| files::changed(&path, PathState::Absent))
         .collect();
     changed.splice(0..0, gone);
     let note = match how {
-        Moved::Renamed => "",
-        Moved::Copied => " (another device: copied, then deleted)",
+        MoveMethod::Renamed => "",
+        MoveMethod::Copied => " (another device: copied, then deleted)",
     };
     let text = format!("{}{note}", transfer::line(call, "moved", pair));
     Ok(Outcome {

@@ -4,7 +4,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Content, Expected, Resolved, replace};
+use workspace::{Access, ExpectedFile, FileContent, ResolvedPath, replace};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::edit_file;
@@ -68,14 +68,14 @@ impl FileTool for MultiEdit {
 
 /// The content before, and after all the edits.
 pub(crate) struct Planned {
-    at: Resolved,
-    before: Content,
+    at: ResolvedPath,
+    before: FileContent,
     bytes: Vec<u8>,
     /// Replacements in all.
     count: usize,
 }
 
-fn plan(call: &Call<'_>, at: Resolved, args: &Args) -> Result<Planned, Outcome> {
+fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outcome> {
     if args.edits.is_empty() {
         return Err(Outcome::refused(
             "`edits` is empty; give at least one `old_string` with its `new_string`",
@@ -125,7 +125,7 @@ fn edit(call: &Call<'_>, planned: &Planned, edits: usize) -> Result<Outcome, Out
     }
     let stamp = memory
         .workspace()
-        .write(at, bytes, Expected::File(before.stamp))
+        .write(at, bytes, ExpectedFile::File(before.stamp))
         .map_err(|error| files::file_failed(&error))?;
     let known = memory.know(at.path(), stamp);
     let display = files::diff(&shown, Some(&before.bytes), bytes);

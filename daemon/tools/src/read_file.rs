@@ -5,7 +5,7 @@ use proto::item::{Display, ToolKind};
 use proto::record::KnownFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Kept, Resolved, Window};
+use workspace::{Access, LineWindow, ResolvedPath, WindowContent};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -36,7 +36,7 @@ pub(crate) struct ReadFile;
 
 impl FileTool for ReadFile {
     type Args = Args;
-    type Plan = Resolved;
+    type Plan = ResolvedPath;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -48,27 +48,27 @@ impl FileTool for ReadFile {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
         call.place(Spot::at(&args.path, Access::Read))
     }
 
-    fn shown(_: &Args, at: &Resolved, _: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {
         let text = format!("read {}", at.path().display());
         Ok(Display::Line { text })
     }
 
-    fn act(args: &Args, at: Resolved, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(args: &Args, at: ResolvedPath, call: &Call<'_>) -> Result<Outcome, Outcome> {
         read(call, &at, args)
     }
 }
 
-fn read(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome> {
+fn read(call: &Call<'_>, at: &ResolvedPath, args: &Args) -> Result<Outcome, Outcome> {
     let first = args.offset.unwrap_or(1).max(1);
     let lines_max = args
         .limit
         .filter(|limit| *limit > 0)
         .unwrap_or(LINES_DEFAULT);
-    let window = Window {
+    let window = LineWindow {
         first,
         lines_max,
         // Four bytes make a character, and at least a quarter of a token.
@@ -120,7 +120,7 @@ fn read(call: &Call<'_>, at: &Resolved, args: &Args) -> Result<Outcome, Outcome>
 }
 
 /// Remembers that the file was read, at the state of this very reading.
-fn known(memory: &Memory, at: &Resolved, kept: &Kept) -> Vec<KnownFile> {
+fn known(memory: &Memory, at: &ResolvedPath, kept: &WindowContent) -> Vec<KnownFile> {
     let known = if kept.stamp.size == kept.head.len() as u64 {
         // The beginning is all of it.
         memory.know_content(at.path(), kept.stamp, &kept.head)
@@ -132,7 +132,7 @@ fn known(memory: &Memory, at: &Resolved, kept: &Kept) -> Vec<KnownFile> {
 }
 
 /// The lines with their numbers, as many as the token limit holds.
-fn numbered(kept: &Kept, first: u64) -> (String, u64) {
+fn numbered(kept: &WindowContent, first: u64) -> (String, u64) {
     let mut text = String::new();
     let mut left = TOKENS_MAX.saturating_sub(64);
     let mut count = 0;

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::sync::{mpsc, watch};
-use workspace::{Options, Workspace};
+use workspace::{Workspace, WorkspaceOptions};
 
 use crate::Memory;
 
@@ -43,7 +43,7 @@ impl Scene {
             std::fs::create_dir_all(top.join(name)).unwrap();
         }
         std::fs::write(top.join("out/canary"), "CANARY\n").unwrap();
-        let workspace = Workspace::open(Options {
+        let workspace = Workspace::open(WorkspaceOptions {
             temp: None,
             root: top.join("ws"),
             cwd: top.join("ws"),
@@ -74,7 +74,7 @@ impl Scene {
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
-            walls: None,
+            sandbox: None,
         };
         Self {
             _dir: dir,

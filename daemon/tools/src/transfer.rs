@@ -3,7 +3,7 @@
 use proto::record::{Changed, KnownFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Expected, FileKind, MOVED_MAX, Resolved, State};
+use workspace::{Access, ExpectedFile, FileKind, MOVED_MAX, PathState, ResolvedPath};
 
 use contract::Outcome;
 
@@ -45,9 +45,9 @@ impl Arguments for Args {
 
 /// The two places, and what stands at the second.
 pub(crate) struct Pair {
-    pub(crate) from: Resolved,
-    pub(crate) to: Resolved,
-    pub(crate) expected: Expected,
+    pub(crate) from: ResolvedPath,
+    pub(crate) to: ResolvedPath,
+    pub(crate) expected: ExpectedFile,
 }
 
 /// The places as they are: the source there, the destination free, or a known file that may be replaced. `access` is
@@ -57,7 +57,7 @@ pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Pair,
         Spot::itself(&args.source, access),
         Spot::at(&args.destination, Access::Write),
     ])?;
-    let Ok([from, to]) = <[Resolved; 2]>::try_from(places) else {
+    let Ok([from, to]) = <[ResolvedPath; 2]>::try_from(places) else {
         return Err(Outcome::failed("the call names no pair of paths"));
     };
     if from.kind().is_none() {
@@ -67,7 +67,7 @@ pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Pair,
     }
     let shown = call.name(&to);
     let expected = match to.kind() {
-        None => Expected::Absent,
+        None => ExpectedFile::Absent,
         Some(FileKind::Directory) => {
             let name = from.path().file_name().unwrap_or_default();
             let whole = call.memory.workspace().shown(&to.path().join(name));
@@ -80,7 +80,7 @@ pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Pair,
                 "`{shown}` exists already; nothing was changed. Choose another name, or read the file and set `overwrite`"
             )));
         }
-        Some(_) => Expected::File(edit_file::known_content(&call.memory, &to)?.stamp),
+        Some(_) => ExpectedFile::File(edit_file::known_content(&call.memory, &to)?.stamp),
     };
     Ok(Pair { from, to, expected })
 }
@@ -93,8 +93,8 @@ pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &Pair) -> String {
         _ => "",
     };
     let over = match pair.expected {
-        Expected::Absent => "",
-        Expected::File(_) => ", in place of the file there",
+        ExpectedFile::Absent => "",
+        ExpectedFile::File(_) => ", in place of the file there",
     };
     format!(
         "{verb} {what}`{}` to `{}`{over}",
@@ -119,7 +119,7 @@ pub(crate) fn landed(memory: &Memory, pair: &Pair) -> (Vec<Changed>, Vec<KnownFi
             }
         }
     }
-    let states: Vec<(_, State)> = workspace.states(to, TOLD_MAX);
+    let states: Vec<(_, PathState)> = workspace.states(to, TOLD_MAX);
     let changed = states
         .into_iter()
         .map(|(path, state)| files::changed(&path, state))

@@ -4,7 +4,7 @@ use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use workspace::{Access, Content, Expected, Resolved};
+use workspace::{Access, ExpectedFile, FileContent, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
@@ -60,8 +60,8 @@ impl FileTool for WriteFile {
 
 /// What the file is, and what it shall be.
 pub(crate) struct Planned {
-    at: Resolved,
-    before: Option<Content>,
+    at: ResolvedPath,
+    before: Option<FileContent>,
     bytes: Vec<u8>,
     /// The content before is what this session last saw (or there was none).
     known: bool,
@@ -73,7 +73,7 @@ impl Planned {
     }
 }
 
-fn plan(call: &Call<'_>, at: Resolved, args: &Args) -> Result<Planned, Outcome> {
+fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outcome> {
     let Some(_) = at.kind() else {
         return Ok(Planned {
             at,
@@ -119,9 +119,9 @@ fn write(call: &Call<'_>, planned: &Planned, append: bool) -> Result<Outcome, Ou
             format!("{shown}: no change"),
         ));
     }
-    let expected = before
-        .as_ref()
-        .map_or(Expected::Absent, |before| Expected::File(before.stamp));
+    let expected = before.as_ref().map_or(ExpectedFile::Absent, |before| {
+        ExpectedFile::File(before.stamp)
+    });
     let stamp = memory
         .workspace()
         .write(at, bytes, expected)

@@ -1,6 +1,6 @@
-//! A change of a file as a unified diff, as data.
+//! A file change as a unified diff.
 //!
-//! Bounded in time and size, whatever the file: a diff is for looking at. Called by `tools`.
+//! Bounded in time and size for any file: diffs are for display. `tools` calls this.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -9,30 +9,31 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
-/// When the diff algorithm settles for a coarser result.
+/// After this time the diff algorithm returns a coarser result.
 const TIME_MAX: Duration = Duration::from_millis(250);
-/// Bytes of diff text that are kept.
+/// Maximum bytes of diff text.
 const TEXT_MAX: usize = 48 * 1024;
 
-/// What changed in a file.
+/// A file change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
-    /// Unified diff with its `---` and `+++` lines; empty where nothing changed. Its end may be left out, saying so.
+pub struct FileDiff {
+    /// Unified diff with its `---` and `+++` lines, empty if nothing changed. If it is truncated,
+    /// the last line says so.
     pub text: String,
     pub added: u64,
     pub removed: u64,
 }
 
-/// The change from `old` to `new`. `None`: the file did not exist.
+/// The change from `old` to `new`. `None` means that the file did not exist.
 #[must_use]
-pub fn unified(path: &str, old: Option<&[u8]>, new: &[u8]) -> Change {
+pub fn unified(path: &str, old: Option<&[u8]>, new: &[u8]) -> FileDiff {
     let existed = old.is_some();
     let old = old.unwrap_or_default();
     if existed && old == new {
-        return Change::default();
+        return FileDiff::default();
     }
     let (start, old_end, new_end) = differing(old, new);
-    // Only the differing middle is compared, with enough lines around it for the context.
+    // Compares only the differing middle, with enough lines around it for the context.
     let first = back_lines(old, start, CONTEXT);
     let offset = memchr::memchr_iter(b'\n', &old[..first]).count();
     let old_text = lossy(&old[first..forward_lines(old, old_end, CONTEXT)]);
@@ -90,14 +91,14 @@ pub fn unified(path: &str, old: Option<&[u8]>, new: &[u8]) -> Change {
             "[{left_out} more lines of the diff are not shown]\n"
         ));
     }
-    Change {
+    FileDiff {
         text,
         added,
         removed,
     }
 }
 
-/// Adds a line while there is room; from the first that has none, all are counted instead.
+/// Adds a line while there is room. From the first line that does not fit, counts lines instead.
 fn push(text: &mut String, line: &str, left_out: &mut u64) {
     if *left_out > 0 || text.len() + line.len() > TEXT_MAX {
         *left_out += 1;
@@ -118,7 +119,8 @@ fn span(offset: usize, range: &std::ops::Range<usize>) -> String {
     }
 }
 
-/// Where the two differ: start of the first differing line, and the ends of the differing parts, at line starts.
+/// Where the texts differ: the start of the first differing line, and the ends of the differing
+/// parts, at line starts.
 fn differing(old: &[u8], new: &[u8]) -> (usize, usize, usize) {
     let same = old
         .iter()
@@ -133,7 +135,7 @@ fn differing(old: &[u8], new: &[u8]) -> (usize, usize, usize) {
         .zip(new_rest.iter().rev())
         .take_while(|(one, two)| one == two)
         .count();
-    // Only whole lines count as equal: step to the first line that begins inside the equal tail.
+    // Only whole lines count as equal: skip to the first line that begins inside the equal tail.
     let kept = &old_rest[old_rest.len() - tail..];
     let tail = memchr::memchr(b'\n', kept).map_or(0, |end| tail - end - 1);
     (start, old.len() - tail, new.len() - tail)

@@ -1,6 +1,6 @@
-//! Exact replacement in a file's bytes, and what to say when the passage is not there or not alone.
+//! Exact replacement in a file's bytes, with helpful errors if the passage is missing or ambiguous.
 //!
-//! Pure. Nothing is ever guessed: a passage that only resembles is shown, not replaced. Called by `tools`.
+//! Pure. Never guesses: a similar passage is shown, not replaced. `tools` calls this.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,33 +10,33 @@ use similar::TextDiff;
 
 use crate::read::SIZE_MAX;
 
-/// Places that are named when a passage is not alone.
+/// How many matches an error lists.
 const PLACES_MAX: usize = 20;
-/// Bytes of a file in which a resembling passage is looked for.
+/// How many bytes of a file are searched for a similar passage.
 const SEARCHED_MAX: usize = 4 * 1024 * 1024;
-/// How long that may take.
+/// Time limit of that search.
 const TIME_MAX: Duration = Duration::from_millis(300);
-/// Lines of a resembling passage that are shown.
+/// How many lines of a similar passage an error shows.
 const SHOWN_MAX: usize = 30;
-/// From where on a passage resembles.
+/// Minimum similarity of a passage.
 const ALIKE_MIN: f32 = 0.5;
 
-/// A content after replacement.
+/// Content after a replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditResult {
     pub bytes: Vec<u8>,
     pub count: usize,
     /// The line of the first replacement, from 1.
     pub first_line: u64,
 }
 
-/// A passage of the file that resembles what was looked for.
+/// A passage of the file that resembles the searched text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct SimilarPassage {
     /// Its first line, from 1.
     pub first_line: u64,
     pub text: String,
-    /// It differs in blanks alone.
+    /// It differs only in white space.
     pub blanks_only: bool,
 }
 
@@ -49,28 +49,28 @@ pub enum EditError {
     Same,
     #[error("the file would become larger than {SIZE_MAX} bytes")]
     TooLong,
-    #[error("the line `{line}` stands for text that was left out")]
+    #[error("the line `{line}` is a placeholder for omitted text")]
     Elision { line: String },
     #[error("the old text is not in the file")]
-    Missing { nearest: Option<Passage> },
+    Missing { nearest: Option<SimilarPassage> },
     #[error("the old text is in the file {count} times")]
     Several { count: usize, lines: Vec<u64> },
 }
 
-/// Replaces `old` by `new`: the one place where it stands, or `all` of them.
+/// Replaces `old` by `new`: its only occurrence, or `all` of them.
 ///
-/// In a file whose lines end in CR LF, a text with plain line feeds means those.
+/// If all lines of the file end in CR LF, plain line feeds in the texts match those.
 ///
 /// # Errors
-/// Nothing was replaced; the error says why.
-pub fn replace(content: &[u8], old: &str, new: &str, all: bool) -> Result<Edited, EditError> {
+/// Nothing was replaced. The error says why.
+pub fn replace(content: &[u8], old: &str, new: &str, all: bool) -> Result<EditResult, EditError> {
     if old.is_empty() {
         return Err(EditError::Empty);
     }
     if old == new {
         return Err(EditError::Same);
     }
-    // A marker that the passage had already is the file's own text.
+    // A placeholder that the passage already contains is part of the file.
     if let Some(line) = elision(new).filter(|line| !old.contains(line)) {
         return Err(EditError::Elision {
             line: line.trim().to_owned(),
@@ -106,7 +106,7 @@ pub fn replace(content: &[u8], old: &str, new: &str, all: bool) -> Result<Edited
             lines,
         });
     }
-    // Many places and a long text multiply.
+    // Many occurrences and a long text multiply.
     let grown = new.len().saturating_sub(old.len());
     let size = places
         .len()
@@ -123,7 +123,7 @@ pub fn replace(content: &[u8], old: &str, new: &str, all: bool) -> Result<Edited
         done = at + old.len();
     }
     bytes.extend_from_slice(&content[done..]);
-    Ok(Edited {
+    Ok(EditResult {
         bytes,
         count: places.len(),
         first_line: line_of(content, places[0]),
@@ -143,7 +143,7 @@ fn all_crlf(content: &[u8]) -> bool {
     ends.peek().is_some() && ends.all(|at| at > 0 && content[at - 1] == b'\r')
 }
 
-/// The first line that is nothing but a marker for text that was left out, such as `// ... existing code ...`.
+/// The first line that is only a placeholder for omitted text, such as `// ... existing code ...`.
 fn elision(text: &str) -> Option<&str> {
     const WHAT: [&str; 8] = [
         "existing",
@@ -190,8 +190,8 @@ fn elision(text: &str) -> Option<&str> {
     })
 }
 
-/// The passage of as many lines that resembles `old` most. Best effort within `TIME_MAX`.
-pub(crate) fn nearest(content: &[u8], old: &str) -> Option<Passage> {
+/// The passage with as many lines as `old` that resembles it most. Best effort within `TIME_MAX`.
+pub(crate) fn nearest(content: &[u8], old: &str) -> Option<SimilarPassage> {
     let until = Instant::now() + TIME_MAX;
     let searched = &content[..content.len().min(SEARCHED_MAX)];
     let text = String::from_utf8_lossy(searched);
@@ -207,8 +207,9 @@ pub(crate) fn nearest(content: &[u8], old: &str) -> Option<Passage> {
     if lines.is_empty() || grams.is_empty() {
         return None;
     }
-    // A cheap score a line, summed over a sliding window, finds the one place worth comparing in earnest. Trigrams
-    // that the line has beside them count against it, so that a long line does not win by its length.
+    // A cheap score per line, summed over a sliding window, finds the best candidate for the exact
+    // comparison. Trigrams that only the line has count against it, so that a long line does not
+    // win by its length.
     let mut scores = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {
         if index % 1024 == 0 && Instant::now() > until {
@@ -222,7 +223,7 @@ pub(crate) fn nearest(content: &[u8], old: &str) -> Option<Passage> {
                 misses += 1
             }
         }
-        // Short lines, such as a closing brace, have no trigrams to be told by.
+        // Short lines, such as a closing brace, have no trigrams.
         scores.push(2 * hits - misses + i64::from(equal.contains(line.trim())));
     }
     let count = count.min(scores.len());
@@ -245,14 +246,14 @@ pub(crate) fn nearest(content: &[u8], old: &str) -> Option<Passage> {
         return None;
     }
     let shown: Vec<&str> = found.iter().take(SHOWN_MAX).copied().collect();
-    Some(Passage {
+    Some(SimilarPassage {
         first_line: best as u64 + 1,
         text: shown.join("\n"),
         blanks_only,
     })
 }
 
-/// The trigrams of a line's beginning, blanks at its ends left out.
+/// The trigrams of the start of a line, without surrounding white space.
 fn trigrams(line: &str) -> impl Iterator<Item = [u8; 3]> + '_ {
     let bytes = line.trim().as_bytes();
     let bytes = &bytes[..bytes.len().min(400)];

@@ -1,4 +1,4 @@
-//! What holds for any patch and any path: targets for fuzzing, see `tests/fuzz/README.md`.
+//! Properties that hold for any patch and any path: fuzz targets, see `tests/fuzz/README.md`.
 
 mod confine;
 
@@ -6,8 +6,8 @@ pub use confine::confine;
 
 use crate::patch::{self, LineKind};
 
-/// Patches: any text is one or an error, and what is applied stands in the file. A zero byte stands between the patch
-/// and the file.
+/// Patches: any text is a patch or an error, and applied hunks are in the file. A zero byte
+/// separates the patch from the file.
 pub fn patch(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == 0);
     let (text, file) = data.split_at(end.unwrap_or(data.len()));
@@ -22,11 +22,11 @@ pub fn patch(data: &[u8]) {
         let lines = one.hunks.iter().flat_map(|hunk| &hunk.lines);
         for line in lines.filter(|line| line.kind == LineKind::Added) {
             let added = line.text.trim_end_matches('\r').as_bytes();
-            let stands = applied
+            let is_applied = applied
                 .bytes
                 .windows(added.len().max(1))
                 .any(|bytes| bytes == added);
-            assert!(added.is_empty() || stands, "{:?}", line.text);
+            assert!(added.is_empty() || is_applied, "{:?}", line.text);
         }
         assert_eq!(
             patch::apply(file, one).map(|again| again.bytes),

@@ -1,6 +1,7 @@
-//! Files whose path matches a glob: the files that `rg --files -g` lists, the newest first.
+//! Files whose path matches a glob: the files that `rg --files -g` lists, newest first.
 //!
-//! Walks as ripgrep does, on several threads, and looks at the time of matching files only. Called by `tools`.
+//! Walks with several threads like ripgrep, and reads times of matching files only. `tools` calls
+//! this.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,57 +15,58 @@ use ignore::overrides::OverrideBuilder;
 use ignore::{WalkBuilder, WalkState};
 
 use crate::read::{FileError, FileKind};
-use crate::resolve::{Access, Resolved};
+use crate::resolve::{Access, ResolvedPath};
 use crate::search::{SearchError, threads};
 use crate::workspace::Workspace;
 
-/// Files that are counted; then the walk ends.
-pub const GLOBBED_MAX: u64 = 50_000;
+/// The walk ends after this many files.
+pub const GLOB_FILES_MAX: u64 = 50_000;
 
-/// What is looked for.
+/// A glob search.
 #[derive(Clone, Debug)]
 pub struct GlobQuery {
-    /// As `rg -g`, from the directory that is searched.
+    /// As for `rg -g`, relative to the searched directory.
     pub pattern: String,
-    /// Also hidden files and what ignore files exclude; `.git` stays out.
+    /// Include hidden and ignored files, but not `.git`.
     pub include_ignored: bool,
-    /// Paths that are kept.
+    /// Maximum number of returned paths.
     pub limit: usize,
     pub time_max: Duration,
 }
 
-/// The files that match, as far as the limit went.
+/// The matching files, up to the limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Globbed {
-    /// The newest first; of the same time by path.
+pub struct GlobResult {
+    /// Newest first, then by path.
     pub paths: Vec<PathBuf>,
-    /// Files that match, in all.
+    /// Total number of matching files.
     pub total: u64,
-    /// Directories that could not be read.
+    /// Number of directories that could not be read.
     pub unreadable: u64,
-    /// Not all directories were seen: there are too many files, the time was up, or it was cancelled.
+    /// Some directories were not visited: there were too many files, time ran out, or the search
+    /// was cancelled.
     pub partial: bool,
 }
 
 /// Newest first, then by path.
 type Ranked = (Reverse<i128>, PathBuf);
 
-struct Found<'a> {
+struct GlobCollector<'a> {
     query: &'a GlobQuery,
     total: AtomicU64,
     unreadable: AtomicU64,
     partial: AtomicBool,
-    /// The best so far, the worst of them on top.
+    /// The best results so far, with the worst on top.
     kept: Mutex<BinaryHeap<Ranked>>,
 }
 
-/// What one thread has found; handed in when the thread ends.
-struct Bag<'a> {
-    found: &'a Found<'a>,
+/// Results of one thread, merged when the thread ends.
+struct ThreadResults<'a> {
+    found: &'a GlobCollector<'a>,
     kept: BinaryHeap<Ranked>,
 }
 
-impl Drop for Bag<'_> {
+impl Drop for ThreadResults<'_> {
     fn drop(&mut self) {
         let mut all = self
             .found
@@ -88,16 +90,16 @@ fn keep(kept: &mut BinaryHeap<Ranked>, ranked: Ranked, limit: usize) {
 }
 
 impl Workspace {
-    /// Finds files below a directory by a glob. `stop` is asked now and then whether to give up.
+    /// Finds files below a directory by a glob. `stop` is polled to cancel.
     ///
     /// # Errors
-    /// The pattern is no glob, or the place cannot be read.
+    /// The pattern is invalid, or the directory cannot be read.
     pub fn glob(
         &self,
-        at: &Resolved,
+        at: &ResolvedPath,
         query: &GlobQuery,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Globbed, SearchError> {
+    ) -> Result<GlobResult, SearchError> {
         self.check(at, Access::Read)?;
         let root = at.path();
         match at.kind() {
@@ -133,18 +135,18 @@ impl Workspace {
         if respect {
             walk.add_custom_ignore_filename(".rgignore");
         }
-        let found = Found {
+        let found = GlobCollector {
             query,
             total: AtomicU64::new(0),
             unreadable: AtomicU64::new(0),
             partial: AtomicBool::new(false),
             kept: Mutex::default(),
         };
-        // Nothing below is closed: no path needs to be looked at for it.
-        let all_open = !self.holds_closed(root);
+        // Nothing below is denied, so paths need no check.
+        let nothing_denied = !self.contains_denied(root);
         let until = Instant::now() + query.time_max;
         walk.build_parallel().run(|| {
-            let mut bag = Bag {
+            let mut bag = ThreadResults {
                 found: &found,
                 kept: BinaryHeap::new(),
             };
@@ -155,19 +157,19 @@ impl Workspace {
                     return WalkState::Continue;
                 };
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                // Asked once a directory: often enough to end soon.
+                // Checked once per directory: often enough to end soon.
                 if !is_file && (stop() || Instant::now() > until) {
                     found.partial.store(true, Ordering::Relaxed);
                     return WalkState::Quit;
                 }
-                if !all_open && self.closed(entry.path()) {
+                if !nothing_denied && self.closed(entry.path()) {
                     return WalkState::Skip;
                 }
                 if !is_file {
                     return WalkState::Continue;
                 }
-                if found.total.fetch_add(1, Ordering::Relaxed) >= GLOBBED_MAX {
-                    found.total.store(GLOBBED_MAX, Ordering::Relaxed);
+                if found.total.fetch_add(1, Ordering::Relaxed) >= GLOB_FILES_MAX {
+                    found.total.store(GLOB_FILES_MAX, Ordering::Relaxed);
                     found.partial.store(true, Ordering::Relaxed);
                     return WalkState::Quit;
                 }
@@ -179,7 +181,7 @@ impl Workspace {
                 WalkState::Continue
             })
         });
-        let Found {
+        let GlobCollector {
             total,
             unreadable,
             partial,
@@ -187,19 +189,19 @@ impl Workspace {
             ..
         } = found;
         let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Globbed {
+        Ok(GlobResult {
             paths: kept
                 .into_sorted_vec()
                 .into_iter()
                 .map(|(_, path)| path)
                 .collect(),
-            total: total.into_inner().min(GLOBBED_MAX),
+            total: total.into_inner().min(GLOB_FILES_MAX),
             unreadable: unreadable.into_inner(),
             partial: partial.into_inner(),
         })
     }
 
-    /// Whether no tool reads what is at a path without links.
+    /// Whether tools may not read a path without links.
     pub(crate) fn closed(&self, path: &Path) -> bool {
         (self.is_masked(path) && !self.is_exposed(path)) || self.read_denied(path).is_some()
     }

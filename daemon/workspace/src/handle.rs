@@ -1,7 +1,8 @@
-//! Opening by directory handle, without following a link in any component.
+//! Opens paths by directory handle, without following a link in any component.
 //!
-//! The kernel does the whole walk where it has `openat2`; elsewhere we open name by name. Called by all that
-//! opens or changes a name, with paths that `resolve` found to be free of links: a link that is met here was put there since.
+//! Uses `openat2` if the kernel has it, otherwise opens component by component. All code that opens
+//! or changes a file calls this, with link-free paths from `resolve`. A link found here was created
+//! since then.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +15,7 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// The handle of `/`.
+/// A handle of `/`.
 pub(crate) fn slash() -> io::Result<OwnedFd> {
     Ok(rustix::fs::open("/", DIRECTORY, Mode::empty())?)
 }
@@ -32,12 +33,12 @@ pub(crate) fn open(slash: &OwnedFd, path: &Path, flags: OFlags) -> io::Result<Ow
     Ok(open_beneath(slash.as_fd(), below, flags | OFlags::CLOEXEC)?)
 }
 
-/// Whether an open failed because a link stood in the way.
+/// Whether an open failed because a component was a link.
 pub(crate) fn met_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Opens a directory along a resolved path.
+/// Opens a directory at a resolved path.
 pub(crate) fn directory(slash: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
     open(slash, path, DIRECTORY)
 }
@@ -52,7 +53,7 @@ pub(crate) fn subdirectory(dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<
     )?)
 }
 
-/// Opens a directory along a resolved path and makes what is missing of it, each new entry synced.
+/// Opens a directory at a resolved path and creates missing parts. Syncs each new entry.
 pub(crate) fn make_directory(slash: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
     match directory(slash, path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -64,7 +65,7 @@ pub(crate) fn make_directory(slash: &OwnedFd, path: &Path) -> io::Result<OwnedFd
     let above = make_directory(slash, parent)?;
     match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
         Ok(()) => rustix::fs::fsync(&above)?,
-        // Somebody else made it; whatever it is, it is opened without following.
+        // Another process created it. It is opened without following links.
         Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }
@@ -75,11 +76,11 @@ pub(crate) fn make_directory(slash: &OwnedFd, path: &Path) -> io::Result<OwnedFd
 fn open_beneath(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::ResolveFlags;
     let strict = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
-    // EAGAIN: something was renamed during the walk, and the kernel could not be sure.
+    // EAGAIN: a rename happened during the walk, so the kernel could not verify it.
     for _ in 0..64 {
         match rustix::fs::openat2(dir, path, flags, Mode::empty(), strict) {
             Err(Errno::AGAIN | Errno::INTR) => {}
-            // An old kernel, or a container that hides the call.
+            // An old kernel, or a container that blocks the call.
             Err(Errno::NOSYS | Errno::PERM) => return open_by_name(dir, path, flags),
             done => return done,
         }
@@ -92,7 +93,7 @@ fn open_beneath(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<Owned
     open_by_name(dir, path, flags)
 }
 
-/// The same without `openat2`: one name after the other, none followed.
+/// Opens component by component without `openat2`, following no link.
 fn open_by_name(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use std::path::Component;
     let mut held: Option<OwnedFd> = None;

@@ -1,17 +1,18 @@
-//! The user's files: the only crate that touches them.
+//! The user's files: no other crate touches them.
 //!
-//! Knows paths, files, edits, diffs and searches; knows nothing of sessions, tools or policy, and of no runtime:
-//! every call blocks. Used by `tools`, and by whoever must know where a path leads.
+//! Knows paths, files, edits, diffs and searches, but not sessions, tools, policy or an async
+//! runtime: every call blocks. Used by `tools`, and by code that must know where a path leads.
 
-mod closed;
-mod closing;
+mod denied_paths;
+mod deny_read;
 mod diff;
 mod edit;
-mod gitdirs;
-mod glance;
+mod file_check;
+mod git_directories;
 mod glob;
 mod handle;
 mod list;
+mod multi_write;
 mod patch;
 mod protected;
 mod read;
@@ -20,7 +21,6 @@ mod resolve;
 mod restore;
 mod search;
 mod state;
-mod together;
 mod transfer;
 mod tree;
 mod window;
@@ -31,26 +31,26 @@ mod write;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 
-pub use closing::{Closes, Closing};
-pub use diff::{Change, unified};
-pub use edit::{EditError, Edited, Passage, replace};
-pub use gitdirs::GitDirectory;
-pub use glance::Glance;
-pub use glob::{GLOBBED_MAX, GlobQuery, Globbed};
-pub use list::{Inside, Leaf, Listing, What};
+pub use denied_paths::{DeniedAccess, DeniedPaths};
+pub use diff::{FileDiff, unified};
+pub use edit::{EditError, EditResult, SimilarPassage, replace};
+pub use file_check::FileCheck;
+pub use git_directories::GitDirectory;
+pub use glob::{GLOB_FILES_MAX, GlobQuery, GlobResult};
+pub use list::{DirContents, DirListing, EntryKind, ListEntry};
+pub use multi_write::{MultiWriteError, PlannedWrite};
 pub use patch::{
-    Applied, FilePatch, Hunk, HunkError, HunkLine, LineKind, PatchError, apply, parse,
+    FilePatch, Hunk, HunkError, HunkLine, LineKind, PatchError, PatchedContent, apply, parse,
 };
 pub use protected::{guarded, is_protected};
-pub use read::{Content, FileError, FileKind, OpenFile, SIZE_MAX, Stamp};
+pub use read::{FileContent, FileError, FileKind, FileStamp, OpenFile, SIZE_MAX};
 pub use repository::{GitDirs, is_repository};
-pub use resolve::{Access, PathError, Resolved};
-pub use restore::Wanted;
-pub use search::{Entry, Found, Line, Mode, Query, SearchError};
-pub use state::{Look, State};
-pub use together::{Planned, TogetherError};
-pub use transfer::{COPIED_MAX, MOVED_MAX, Moved};
-pub use window::{Kept, Window};
-pub use workspace::{Options, Workspace};
-pub use worktree::{Mark, Repository, TooMany, Tree};
-pub use write::{Expected, Step};
+pub use resolve::{Access, PathError, ResolvedPath};
+pub use restore::RestoreTarget;
+pub use search::{FileMatches, SearchError, SearchLine, SearchMode, SearchQuery, SearchResult};
+pub use state::{PathSnapshot, PathState};
+pub use transfer::{COPIED_MAX, MOVED_MAX, MoveMethod};
+pub use window::{LineWindow, WindowContent};
+pub use workspace::{Workspace, WorkspaceOptions};
+pub use worktree::{Survey, SurveyEntry, SurveyedRepository, TooManyFiles};
+pub use write::{ExpectedFile, WriteStep};

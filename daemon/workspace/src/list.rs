@@ -1,7 +1,7 @@
-//! What is in a directory, as a tree with sizes.
+//! The content of a directory, as a tree with sizes.
 //!
-//! Level by level, so that the limit cuts the depth and not the rest of the directory; by directory handles, so that no
-//! link leads elsewhere. One look at each file that is shown. Called by `tools`.
+//! Lists level by level, so that the limit cuts the depth and not the siblings. Uses directory
+//! handles, so that no link leads outside. One `stat` per shown file. `tools` calls this.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -12,12 +12,12 @@ use rustix::fs::AtFlags;
 
 use crate::handle;
 use crate::read::{FileError, FileKind};
-use crate::resolve::{Access, Resolved};
-use crate::tree::{self, Named};
+use crate::resolve::{Access, ResolvedPath};
+use crate::tree::{self, NamedEntry};
 use crate::workspace::Workspace;
 use crate::write::directory_failed;
 
-/// Directories of which only the number of entries is told: made by tools, and seldom meant.
+/// Directories of which only the number of entries is shown, because tools generate them.
 const NOISE: [&str; 17] = [
     ".git",
     ".hg",
@@ -40,38 +40,38 @@ const NOISE: [&str; 17] = [
 
 /// A name in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaf {
+pub struct ListEntry {
     pub name: OsString,
-    pub what: What,
+    pub what: EntryKind,
 }
 
-/// What a name in the tree is of.
+/// The file type of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum EntryKind {
     File {
         bytes: u64,
     },
     Link {
         target: PathBuf,
     },
-    Directory(Inside),
+    Directory(DirContents),
     /// A pipe, socket or device.
     Special(FileKind),
-    /// No tool may look at it.
-    Closed,
+    /// Denied to tools.
+    Denied,
 }
 
-/// What is told of the inside of a directory.
+/// The content of a directory, as far as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inside {
-    /// Directories first, each sorted by name; and how many were left out.
+pub enum DirContents {
+    /// Directories first, each group sorted by name, and the number of omitted entries.
     Shown {
-        entries: Vec<Leaf>,
+        entries: Vec<ListEntry>,
         left_out: usize,
     },
     /// It was not opened: too deep, or the limit was reached.
-    Shut,
-    /// A directory of noise, and how many entries it has.
+    NotOpened,
+    /// A directory of generated files, with its number of entries.
     Folded {
         entries: usize,
     },
@@ -80,32 +80,37 @@ pub enum Inside {
     },
 }
 
-/// A tree.
+/// The listing of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
-    pub entries: Vec<Leaf>,
-    /// Entries of opened directories that are not shown, in all.
+pub struct DirListing {
+    pub entries: Vec<ListEntry>,
+    /// Total number of entries of opened directories that are not shown.
     pub left_out: usize,
-    /// Directories that were not opened because the limit was reached.
-    pub shut: usize,
+    /// Number of directories that were not opened because the limit was reached.
+    pub unopened: usize,
 }
 
 /// A directory that was or will be read.
 struct Node {
     path: PathBuf,
-    leaves: Vec<Leaf>,
-    /// Of the leaves that are directories: their nodes.
-    below: Vec<Option<usize>>,
+    entries: Vec<ListEntry>,
+    /// For each entry that is a directory: its node.
+    children: Vec<Option<usize>>,
     left_out: usize,
-    inside: Inside,
+    inside: DirContents,
 }
 
 impl Workspace {
-    /// Lists a directory, `depth` levels of it, with at most `max` entries in all.
+    /// Lists a directory, `depth` levels deep, with at most `max` entries in all.
     ///
     /// # Errors
-    /// It is closed to reading, does not exist, or is no directory.
-    pub fn list(&self, at: &Resolved, depth: usize, max: usize) -> Result<Listing, FileError> {
+    /// It is denied, does not exist, or is not a directory.
+    pub fn list(
+        &self,
+        at: &ResolvedPath,
+        depth: usize,
+        max: usize,
+    ) -> Result<DirListing, FileError> {
         self.check(at, Access::Read)?;
         let path = at.path();
         match at.kind() {
@@ -125,24 +130,24 @@ impl Workspace {
         handle::directory(&self.slash, path).map_err(|source| directory_failed(path, source))?;
         let mut nodes = vec![Node::new(path.to_owned())];
         let mut pending = VecDeque::from([(0, 1)]);
-        let (mut room, mut left_out, mut shut) = (max, 0, 0);
+        let (mut room, mut left_out, mut unopened) = (max, 0, 0);
         while let Some((index, level)) = pending.pop_front() {
             if room == 0 {
-                shut += 1;
+                unopened += 1;
                 continue;
             }
             let Some(node) = nodes.get_mut(index) else {
                 continue;
             };
-            let below = self.open_node(node, &mut room);
+            let children = self.open_node(node, &mut room);
             left_out += node.left_out;
-            for place in below {
+            for place in children {
                 let path = node_path(&nodes, index, place);
                 let next = nodes.len();
                 nodes.push(Node::new(path));
                 if let Some(slot) = nodes
                     .get_mut(index)
-                    .and_then(|node| node.below.get_mut(place))
+                    .and_then(|node| node.children.get_mut(place))
                 {
                     *slot = Some(next);
                 }
@@ -151,79 +156,79 @@ impl Workspace {
                 }
             }
         }
-        Ok(Listing {
-            entries: grown(&mut nodes, 0),
+        Ok(DirListing {
+            entries: build_entries(&mut nodes, 0),
             left_out,
-            shut,
+            unopened,
         })
     }
 
-    /// Reads a node's directory. Gives the subdirectories that may be opened, by their place in it.
+    /// Reads a node's directory. Returns the indexes of subdirectories that may be opened.
     fn open_node(&self, node: &mut Node, room: &mut usize) -> Vec<usize> {
-        // One handle at a time: a level may have more directories than a process may hold open.
+        // One handle at a time: a level may have more directories than a process may open.
         let read = handle::directory(&self.slash, &node.path)
             .and_then(|handle| Ok((tree::names(&handle)?, handle)));
         let (mut names, handle) = match read {
             Ok(read) => read,
             Err(error) => {
-                node.inside = Inside::Unreadable {
+                node.inside = DirContents::Unreadable {
                     why: error.to_string(),
                 };
                 return Vec::new();
             }
         };
         names.sort_by(|one, two| {
-            let rank = |named: &Named| named.kind != FileKind::Directory;
+            let rank = |named: &NamedEntry| named.kind != FileKind::Directory;
             (rank(one), &one.name).cmp(&(rank(two), &two.name))
         });
         node.left_out = names.len().saturating_sub(*room);
         names.truncate(*room);
         *room -= names.len();
         let mut opened = Vec::new();
-        for Named { name, kind } in names {
+        for NamedEntry { name, kind } in names {
             let path = node.path.join(&name);
             let closed = self.closed(&path);
             let what = if closed {
-                What::Closed
+                EntryKind::Denied
             } else {
-                self.look_at(&handle, &name, kind)
+                self.entry_kind(&handle, &name, kind)
             };
-            if what == What::Directory(Inside::Shut) {
-                opened.push(node.leaves.len());
+            if what == EntryKind::Directory(DirContents::NotOpened) {
+                opened.push(node.entries.len());
             }
-            node.leaves.push(Leaf { name, what });
-            node.below.push(None);
+            node.entries.push(ListEntry { name, what });
+            node.children.push(None);
         }
-        node.inside = Inside::Shown {
+        node.inside = DirContents::Shown {
             entries: Vec::new(),
             left_out: node.left_out,
         };
         opened
     }
 
-    fn look_at(&self, dir: &OwnedFd, name: &OsStr, kind: FileKind) -> What {
+    fn entry_kind(&self, dir: &OwnedFd, name: &OsStr, kind: FileKind) -> EntryKind {
         match kind {
             FileKind::File => {
                 let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
                 let bytes = stat.map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
-                What::File { bytes }
+                EntryKind::File { bytes }
             }
-            FileKind::Link => What::Link {
+            FileKind::Link => EntryKind::Link {
                 target: tree::link_target(dir, name).unwrap_or_default(),
             },
             FileKind::Directory if NOISE.iter().any(|noise| OsStr::new(noise) == name) => {
                 let count = handle::subdirectory(dir, name).and_then(|dir| tree::names(&dir));
-                What::Directory(match count {
-                    Ok(names) => Inside::Folded {
+                EntryKind::Directory(match count {
+                    Ok(names) => DirContents::Folded {
                         entries: names.len(),
                     },
-                    Err(error) => Inside::Unreadable {
+                    Err(error) => DirContents::Unreadable {
                         why: error.to_string(),
                     },
                 })
             }
-            FileKind::Directory => What::Directory(Inside::Shut),
-            FileKind::Fifo | FileKind::Socket | FileKind::Device => What::Special(kind),
+            FileKind::Directory => EntryKind::Directory(DirContents::NotOpened),
+            FileKind::Fifo | FileKind::Socket | FileKind::Device => EntryKind::Special(kind),
         }
     }
 }
@@ -232,43 +237,43 @@ impl Node {
     fn new(path: PathBuf) -> Self {
         Self {
             path,
-            leaves: Vec::new(),
-            below: Vec::new(),
+            entries: Vec::new(),
+            children: Vec::new(),
             left_out: 0,
-            inside: Inside::Shut,
+            inside: DirContents::NotOpened,
         }
     }
 }
 
 fn node_path(nodes: &[Node], index: usize, place: usize) -> PathBuf {
     let node = nodes.get(index);
-    let name = node.and_then(|node| node.leaves.get(place));
+    let name = node.and_then(|node| node.entries.get(place));
     node.map_or(Path::new(""), |node| node.path.as_path())
         .join(name.map_or(OsStr::new(""), |leaf| leaf.name.as_os_str()))
 }
 
-/// A node's leaves, with what is below them.
-fn grown(nodes: &mut [Node], index: usize) -> Vec<Leaf> {
+/// A node's entries, including the content of its subdirectories.
+fn build_entries(nodes: &mut [Node], index: usize) -> Vec<ListEntry> {
     let Some(node) = nodes.get_mut(index) else {
         return Vec::new();
     };
-    let mut leaves = std::mem::take(&mut node.leaves);
-    let below = std::mem::take(&mut node.below);
-    for (leaf, below) in leaves.iter_mut().zip(below) {
-        let Some(below) = below else {
+    let mut entries = std::mem::take(&mut node.entries);
+    let children = std::mem::take(&mut node.children);
+    for (leaf, children) in entries.iter_mut().zip(children) {
+        let Some(children) = children else {
             continue;
         };
-        let entries = grown(nodes, below);
-        let inside = nodes.get_mut(below).map(|node| {
-            let inside = std::mem::replace(&mut node.inside, Inside::Shut);
+        let entries = build_entries(nodes, children);
+        let inside = nodes.get_mut(children).map(|node| {
+            let inside = std::mem::replace(&mut node.inside, DirContents::NotOpened);
             match inside {
-                Inside::Shown { left_out, .. } => Inside::Shown { entries, left_out },
+                DirContents::Shown { left_out, .. } => DirContents::Shown { entries, left_out },
                 other => other,
             }
         });
-        leaf.what = What::Directory(inside.unwrap_or(Inside::Shut));
+        leaf.what = EntryKind::Directory(inside.unwrap_or(DirContents::NotOpened));
     }
-    leaves
+    entries
 }
 
 #[cfg(test)]

@@ -1,46 +1,47 @@
-//! Patches over several files: read from text, and applied to a file's bytes.
+//! Patches over several files: parses their text and applies them to file contents.
 //!
-//! Pure, and total: whatever the text, there is a result or an error. Takes unified diffs (`git diff`, `diff -u`) and
-//! the envelope `*** Begin Patch`. Line numbers and counts of hunks are hints; what a hunk's old lines say must be in
-//! the file. Called by `tools`.
+//! Pure and total: any text yields a result or an error. Accepts unified diffs (`git diff`, `diff
+//! -u`) and the envelope `*** Begin Patch`. Line numbers and counts of hunks are hints. The old
+//! lines of a hunk must be in the file. `tools` calls this.
 
 mod apply;
 mod head;
 mod parse;
 
-pub use apply::{Applied, HunkError, apply};
+pub use apply::{HunkError, PatchedContent, apply};
 pub use parse::{PatchError, parse};
 
-/// What a patch does to one file.
+/// The changes of a patch to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The path before; `None`: it is made new.
+    /// The old path. `None`: the file is created.
     pub old: Option<String>,
-    /// The path after; `None`: it is deleted. Another than `old`: it is renamed.
+    /// The new path. `None`: the file is deleted. If it differs from `old`, the file is renamed.
     pub new: Option<String>,
     pub hunks: Vec<Hunk>,
-    /// Delete the file whatever is in it: the envelope's deletions show no lines.
+    /// Delete the file whatever its content: deletions in the envelope show no lines.
     pub whole: bool,
-    /// It would change the file's mode, which is not done.
+    /// The patch would change the file's mode, which is not supported.
     pub mode: bool,
 }
 
 impl FilePatch {
-    /// The path by which people know the file: the new one, where there is one.
+    /// The path to show to users: the new one, if there is one.
     #[must_use]
     pub fn name(&self) -> &str {
         self.new.as_deref().or(self.old.as_deref()).unwrap_or("")
     }
 }
 
-/// Lines that belong together.
+/// A group of adjacent lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
-    /// The first line in the old file, from 1; for a hunk without old lines, the line before. `None`: not told.
+    /// The first line in the old file, from 1. For a hunk without old lines, the line before.
+    /// `None` if the patch gives none.
     pub start: Option<u64>,
-    /// A line that stands somewhere before (envelope): from there on the place is looked for.
+    /// An earlier line of the file (envelope): the search starts there.
     pub anchor: Option<String>,
-    /// It is at the end of the file (envelope).
+    /// The hunk is at the end of the file (envelope).
     pub at_end: bool,
     pub lines: Vec<HunkLine>,
 }
@@ -49,13 +50,13 @@ pub struct Hunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HunkLine {
     pub kind: LineKind,
-    /// Without its end.
+    /// Without its line end.
     pub text: String,
-    /// The file ends behind it, without a line feed.
+    /// The file ends after it, without a line feed.
     pub unended: bool,
 }
 
-/// What a hunk does with a line.
+/// The action of a hunk line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     Context,

@@ -1,46 +1,49 @@
-//! Which files configure the agent, its repository, an editor or a shell: a write there may run something later.
+//! Files that configure the agent, its repository, an editor or a shell. Writing to one may run
+//! code later.
 //!
-//! The one list of them, by names only: for the paths of file tools ([`is_protected`], called by `resolve`), and for what
-//! the walls keep commands from ([`guarded`]). The words of commands have a list of their own, in `policy::protected`.
+//! This is the only list of such names. File tools use it through [`is_protected`] (called by
+//! `resolve`), and the sandbox of commands through [`guarded`]. `policy::protected` has a separate
+//! list for words in command lines.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use proto::startup::STARTUP_FILES;
 
-use crate::closing::may_be_opened;
+use crate::denied_paths::may_be_opened;
 use crate::repository::GitDirs;
 
-/// How much is meant by a name.
+/// How far a name applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meant {
-    /// This alone.
+enum NameScope {
+    /// To this file only.
     Itself,
-    /// All that is below it too.
+    /// To everything below it too.
     Below,
 }
 
-/// Files of the agent and of editors, wherever they lie below a writable root. Of `.git`, and of names that are known by
-/// their ends, is spoken below.
-const OF_OTHERS: [(&str, Meant); 11] = [
-    (".reasonix", Meant::Below),
-    ("reasonix.toml", Meant::Itself),
-    (".mcp.json", Meant::Itself),
-    (".vscode/tasks.json", Meant::Itself),
-    (".vscode/launch.json", Meant::Itself),
-    (".vscode/settings.json", Meant::Itself),
-    (".zed/tasks.json", Meant::Itself),
-    (".zed/debug.json", Meant::Itself),
-    (".zed/settings.json", Meant::Itself),
-    (".idea/runConfigurations", Meant::Below),
-    (".idea/workspace.xml", Meant::Itself),
+/// Files of the agent and of editors, anywhere below a writable root. `.git` and names matched by
+/// their suffix are handled below.
+const OF_OTHERS: [(&str, NameScope); 11] = [
+    (".reasonix", NameScope::Below),
+    ("reasonix.toml", NameScope::Itself),
+    (".mcp.json", NameScope::Itself),
+    (".vscode/tasks.json", NameScope::Itself),
+    (".vscode/launch.json", NameScope::Itself),
+    (".vscode/settings.json", NameScope::Itself),
+    (".zed/tasks.json", NameScope::Itself),
+    (".zed/debug.json", NameScope::Itself),
+    (".zed/settings.json", NameScope::Itself),
+    (".idea/runConfigurations", NameScope::Below),
+    (".idea/workspace.xml", NameScope::Itself),
 ];
 
-/// The agent's own workshop: what is in it is no configuration. A climb out of it cannot stand in a resolved path.
+/// The agent's working directory: its content is not configuration. A resolved path cannot leave it
+/// with `..`.
 const WORKSHOP: &str = ".reasonix/autoresearch";
 
-/// Whether a path (relative to its writable root) is one that only a person may have changed.
-/// Names are compared without case: on some file systems `.GIT` is `.git`.
+/// Whether a path, relative to its writable root, may be changed only with the user's approval.
+/// Ignores case, because on some file systems `.GIT` is `.git`.
 #[must_use]
 pub fn is_protected(path: &Path) -> bool {
     let names: Vec<_> = path
@@ -50,7 +53,7 @@ pub fn is_protected(path: &Path) -> bool {
     (0..names.len()).any(|index| is_named(&names[index..]))
 }
 
-/// Whether names that follow each other begin with a protected one.
+/// Whether a list of path components begins with a protected name.
 fn is_named(names: &[Cow<'_, str>]) -> bool {
     if begin(names, ".git") {
         return true;
@@ -61,7 +64,7 @@ fn is_named(names: &[Cow<'_, str>]) -> bool {
     matches!(names, [name] if is_editors_workspace(name) || is_of_a_home(name))
         || OF_OTHERS.iter().any(|(path, meant)| {
             let alone = names.len() == path.split('/').count();
-            begin(names, path) && (alone || *meant == Meant::Below)
+            begin(names, path) && (alone || *meant == NameScope::Below)
         })
 }
 
@@ -84,33 +87,35 @@ fn is_editors_workspace(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".code-workspace")
 }
 
-/// Names that are looked at for repositories within a root, and how many of those are looked after. More would make each
-/// command wait; so where there are more, that is said.
+/// Limits of the search for nested repositories: names checked, and repositories protected. More
+/// would delay each command, so exceeding a limit is reported.
 const LOOKED_MAX: usize = 100_000;
 const REPOSITORIES_MAX: usize = 64;
-/// Folders of things that were fetched or built: what is a repository there, nobody works in.
+/// Directories with downloaded or generated files: repositories in them are not protected.
 const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
 
-/// What commands may not change unasked in a writable root, and what else they have to write.
+/// Paths in a writable root that commands may not change without approval, and other paths that
+/// they need to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Guarded {
-    /// Whether they are there or not.
+pub struct GuardedPaths {
+    /// Protected paths, existing or not.
     pub places: Vec<PathBuf>,
-    /// Folders of repositories outside the root, which its work trees need.
+    /// Git directories outside the root that its work trees need.
     pub written: Vec<PathBuf>,
-    /// Everything was looked at: no repository can be missing.
+    /// Whether the search was complete, so that no repository is missing.
     pub whole: bool,
 }
 
-/// Looks at the root's own names, and for repositories within it as far as that is quick.
+/// Checks the root's own names, and searches it for repositories as far as that is fast.
 #[must_use]
-pub fn guarded(root: &Path) -> Guarded {
-    let mut guarded = Guarded {
+pub fn guarded(root: &Path) -> GuardedPaths {
+    let mut guarded = GuardedPaths {
         whole: true,
-        ..Guarded::default()
+        ..GuardedPaths::default()
     };
     guarded.repository(root);
-    // Where there is none, none may come to be: its configuration would be read by whoever looks into the directory.
+    // If there is no repository, none may be created: tools that visit the directory would read its
+    // configuration.
     if root.join(".git").symlink_metadata().is_err() {
         guarded.places.push(root.join(".git"));
     }
@@ -132,12 +137,12 @@ pub fn guarded(root: &Path) -> Guarded {
     guarded
 }
 
-impl Guarded {
+impl GuardedPaths {
     fn repository(&mut self, tree: &Path) {
         let git = tree.join(".git");
-        let found = GitDirs::of(tree);
-        // A file leads to the repository's folder: another one in its place would be another repository. The same for
-        // what is a link to nowhere.
+        let found = GitDirs::of_work_tree(tree);
+        // A `.git` file leads to the git directory, and a replaced file would lead to another one.
+        // The same holds for a dangling link.
         if git.symlink_metadata().is_ok_and(|meta| !meta.is_dir())
             && found
                 .as_ref()
@@ -153,7 +158,8 @@ impl Guarded {
     }
 }
 
-/// Directories below a root that have a `.git`, those near it first. Whether these are all.
+/// Directories below a root that have a `.git`, nearest first. Also returns whether the list is
+/// complete.
 fn within(root: &Path) -> (Vec<PathBuf>, bool) {
     let mut found = Vec::new();
     let mut looked = 0;
@@ -161,7 +167,7 @@ fn within(root: &Path) -> (Vec<PathBuf>, bool) {
     let mut open = std::collections::VecDeque::from([root.to_path_buf()]);
     while let Some(directory) = open.pop_front() {
         let Ok(entries) = std::fs::read_dir(&directory) else {
-            // A command can open it again where it is ours.
+            // A command can restore its permissions if it is ours.
             all &= !may_be_opened(&directory);
             continue;
         };

@@ -1,7 +1,7 @@
-//! Reading a file, and telling whether it is still the one that was read.
+//! Reads files, and determines whether a file is still the one that was read.
 //!
-//! Only regular files are ever read: a pipe or device is refused before it is opened, and again after. Called by
-//! `tools`, and by `write` for its errors and stamps.
+//! Reads only regular files: a pipe or device is refused before it is opened, and again after.
+//! Called by `tools`, and by `write` for its errors and stamps.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -12,21 +12,21 @@ use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
 use crate::handle;
-use crate::resolve::{Access, PathError, Resolved};
+use crate::resolve::{Access, PathError, ResolvedPath};
 use crate::workspace::Workspace;
 
 /// The largest file that is read or written.
 pub const SIZE_MAX: u64 = 50 * 1024 * 1024;
 
-/// Directories below a directory that is copied, moved or looked through.
+/// Maximum depth of a directory that is copied, moved or walked.
 pub(crate) const DEPTH_MAX: usize = 128;
 
-/// What stands at a path.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     File,
     Directory,
-    /// Only while a path is being followed.
+    /// Only while a path is being resolved.
     Link,
     Fifo,
     Socket,
@@ -67,7 +67,7 @@ impl FileKind {
         match self {
             Self::File => "a file",
             Self::Directory => "a directory",
-            Self::Link => "a symbolic link that was put there just now",
+            Self::Link => "a symbolic link that was just created",
             Self::Fifo => "a named pipe",
             Self::Socket => "a socket",
             Self::Device => "a device",
@@ -77,14 +77,14 @@ impl FileKind {
 
 /// The state of a file when its content was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     pub mtime_ns: i128,
     pub size: u64,
     pub inode: u64,
     pub sha256: [u8; 32],
 }
 
-impl Stamp {
+impl FileStamp {
     pub(crate) fn new(meta: &Metadata, size: u64, hash: Sha256) -> Self {
         Self {
             size,
@@ -103,7 +103,7 @@ impl Stamp {
         }
     }
 
-    /// Whether both are of the same bytes, whatever was done to the file in between.
+    /// Whether both have the same bytes, whatever happened to the file in between.
     #[must_use]
     pub fn same_content(&self, other: &Self) -> bool {
         self.size == other.size && self.sha256 == other.sha256
@@ -115,11 +115,11 @@ impl Stamp {
     }
 }
 
-/// A file's bytes, and the state they are of.
+/// A file's bytes and their stamp.
 #[derive(Clone, Debug)]
-pub struct Content {
+pub struct FileContent {
     pub bytes: Vec<u8>,
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
 }
 
 /// Why a file was not read or written.
@@ -135,19 +135,19 @@ pub enum FileError {
     TooLarge { path: PathBuf, size: u64 },
     #[error("`{}` is read-only (mode {mode:04o})", path.display())]
     ReadOnly { path: PathBuf, mode: u32 },
-    #[error("`{}` was changed by another program just now", path.display())]
+    #[error("`{}` was just changed by another program", path.display())]
     Changed { path: PathBuf },
     #[error("`{}` exists already", path.display())]
     Exists { path: PathBuf },
-    #[error("the directory `{}` is not empty: it holds {entries} entries", path.display())]
+    #[error("the directory `{}` is not empty: it has {entries} entries", path.display())]
     NotEmpty { path: PathBuf, entries: usize },
-    #[error("`{}` holds more than {max} entries, or goes deeper than {DEPTH_MAX} directories", path.display())]
+    #[error("`{}` has more than {max} entries, or is deeper than {DEPTH_MAX} directories", path.display())]
     TooMany { path: PathBuf, max: usize },
     #[error("`{}` is inside `{}`", path.display(), outer.display())]
     Inside { path: PathBuf, outer: PathBuf },
-    #[error("`{}` is the workspace, or holds it", path.display())]
+    #[error("`{}` is the workspace, or contains it", path.display())]
     Root { path: PathBuf },
-    #[error("`{}` holds `{}`, which {why}", path.display(), held.display())]
+    #[error("`{}` contains `{}`, which {why}", path.display(), held.display())]
     Holds {
         path: PathBuf,
         held: PathBuf,
@@ -155,7 +155,7 @@ pub enum FileError {
     },
     #[error("`{}` is a directory, and the destination is on another device", path.display())]
     AcrossDevices { path: PathBuf },
-    #[error("it was told to stop")]
+    #[error("it was cancelled")]
     Stopped,
     #[error("{doing} `{}`: {source}", path.display())]
     Io {
@@ -183,11 +183,11 @@ pub struct OpenFile {
 }
 
 impl Workspace {
-    /// Opens a file for reading. Never blocks on what is not a regular file.
+    /// Opens a file for reading. Never blocks on special files.
     ///
     /// # Errors
-    /// It is closed to reading, does not exist, is no file, or is too large.
-    pub fn open_file(&self, at: &Resolved) -> Result<OpenFile, FileError> {
+    /// It is denied to read, does not exist, is not a file, or is too large.
+    pub fn open_file(&self, at: &ResolvedPath) -> Result<OpenFile, FileError> {
         self.check(at, Access::Read)?;
         let path = at.path();
         match at.kind() {
@@ -217,8 +217,8 @@ impl Workspace {
     /// Reads a whole file.
     ///
     /// # Errors
-    /// As `open_file`; or the disk fails.
-    pub fn read(&self, at: &Resolved) -> Result<Content, FileError> {
+    /// As `open_file`, or the disk fails.
+    pub fn read(&self, at: &ResolvedPath) -> Result<FileContent, FileError> {
         let OpenFile { file, meta } = self.open_file(at)?;
         let mut bytes = Vec::with_capacity(usize::try_from(meta.size()).unwrap_or(0));
         // Files below `/proc` have no size, and any file may grow while it is read.
@@ -232,11 +232,11 @@ impl Workspace {
                 size,
             });
         }
-        let stamp = Stamp::new(&meta, size, Sha256::new_with_prefix(&bytes));
-        Ok(Content { bytes, stamp })
+        let stamp = FileStamp::new(&meta, size, Sha256::new_with_prefix(&bytes));
+        Ok(FileContent { bytes, stamp })
     }
 
-    /// Opens what a resolved path names, if it is a regular file; no link is followed.
+    /// Opens a resolved path if it is a regular file. Follows no link.
     pub(crate) fn open_regular(&self, path: &Path) -> Result<OpenFile, FileError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let fd = handle::open(&self.slash, path, flags).map_err(|source| match source.kind() {

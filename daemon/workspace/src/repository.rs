@@ -1,10 +1,11 @@
-//! A repository of git as it lies on the disk: where its folders are, and what of them runs programs later.
+//! The git directories of a work tree, and the files in them that can run programs.
 //!
-//! Believes no file of a work tree alone: `.git` may be a file or a link that names any folder of the machine. Blocks;
-//! reads short regular files only, and starts nothing.
+//! Does not trust a single file of a work tree: `.git` may be a file or a link to any directory.
+//! Blocks. Reads short regular files only and starts no process.
 //!
-//! `gitdirs` looks for the same folders and believes all that git would: what it finds is looked through for dangers, where
-//! one too many does no harm. What is found here is opened to commands. So the two are not one.
+//! `gitdirs` finds the same directories but accepts everything that git would, because its results
+//! are only checked for dangers. Directories found here become writable for commands, so the two
+//! differ.
 
 use std::fs::Metadata;
 use std::io::Read as _;
@@ -14,27 +15,27 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 
-use crate::closing::may_be_opened;
+use crate::denied_paths::may_be_opened;
 
-/// A file of git that says where something is, or what is checked out, is no longer.
+/// Maximum length of a git file that names a directory or a branch.
 const SAID_MAX: u64 = 64 * 1024;
-/// Other work trees of one repository that are looked after.
+/// How many other work trees of one repository are protected.
 const TREES_MAX: usize = 64;
 
-/// What of a repository's folder runs programs later. Git itself works on all the rest.
+/// Entries of a git directory that can run programs later. Git writes to all the others.
 const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commondir"];
-/// What of another work tree's folder says where it finds its configuration.
+/// Entries of another work tree's directory that determine its configuration.
 const LEADS: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
-/// Of the rights of a folder, those that tell what only keeps a place while a command runs, and which they are then.
-/// `sandbox` makes such folders, and removes them behind the command.
+/// Mode bits that identify the placeholder directories that `sandbox` creates while a command runs
+/// and removes after it.
 const STUB_MASK: u32 = 0o1700;
 const STUB: u32 = 0o1500;
 
-/// Whether a directory is the top of a work tree: whoever looks for the project that something belongs to ends there.
+/// Whether a directory is the top of a work tree, where the search for a project root ends.
 ///
-/// What is there only while a command runs, so that no repository comes to be, is none: else a project would be another
-/// one meanwhile.
+/// The sandbox's placeholder does not count. Otherwise a running command would change the project
+/// root.
 #[must_use]
 pub fn is_repository(dir: &Path) -> bool {
     let git = dir.join(".git");
@@ -44,29 +45,32 @@ pub fn is_repository(dir: &Path) -> bool {
     if found.is_symlink() {
         return git.exists();
     }
-    // Whoever gives a repository of theirs such rights still has one.
+    // A user's repository with such a mode still counts.
     let is_stub = found.is_dir()
         && found.mode() & STUB_MASK == STUB
         && git.join("HEAD").symlink_metadata().is_err();
     !is_stub
 }
 
-/// Where a work tree's repository is.
+/// The git directories of a work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitDirs {
-    /// As the work tree names it: `.git`, a folder or a link to one; else the folder that its file names.
+    /// As the work tree names it: `.git`, a directory or a link to one, or else the directory that
+    /// the `.git` file names.
     own: PathBuf,
-    /// What several work trees share: objects, branches, hooks, configuration. The same, where there is one tree.
+    /// The directory that several work trees share: objects, branches, hooks, configuration. Equal
+    /// to `own` for a single work tree.
     common: PathBuf,
-    /// `.git` is a file: the folders are elsewhere.
+    /// `.git` is a file, so the directories are elsewhere.
     elsewhere: bool,
 }
 
 impl GitDirs {
-    /// Of a work tree whose `.git` is a folder, a link to one, or a file that git itself has made: then the folder that
-    /// it names has to name this work tree, in words that no command could write.
+    /// Finds them for a `.git` that is a directory, a link to one, or a file created by git. In the
+    /// last case the named directory must refer back to this work tree, in files that no command
+    /// can write.
     #[must_use]
-    pub fn of(tree: &Path) -> Option<Self> {
+    pub fn of_work_tree(tree: &Path) -> Option<Self> {
         let git = tree.join(".git");
         let found = git.symlink_metadata().ok()?;
         if found.is_dir() || (found.is_symlink() && git.is_dir()) {
@@ -82,7 +86,7 @@ impl GitDirs {
             let found = dir.symlink_metadata();
             found.is_ok_and(|found| found.uid() == geteuid().as_raw())
         };
-        // As git: what somebody else owns is not believed.
+        // Like git, does not trust files of another owner.
         (ours(&own) && ours(&common)).then_some(Self {
             own,
             common,
@@ -90,7 +94,7 @@ impl GitDirs {
         })
     }
 
-    /// The branch that is checked out, or the first letters of the commit, as the file says.
+    /// The checked-out branch, or the first digits of the commit, as the file says.
     #[must_use]
     pub fn branch(&self) -> Option<String> {
         let head = said(&self.own.join("HEAD"))?;
@@ -101,7 +105,7 @@ impl GitDirs {
         Some(name.chars().filter(|c| !c.is_control()).take(200).collect())
     }
 
-    /// Folders outside the work tree that git has to write in for it.
+    /// Directories outside the work tree that git must write to.
     #[must_use]
     pub fn written(&self) -> Vec<PathBuf> {
         let mut all = vec![self.own.clone(), self.common.clone()];
@@ -109,7 +113,8 @@ impl GitDirs {
         if self.elsewhere { all } else { Vec::new() }
     }
 
-    /// What no command changes unasked, whether it is there or not. Whether that is all of it.
+    /// Paths that no command may change without approval, existing or not. Also returns whether the
+    /// list is complete.
     #[must_use]
     pub fn guarded(&self) -> (Vec<PathBuf>, bool) {
         let mut places: Vec<PathBuf> = RUNS.iter().map(|name| self.common.join(name)).collect();
@@ -125,15 +130,16 @@ impl GitDirs {
         let others = others.iter().take(TREES_MAX).map(std::fs::DirEntry::path);
         for other in others.filter(|other| *other != self.own) {
             let leads = LEADS.iter().map(|name| other.join(name));
-            // What is missing there is missing: whoever makes it must already be trusted with the folder.
+            // A missing entry may stay missing: whoever can create it already has write access to
+            // the directory.
             places.extend(leads.filter(|path| path.symlink_metadata().is_ok()));
         }
         (places, all)
     }
 }
 
-/// A folder of one work tree among several: it lies where the shared folder keeps those, and names the tree's `.git`.
-/// The shared folder.
+/// Checks a directory of one work tree among several: it is where the shared directory keeps them,
+/// and names the tree's `.git`. Returns the shared directory.
 fn work_tree(own: &Path, git: &Path) -> Option<PathBuf> {
     let common = leads_to(&own.join("commondir"), "")?;
     let place = common.join("worktrees");
@@ -141,7 +147,7 @@ fn work_tree(own: &Path, git: &Path) -> Option<PathBuf> {
     (own.parent() == Some(&place) && back == git && is_folder(&common)).then_some(common)
 }
 
-/// A folder of a repository within another one's: its configuration names the work tree.
+/// Checks a git directory inside another repository: its configuration names the work tree.
 fn submodule(own: &Path, tree: &Path) -> Option<PathBuf> {
     if !is_folder(own) || own.join("commondir").symlink_metadata().is_ok() {
         return None;
@@ -163,13 +169,13 @@ fn submodule(own: &Path, tree: &Path) -> Option<PathBuf> {
     (back == tree).then(|| own.to_path_buf())
 }
 
-/// What git takes for a repository's folder.
+/// Whether git accepts this as a git directory.
 fn is_folder(dir: &Path) -> bool {
     let is_dir = |name: &str| dir.join(name).is_dir();
     is_dir("objects") && is_dir("refs") && dir.join("HEAD").symlink_metadata().is_ok()
 }
 
-/// The path that a file says, behind this word; relative to where the file is, without links.
+/// Reads the path after this key in a file, relative to the file, without links.
 fn leads_to(file: &Path, word: &str) -> Option<PathBuf> {
     let text = said(file)?;
     let path = text.strip_prefix(word)?.trim();
@@ -179,10 +185,10 @@ fn leads_to(file: &Path, word: &str) -> Option<PathBuf> {
     real(&file.parent()?.join(path))
 }
 
-/// Without links. What is named need not be there, but where it would be.
+/// Resolves links. The last component need not exist, but its parent must.
 fn real(path: &Path) -> Option<PathBuf> {
     match path.file_name() {
-        // Its own name is kept as it is: `.git` may be a link to somewhere.
+        // Keeps the last name: `.git` may itself be a link.
         Some(name) if path.components().next_back() == Some(Component::Normal(name)) => {
             let whole = path.canonicalize().ok();
             let own = path.parent()?.canonicalize().ok()?.join(name);
@@ -193,7 +199,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The text of a short regular file, which is opened without waiting and without following a link.
+/// Reads a short regular file, without blocking or following a link.
 fn said(path: &Path) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);

@@ -1,7 +1,7 @@
-//! Where a path leads: absolute, free of links, judged against the workspace.
+//! Resolves a path to an absolute, link-free one, and checks it against the workspace.
 //!
-//! Only looks (`lstat`, `readlink`); opens nothing. What is found here is a claim about a moment: whoever opens the
-//! path does so without following links (`handle`), so that a swap in between fails instead of leading elsewhere.
+//! Uses only `lstat` and `readlink`. The result may be outdated at once, so files are opened
+//! without following links (`handle`). A swap in between then fails instead of leading elsewhere.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -12,84 +12,85 @@ use crate::protected;
 use crate::read::FileKind;
 use crate::workspace::{Workspace, is_process_file};
 
-/// Links that are followed in one path, as the kernel does.
+/// Maximum links followed in one path, as in the kernel.
 const LINKS_MAX: u32 = 40;
-/// Bytes of a path, as the kernel has it.
+/// Maximum bytes of a path, as in the kernel.
 const PATH_MAX: usize = 4096;
 
-/// What is going to be done at a place.
+/// The intended access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
     Write,
 }
 
-/// A place: where a path leads, and what the workspace says of it.
+/// A resolved path, with the workspace's judgement of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedPath {
     path: PathBuf,
     kind: Option<FileKind>,
     writable: bool,
     protected: bool,
     masked: bool,
     through_process: bool,
-    holds_closed: bool,
-    /// Which glob of `deny_read` it falls under: where it leads, or as it was named.
+    contains_denied: bool,
+    /// Index of the `deny_read` glob that matches its target or its name.
     denied: Option<usize>,
 }
 
-impl Resolved {
+impl ResolvedPath {
     /// Absolute and free of links when it was resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What stood there; `None`: nothing yet.
+    /// The file type at that time. `None`: it did not exist.
     #[must_use]
     pub fn kind(&self) -> Option<FileKind> {
         self.kind
     }
 
-    /// Inside a writable root.
+    /// Whether it is inside a writable root.
     #[must_use]
     pub fn writable(&self) -> bool {
         self.writable
     }
 
-    /// A file that configures the agent, its editor or its repository: written only after a person's yes.
+    /// Whether it configures the agent, its editor or its repository: written only with the user's
+    /// approval.
     #[must_use]
     pub fn protected(&self) -> bool {
         self.protected
     }
 
-    /// The way led through `/proc/<pid>`, and may lead elsewhere for another process: a command that is started.
+    /// Whether the path leads through `/proc/<pid>`, and so may lead elsewhere for a command.
     #[must_use]
     pub fn through_process(&self) -> bool {
         self.through_process
     }
 
-    /// A directory that has something in it which no tool reads, or may have.
+    /// Whether it is a directory that contains, or may contain, files denied to tools.
     #[must_use]
-    pub fn holds_closed(&self) -> bool {
-        self.holds_closed
+    pub fn contains_denied(&self) -> bool {
+        self.contains_denied
     }
 
-    /// Never touched by a tool.
+    /// Whether tools may never touch it.
     #[must_use]
     pub fn masked(&self) -> bool {
         self.masked
     }
 }
 
-/// Why a path leads nowhere that may be used.
+/// Why a path cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     #[error("the path is empty; name a file")]
     Empty,
-    #[error("the path holds a zero byte")]
+    #[error("the path contains a zero byte")]
     ZeroByte,
-    #[error("`{}` is not an absolute path; a workspace is made of absolute ones", path.display())]
+    #[error("`{}` is not an absolute path; workspace paths must be absolute", path.display())]
     Relative { path: PathBuf },
     #[error("the path is longer than {PATH_MAX} bytes, or one of its names is too long")]
     TooLong,
@@ -97,7 +98,7 @@ pub enum PathError {
     Loop { path: PathBuf },
     #[error("`{}` is not a directory, so nothing can be below it", path.display())]
     NotADirectory { path: PathBuf },
-    #[error("`{}` is a symbolic link that was named by way of another one; name it by this path", path.display())]
+    #[error("`{}` is a symbolic link that the path reaches through another link; use this path", path.display())]
     LinkBehindLink { path: PathBuf },
     #[error("`{}` is outside the writable directories ({}). Write below one of them; the user can add a directory with `sandbox.allow_write`", path.display(), list(roots))]
     Outside { path: PathBuf, roots: Vec<PathBuf> },
@@ -120,22 +121,23 @@ fn list(roots: &[PathBuf]) -> String {
 }
 
 impl Workspace {
-    /// Where a path leads from the working directory, if `access` is possible there at all.
+    /// Resolves a path from the working directory, and checks `access`.
     ///
     /// # Errors
-    /// The path leads nowhere, or to a place that is closed to this access.
-    pub fn resolve(&self, text: &str, access: Access) -> Result<Resolved, PathError> {
+    /// The path cannot be resolved, or this access is denied.
+    pub fn resolve(&self, text: &str, access: Access) -> Result<ResolvedPath, PathError> {
         let at = self.locate(&self.cwd, text)?;
         self.check(&at, access)?;
         Ok(at)
     }
 
-    /// What a path names from the working directory: as `resolve`, but a link at its end is the link itself.
+    /// Like `resolve`, but does not follow a link in the last component.
     ///
     /// # Errors
-    /// As `resolve`. Or a link is named by way of another one: rules and people judge the name as it is written.
-    pub fn entry(&self, text: &str, access: Access) -> Result<Resolved, PathError> {
-        let (at, written) = self.found(&self.cwd, text, Last::Kept)?;
+    /// As `resolve`, or the path reaches a link through another link. Rules and users judge the
+    /// path as written.
+    pub fn entry(&self, text: &str, access: Access) -> Result<ResolvedPath, PathError> {
+        let (at, written) = self.found(&self.cwd, text, FinalLink::Kept)?;
         if at.kind == Some(FileKind::Link) && at.path != path_clean::clean(&written) {
             return Err(PathError::LinkBehindLink { path: at.path });
         }
@@ -143,16 +145,21 @@ impl Workspace {
         Ok(at)
     }
 
-    /// Where a path leads from `cwd`, without a judgement: for those who judge by themselves.
+    /// Resolves a path from `cwd` without checking access, for callers with their own checks.
     ///
     /// # Errors
-    /// The path leads nowhere.
-    pub fn locate(&self, cwd: &Path, text: &str) -> Result<Resolved, PathError> {
-        self.found(cwd, text, Last::Followed).map(|(at, _)| at)
+    /// The path cannot be resolved.
+    pub fn locate(&self, cwd: &Path, text: &str) -> Result<ResolvedPath, PathError> {
+        self.found(cwd, text, FinalLink::Followed).map(|(at, _)| at)
     }
 
-    /// The place, and the path to it as it was written.
-    fn found(&self, cwd: &Path, text: &str, last: Last) -> Result<(Resolved, PathBuf), PathError> {
+    /// The resolved path, and the path as written.
+    fn found(
+        &self,
+        cwd: &Path,
+        text: &str,
+        last: FinalLink,
+    ) -> Result<(ResolvedPath, PathBuf), PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
@@ -163,7 +170,7 @@ impl Workspace {
             }
             _ => cwd.join(text),
         };
-        let Walked {
+        let WalkResult {
             path,
             kind,
             through_process,
@@ -172,13 +179,13 @@ impl Workspace {
         } else {
             walk(cwd, Path::new(text), last)?
         };
-        // By its name too: whoever reads the file later goes through the same link.
+        // Also checks the name: a later reader goes through the same link.
         let named = path_clean::clean(&written);
         let protected = self.is_protected(&path) || self.is_protected(&named);
-        let at = Resolved {
+        let at = ResolvedPath {
             writable: self.root_of(&path).is_some(),
             masked: self.is_masked(&path),
-            holds_closed: kind == Some(FileKind::Directory) && self.holds_closed(&path),
+            contains_denied: kind == Some(FileKind::Directory) && self.contains_denied(&path),
             denied: self.denied_at(&path).or_else(|| self.denied_at(&named)),
             through_process,
             protected,
@@ -188,14 +195,14 @@ impl Workspace {
         Ok((at, written))
     }
 
-    /// Whether a path, absolute and free of links, is one that only a person may have changed.
+    /// Whether an absolute path without links may be changed only with the user's approval.
     pub(crate) fn is_protected(&self, path: &Path) -> bool {
         let root = self.root_of(path);
         protected::is_protected(root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)))
     }
 
-    /// Whether `access` is possible at a place.
-    pub(crate) fn check(&self, at: &Resolved, access: Access) -> Result<(), PathError> {
+    /// Checks whether `access` is possible.
+    pub(crate) fn check(&self, at: &ResolvedPath, access: Access) -> Result<(), PathError> {
         let path = || at.path.clone();
         match access {
             Access::Read => {
@@ -225,28 +232,29 @@ impl Workspace {
     }
 }
 
-/// The path that `path` leads to from `base`.
+/// Resolves `path` from `base`.
 pub(crate) fn real(base: &Path, path: &Path) -> Result<PathBuf, PathError> {
-    walk(base, path, Last::Followed).map(|walked| walked.path)
+    walk(base, path, FinalLink::Followed).map(|walked| walked.path)
 }
 
-/// Where a walk came to.
-struct Walked {
+/// Result of a walk.
+struct WalkResult {
     path: PathBuf,
     kind: Option<FileKind>,
     through_process: bool,
 }
 
-/// What becomes of a link that is the last name of a path.
+/// How to treat a link in the last component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum FinalLink {
     Followed,
-    /// It is the place.
+    /// It is the result itself.
     Kept,
 }
 
-/// Follows `path` from `base` (absolute, free of links) as the kernel would. What does not exist yet is taken by its name.
-fn walk(base: &Path, path: &Path, last: Last) -> Result<Walked, PathError> {
+/// Follows `path` from `base` (absolute, free of links) like the kernel. Keeps missing components
+/// as named.
+fn walk(base: &Path, path: &Path, last: FinalLink) -> Result<WalkResult, PathError> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.contains(&0) {
         return Err(PathError::ZeroByte);
@@ -256,7 +264,7 @@ fn walk(base: &Path, path: &Path, last: Last) -> Result<Walked, PathError> {
     }
     let mut here = base.to_owned();
     let mut kind = Some(FileKind::Directory);
-    // Names at the end of `here` that do not exist.
+    // Number of trailing components of `here` that do not exist.
     let mut missing = 0_usize;
     let mut links = 0_u32;
     let mut through_process = false;
@@ -289,7 +297,7 @@ fn walk(base: &Path, path: &Path, last: Last) -> Result<Walked, PathError> {
                 kind = look(&here)?;
                 match kind {
                     None => missing = 1,
-                    Some(FileKind::Link) if last == Last::Kept && pending.is_empty() => {}
+                    Some(FileKind::Link) if last == FinalLink::Kept && pending.is_empty() => {}
                     Some(FileKind::Link) => {
                         links += 1;
                         if links > LINKS_MAX {
@@ -313,7 +321,7 @@ fn walk(base: &Path, path: &Path, last: Last) -> Result<Walked, PathError> {
     if here.as_os_str().len() >= PATH_MAX {
         return Err(PathError::TooLong);
     }
-    Ok(Walked {
+    Ok(WalkResult {
         path: here,
         kind,
         through_process,
@@ -337,7 +345,7 @@ fn prepend(pending: &mut VecDeque<Next>, path: &Path) {
     }
 }
 
-/// What stands at a path, the last name not followed.
+/// The file type at a path, without following its last component.
 fn look(path: &Path) -> Result<Option<FileKind>, PathError> {
     match std::fs::symlink_metadata(path) {
         Ok(meta) => Ok(Some(FileKind::of(&meta))),

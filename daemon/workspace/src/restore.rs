@@ -1,7 +1,7 @@
-//! Making a place what it was: a file with its mode, a link, a directory, or nothing.
+//! Restores a path to an earlier state: a file with its mode, a link, a directory, or nothing.
 //!
-//! Each place is changed whole or not at all, by the handle of its directory, and only if it is still as it was looked
-//! at. Called by `session`, for rewinds.
+//! Each path changes completely or not at all, by the handle of its directory, and only if it still
+//! matches its snapshot. `session` calls this for rewinds.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,12 +14,12 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use crate::handle;
 use crate::read::FileError;
 use crate::resolve::PathError;
-use crate::state::{Look, Place, PlaceStamp, stamp_at};
+use crate::state::{ParentDir, PathSnapshot, PathStamp, stamp_at};
 use crate::workspace::Workspace;
 
-/// What is to stand at a place.
+/// The state to restore.
 #[derive(Clone, Copy, Debug)]
-pub enum Wanted<'a> {
+pub enum RestoreTarget<'a> {
     Absent,
     File {
         bytes: &'a [u8],
@@ -29,17 +29,22 @@ pub enum Wanted<'a> {
     Link {
         target: &'a Path,
     },
-    /// How open it was nobody kept: it comes back no more open than the directory that it is in.
+    /// Its mode was not recorded, so it gets at most the permissions of its parent.
     Directory,
 }
 
 impl Workspace {
-    /// Makes what was looked at what is wanted, with the directories above it. A directory goes only when it is empty.
+    /// Brings a path to `wanted`, creating parent directories. Removes a directory only if it is
+    /// empty.
     ///
     /// # Errors
-    /// The place is outside the writable directories, closed, or not as it was looked at; or the disk fails. Nothing has
-    /// changed then.
-    pub fn restore(&self, found: &Look, wanted: Wanted<'_>) -> Result<(), FileError> {
+    /// The path is outside the writable directories, denied, or differs from the snapshot, or the
+    /// disk fails. Nothing has changed then.
+    pub fn restore(
+        &self,
+        found: &PathSnapshot,
+        wanted: RestoreTarget<'_>,
+    ) -> Result<(), FileError> {
         let path = found.path.as_path();
         if self.is_masked(path) {
             return Err(PathError::Masked {
@@ -51,7 +56,7 @@ impl Workspace {
             path: path.to_owned(),
             roots: self.roots.clone(),
         };
-        // A root itself is nobody's to remove.
+        // A root itself is never removed.
         let root = self.root_of(path).filter(|root| *root != path);
         root.ok_or_else(outside)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -59,35 +64,37 @@ impl Workspace {
         };
         let fault = |doing| move |source: io::Error| self.fault(doing, path, source);
         let dir = match wanted {
-            Wanted::Absent => match self.parent(parent).map_err(fault("open directory of"))? {
-                Place::In(dir) => dir,
-                Place::Nowhere => return Ok(()),
-            },
-            Wanted::File { .. } | Wanted::Link { .. } | Wanted::Directory => {
+            RestoreTarget::Absent => {
+                match self.parent(parent).map_err(fault("open directory of"))? {
+                    ParentDir::In(dir) => dir,
+                    ParentDir::Nowhere => return Ok(()),
+                }
+            }
+            RestoreTarget::File { .. } | RestoreTarget::Link { .. } | RestoreTarget::Directory => {
                 handle::make_directory(&self.slash, parent).map_err(fault("open directory of"))?
             }
         };
-        let spot = Spot {
+        let spot = OpenEntry {
             dir,
             name,
             stamp: found.stamp,
         };
-        if stamp_at(&spot.dir, name).map_err(fault("look at"))? != found.stamp {
+        if stamp_at(&spot.dir, name).map_err(fault("snapshot at"))? != found.stamp {
             return Err(FileError::Changed {
                 path: path.to_owned(),
             });
         }
         match wanted {
-            Wanted::Absent => spot.clear(),
-            Wanted::Directory => spot.directory(),
-            Wanted::Link { target } => spot.link(target),
-            Wanted::File { bytes, mode } => spot.file(bytes, mode),
+            RestoreTarget::Absent => spot.clear(),
+            RestoreTarget::Directory => spot.directory(),
+            RestoreTarget::Link { target } => spot.link(target),
+            RestoreTarget::File { bytes, mode } => spot.file(bytes, mode),
         }
         .and_then(|()| Ok(rustix::fs::fsync(&spot.dir)?))
         .map_err(fault("restore"))
     }
 
-    #[allow(clippy::unused_self, reason = "it stands with those who use it")]
+    #[allow(clippy::unused_self, reason = "used with its neighbours")]
     fn fault(&self, doing: &'static str, path: &Path, source: io::Error) -> FileError {
         if handle::met_link(&source) {
             return FileError::Changed {
@@ -98,20 +105,20 @@ impl Workspace {
     }
 }
 
-/// A name in an open directory, and what stands there.
-struct Spot<'a> {
+/// A name in an open directory, and the file it refers to.
+struct OpenEntry<'a> {
     dir: OwnedFd,
     name: &'a OsStr,
-    stamp: Option<PlaceStamp>,
+    stamp: Option<PathStamp>,
 }
 
-impl Spot<'_> {
+impl OpenEntry<'_> {
     fn is_directory(&self) -> bool {
         self.stamp
             .is_some_and(|stamp| stamp.kind == FileType::Directory)
     }
 
-    /// Nothing stands there then.
+    /// Removes the entry.
     fn clear(&self) -> io::Result<()> {
         let flags = match self.stamp {
             None => return Ok(()),
@@ -126,7 +133,7 @@ impl Spot<'_> {
             return Ok(());
         }
         self.clear()?;
-        // What it was is not kept: no more open than the one that it is in.
+        // Its mode was not recorded: use at most the permissions of the parent.
         let parent = rustix::fs::fstat(&self.dir)?.st_mode;
         let mode = Mode::from_raw_mode(parent & 0o777);
         Ok(rustix::fs::mkdirat(&self.dir, self.name, mode)?)
@@ -157,7 +164,7 @@ impl Spot<'_> {
         if let Some(stamp) = self.stamp.filter(|_| !self.is_directory()) {
             let owner = Some(rustix::fs::Uid::from_raw(stamp.uid));
             let group = Some(rustix::fs::Gid::from_raw(stamp.gid));
-            // Only the superuser may give files away; for others the new file is theirs.
+            // Only root can change the owner. For other users the new file belongs to them.
             let _ = rustix::fs::fchown(&file, owner, group);
         }
         rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o7777))?;
@@ -182,7 +189,7 @@ impl Spot<'_> {
     }
 
     fn forget(&self, temporary: &str) {
-        // Best effort: the error that is told is the one that came first.
+        // Best effort: the first error is the one reported.
         let _ = rustix::fs::unlinkat(&self.dir, temporary, AtFlags::empty());
     }
 }

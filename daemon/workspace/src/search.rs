@@ -1,7 +1,8 @@
-//! Searching files for a pattern: ripgrep's own parts, with ripgrep's results in the order of `--sort path`.
+//! Searches files for a pattern with ripgrep's libraries. Results are in the order of `--sort
+//! path`.
 //!
-//! Finds files along paths, as ripgrep does, but opens each by handle without following links, and never one that is
-//! masked or denied. Memory depends on the limit, not on the tree. Called by `tools`.
+//! Walks paths like ripgrep, but opens each file by handle without following links, and never a
+//! masked or denied one. Memory depends on the limit, not on the tree. `tools` calls this.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,18 +22,18 @@ use ignore::types::{Types, TypesBuilder};
 use ignore::{WalkBuilder, WalkState};
 
 use crate::read::{FileError, FileKind, OpenFile};
-use crate::resolve::{Access, PathError, Resolved};
+use crate::resolve::{Access, PathError, ResolvedPath};
 use crate::workspace::Workspace;
 
-/// Bytes of a line that are kept.
+/// Maximum bytes kept of a line.
 const LINE_MAX: usize = 2048;
-/// Memory for one file: what a single line, or with `multiline` a whole file, may take.
+/// Memory for one file: for a single line, or for a whole file with `multiline`.
 const HEAP_MAX: usize = 16 * 1024 * 1024;
 const THREADS_MAX: usize = 8;
 
-/// What is wanted of the files that match.
+/// What to return about matching files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum SearchMode {
     #[default]
     Content,
     Files,
@@ -41,71 +42,71 @@ pub enum Mode {
 
 /// A search.
 #[derive(Clone, Debug)]
-pub struct Query {
+pub struct SearchQuery {
     /// A regular expression in Rust's syntax.
     pub pattern: String,
-    pub mode: Mode,
-    /// As `rg -g`, from the working directory; `!` excludes.
+    pub mode: SearchMode,
+    /// As for `rg -g`, relative to the working directory. `!` excludes.
     pub globs: Vec<String>,
-    /// As `rg -t`.
+    /// As for `rg -t`.
     pub file_type: Option<String>,
     /// Lines of context.
     pub before: usize,
     pub after: usize,
     pub case_insensitive: bool,
-    /// As `rg -U`: a match may span lines.
+    /// As for `rg -U`: a match may span lines.
     pub multiline: bool,
-    /// Also hidden files and what ignore files exclude; `.git` stays out.
+    /// Include hidden and ignored files, but not `.git`.
     pub include_ignored: bool,
-    /// Lines (or files, by mode) that are kept.
+    /// Maximum number of returned lines, or of files, depending on the mode.
     pub limit: usize,
     pub time_max: Duration,
 }
 
-/// What a search found, as far as the limit went.
+/// Results of a search, up to the limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// Sorted by path.
-    pub entries: Vec<Entry>,
-    /// Files that match, in all.
+    pub entries: Vec<FileMatches>,
+    /// Total number of matching files.
     pub files: u64,
-    /// Lines that match, in all; with `multiline`, matches.
+    /// Total number of matching lines, or of matches with `multiline`.
     pub matches: u64,
-    /// Lines with their context (or files, by mode) that the limit left out.
+    /// Number of lines with context, or of files, that the limit omitted.
     pub left_out: u64,
-    /// Files that could not be read, or not in bounded memory.
+    /// Number of files that could not be read, or not in bounded memory.
     pub unreadable: u64,
-    /// The time was up, or the search was cancelled, before all files were seen.
+    /// The search ended early: time ran out, or it was cancelled.
     pub partial: bool,
 }
 
 /// The matches of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct FileMatches {
     pub path: PathBuf,
     pub count: u64,
-    /// Kept lines; empty unless content was asked for.
-    pub lines: Vec<Line>,
-    /// Lines that belong here, kept or not.
+    /// Returned lines. Empty unless the mode is content.
+    pub lines: Vec<SearchLine>,
+    /// Total number of lines, returned or not.
     pub lines_all: u64,
 }
 
-/// A line that matches, or stands around one.
+/// A matching line or a line of context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct SearchLine {
     /// From 1.
     pub number: u64,
-    /// Without its end; what is too long is cut.
+    /// Without its line end. Truncated if too long.
     pub bytes: Vec<u8>,
-    /// Bytes that were cut.
+    /// Number of bytes truncated.
     pub left_out: usize,
-    /// False: context.
+    /// False for a line of context.
     pub matched: bool,
-    /// Lines were passed over between the one before and this.
+    /// Lines were skipped between the previous line and this one.
     pub gap: bool,
 }
 
-/// Why nothing was searched.
+/// Why the search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     #[error("the pattern is not a regular expression: {reason}")]
@@ -121,16 +122,16 @@ pub enum SearchError {
 }
 
 impl Workspace {
-    /// Searches a file, or the files below a directory. `stop` is asked now and then whether to give up.
+    /// Searches a file, or all files below a directory. `stop` is polled to cancel.
     ///
     /// # Errors
-    /// The query is not one, or the place cannot be read.
+    /// The query is invalid, or the path cannot be read.
     pub fn search(
         &self,
-        at: &Resolved,
-        query: &Query,
+        at: &ResolvedPath,
+        query: &SearchQuery,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Found, SearchError> {
+    ) -> Result<SearchResult, SearchError> {
         self.check(at, Access::Read)?;
         let search = Search {
             workspace: self,
@@ -151,7 +152,7 @@ impl Workspace {
             }
             Some(FileKind::File) => {
                 let file = self.open_file(at).or_else(|error| match error {
-                    // Lines of a large file are found without holding it.
+                    // A large file is searched without loading it.
                     FileError::TooLarge { .. } => self.open_regular(path),
                     error => Err(error),
                 })?;
@@ -185,7 +186,7 @@ impl Workspace {
     }
 }
 
-/// Threads that walk and search.
+/// Number of threads to walk and search.
 pub(crate) fn threads() -> usize {
     let here = std::thread::available_parallelism();
     here.map_or(1, usize::from).min(THREADS_MAX)
@@ -202,8 +203,8 @@ fn types(name: Option<&str>) -> Result<Types, SearchError> {
     })
 }
 
-/// The same settings that ripgrep builds its matcher with.
-fn matcher(query: &Query) -> Result<RegexMatcher, SearchError> {
+/// Uses the same matcher settings as ripgrep.
+fn matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .multi_line(true)
@@ -224,21 +225,21 @@ fn matcher(query: &Query) -> Result<RegexMatcher, SearchError> {
 
 struct Search<'a> {
     workspace: &'a Workspace,
-    query: &'a Query,
+    query: &'a SearchQuery,
     matcher: RegexMatcher,
     until: Instant,
     stop: &'a (dyn Fn() -> bool + Sync),
-    gathered: Mutex<Gathered>,
+    gathered: Mutex<Collected>,
     unreadable: AtomicU64,
 }
 
-/// What the threads found so far: always the first of it by path, as much as the limit holds.
+/// The results so far: always the first ones by path, up to the limit.
 #[derive(Default)]
-struct Gathered {
-    entries: BTreeMap<PathBuf, Entry>,
-    /// Lines or files in `entries`, by mode.
+struct Collected {
+    entries: BTreeMap<PathBuf, FileMatches>,
+    /// Lines or files in `entries`, depending on the mode.
     held: u64,
-    /// The same of everything found.
+    /// Lines or files found in total.
     seen: u64,
     files: u64,
     matches: u64,
@@ -260,8 +261,8 @@ impl Search<'_> {
 
     fn walk(&self, root: &Path) -> Result<(), SearchError> {
         let respect = !self.query.include_ignored;
-        // Nothing below is closed: no path needs to be looked at for it.
-        let all_open = !self.workspace.holds_closed(root);
+        // Nothing below is denied, so paths need no check.
+        let nothing_denied = !self.workspace.contains_denied(root);
         let mut globs = self.query.globs.clone();
         if !respect {
             globs.push("!.git".to_owned());
@@ -287,7 +288,7 @@ impl Search<'_> {
                     return WalkState::Continue;
                 };
                 let path = entry.path();
-                if !all_open && self.workspace.closed(path) {
+                if !nothing_denied && self.workspace.closed(path) {
                     return WalkState::Skip;
                 }
                 if entry.file_type().is_some_and(|kind| kind.is_file()) {
@@ -309,9 +310,9 @@ impl Search<'_> {
     }
 
     fn file(&self, searcher: &mut Searcher, path: &Path, file: &OpenFile) {
-        let mut hits = Hits {
+        let mut hits = FileCollector {
             search: self,
-            entry: Entry::default(),
+            entry: FileMatches::default(),
             gap: false,
             binary: false,
             stopped: false,
@@ -322,7 +323,7 @@ impl Search<'_> {
         {
             self.unreadable.fetch_add(1, Ordering::Relaxed);
         }
-        let Hits {
+        let FileCollector {
             mut entry,
             binary,
             stopped,
@@ -337,11 +338,11 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps an entry, and drops those at the end that the limit can no longer reach.
-    fn gather(&self, entry: Entry) {
-        let weigh = |entry: &Entry| match self.query.mode {
-            Mode::Content => entry.lines_all,
-            Mode::Files | Mode::Count => 1,
+    /// Adds an entry, and drops entries at the end beyond the limit.
+    fn gather(&self, entry: FileMatches) {
+        let weigh = |entry: &FileMatches| match self.query.mode {
+            SearchMode::Content => entry.lines_all,
+            SearchMode::Files | SearchMode::Count => 1,
         };
         let mut gathered = self.locked();
         gathered.files += 1;
@@ -359,20 +360,20 @@ impl Search<'_> {
         }
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, Gathered> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, Collected> {
         self.gathered
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn found(self) -> Found {
+    fn found(self) -> SearchResult {
         let gathered = self
             .gathered
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut room = self.query.limit;
-        let mut entries: Vec<Entry> = gathered.entries.into_values().collect();
-        let kept = if self.query.mode == Mode::Content {
+        let mut entries: Vec<FileMatches> = gathered.entries.into_values().collect();
+        let kept = if self.query.mode == SearchMode::Content {
             for entry in &mut entries {
                 entry.lines.truncate(room);
                 room -= entry.lines.len();
@@ -382,7 +383,7 @@ impl Search<'_> {
             entries.truncate(room);
             entries.len()
         };
-        Found {
+        SearchResult {
             entries,
             files: gathered.files,
             matches: gathered.matches,
@@ -393,20 +394,20 @@ impl Search<'_> {
     }
 }
 
-/// Collects one file's matches.
-struct Hits<'a> {
+/// Collects the matches of one file.
+struct FileCollector<'a> {
     search: &'a Search<'a>,
-    entry: Entry,
+    entry: FileMatches,
     gap: bool,
     binary: bool,
     stopped: bool,
 }
 
-impl Hits<'_> {
+impl FileCollector<'_> {
     fn keep(&mut self, number: u64, line: &[u8], matched: bool) {
         self.entry.lines_all += 1;
         let gap = std::mem::take(&mut self.gap);
-        if self.search.query.mode != Mode::Content
+        if self.search.query.mode != SearchMode::Content
             || self.entry.lines.len() >= self.search.query.limit
         {
             return;
@@ -415,7 +416,7 @@ impl Hits<'_> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let kept = &line[..line.len().min(LINE_MAX)];
         let left_out = line.len() - kept.len();
-        self.entry.lines.push(Line {
+        self.entry.lines.push(SearchLine {
             number,
             bytes: kept.to_owned(),
             left_out,
@@ -424,14 +425,14 @@ impl Hits<'_> {
         });
     }
 
-    /// Whether to go on; asked often enough to end soon, seldom enough to cost nothing.
+    /// Whether to continue. Checked rarely enough to be cheap.
     fn go_on(&mut self) -> bool {
         self.stopped = self.entry.count.is_multiple_of(256) && self.search.over();
         !self.stopped
     }
 }
 
-impl Sink for Hits<'_> {
+impl Sink for FileCollector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {

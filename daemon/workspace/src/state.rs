@@ -1,7 +1,7 @@
-//! What stands at a place, so that it can be told whether it is still so, and be brought back.
+//! Snapshots of paths, to detect changes and to restore them.
 //!
-//! Never follows a link, and never fails: what cannot be looked at is unknown, with the reason. Called by `session`,
-//! which keeps what files were before they are changed.
+//! Never follows a link and never fails: a path that cannot be read is unknown, with the reason.
+//! `session` uses this to save files before they change.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,9 +21,9 @@ use crate::read::SIZE_MAX;
 use crate::tree::link_target;
 use crate::workspace::Workspace;
 
-/// What stands at a place.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum PathState {
     Absent,
     File {
         sha256: [u8; 32],
@@ -35,18 +35,18 @@ pub enum State {
         target: PathBuf,
     },
     Directory,
-    /// Something that is not looked at, or cannot be.
+    /// It may not be read, or cannot be.
     Unknown {
         why: String,
     },
 }
 
 /// As records have it.
-impl From<State> for FileState {
-    fn from(state: State) -> Self {
+impl From<PathState> for FileState {
+    fn from(state: PathState) -> Self {
         match state {
-            State::Absent => Self::Absent,
-            State::File {
+            PathState::Absent => Self::Absent,
+            PathState::File {
                 sha256,
                 bytes,
                 mode,
@@ -55,44 +55,44 @@ impl From<State> for FileState {
                 bytes,
                 mode,
             },
-            State::Link { target } => match target.into_os_string().into_string() {
+            PathState::Link { target } => match target.into_os_string().into_string() {
                 Ok(target) => Self::Link { target },
                 Err(_) => Self::Unknown {
                     why: "it is a link to a name that is no text".to_owned(),
                 },
             },
-            State::Directory => Self::Directory,
-            State::Unknown { why } => Self::Unknown { why },
+            PathState::Directory => Self::Directory,
+            PathState::Unknown { why } => Self::Unknown { why },
         }
     }
 }
 
-/// A look at a place.
+/// A snapshot of a path.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct PathSnapshot {
     /// Absolute.
     pub path: PathBuf,
-    pub there: State,
-    /// The bytes of a file, where they were asked for.
+    pub there: PathState,
+    /// The bytes of a file, if requested.
     pub content: Option<Vec<u8>>,
-    /// What the system says of it; `None`: nothing stood there, or it is not known.
-    pub(crate) stamp: Option<PlaceStamp>,
+    /// Its metadata. `None`: it did not exist, or is unknown.
+    pub(crate) stamp: Option<PathStamp>,
 }
 
-/// Tells whether a place was touched in between.
+/// Detects whether a path was touched in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlaceStamp {
+pub(crate) struct PathStamp {
     pub(crate) kind: FileType,
     pub(crate) mode: u32,
     pub(crate) inode: u64,
-    /// Of a directory it says nothing: its entries come and go.
+    /// Meaningless for a directory: its entries come and go.
     size: u64,
     mtime_ns: i128,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
 }
 
-impl PlaceStamp {
+impl PathStamp {
     #[allow(
         clippy::useless_conversion,
         clippy::cast_lossless,
@@ -118,101 +118,103 @@ impl PlaceStamp {
     }
 }
 
-/// The directory of a place.
-pub(crate) enum Place {
+/// The parent directory of a path.
+pub(crate) enum ParentDir {
     In(OwnedFd),
     /// The directory does not exist.
     Nowhere,
 }
 
 impl Workspace {
-    /// What stands at an absolute path without links; a link at its end is told as one.
+    /// The state of an absolute path without links. A link in the last component is reported as a
+    /// link.
     #[must_use]
-    pub fn state(&self, path: &Path) -> State {
-        self.look(path, false).there
+    pub fn state(&self, path: &Path) -> PathState {
+        self.snapshot(path, false).there
     }
 
-    /// Looks at an absolute path without links. `content`: with the bytes of a file.
+    /// Takes a snapshot of an absolute path without links, with the bytes of a file if `content` is
+    /// set.
     #[must_use]
-    pub fn look(&self, path: &Path, content: bool) -> Look {
-        let mut look = Look {
+    pub fn snapshot(&self, path: &Path, content: bool) -> PathSnapshot {
+        let mut snapshot = PathSnapshot {
             path: path.to_owned(),
-            there: State::Absent,
+            there: PathState::Absent,
             content: None,
             stamp: None,
         };
         if self.is_masked(path) || self.read_denied(path).is_some() {
-            look.there = State::Unknown {
-                why: "it is closed to tools".into(),
+            snapshot.there = PathState::Unknown {
+                why: "it is denied to tools".into(),
             };
-            return look;
+            return snapshot;
         }
-        if let Err(error) = self.look_into(&mut look, content) {
-            look.content = None;
-            look.there = State::Unknown {
+        if let Err(error) = self.read_into(&mut snapshot, content) {
+            snapshot.content = None;
+            snapshot.there = PathState::Unknown {
                 why: error.to_string(),
             };
         }
-        look
+        snapshot
     }
 
-    fn look_into(&self, look: &mut Look, content: bool) -> io::Result<()> {
-        let (Some(parent), Some(name)) = (look.path.parent(), look.path.file_name()) else {
-            look.there = State::Directory;
+    fn read_into(&self, snapshot: &mut PathSnapshot, content: bool) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (snapshot.path.parent(), snapshot.path.file_name()) else {
+            snapshot.there = PathState::Directory;
             return Ok(());
         };
-        let Place::In(dir) = self.parent(parent)? else {
+        let ParentDir::In(dir) = self.parent(parent)? else {
             return Ok(());
         };
         let Some(stamp) = stamp_at(&dir, name)? else {
             return Ok(());
         };
-        look.stamp = Some(stamp);
+        snapshot.stamp = Some(stamp);
         match stamp.kind {
-            FileType::Directory => look.there = State::Directory,
+            FileType::Directory => snapshot.there = PathState::Directory,
             FileType::Symlink => {
                 let target = link_target(&dir, name)?;
-                look.there = State::Link { target };
+                snapshot.there = PathState::Link { target };
             }
             FileType::RegularFile => {
                 let (there, bytes) = read(&dir, name, content)?;
-                look.there = there;
-                look.content = bytes;
+                snapshot.there = there;
+                snapshot.content = bytes;
             }
             _ => {
-                look.there = State::Unknown {
-                    why: "it is neither file nor directory nor link".into(),
+                snapshot.there = PathState::Unknown {
+                    why: "it is not a file, directory or link".into(),
                 };
             }
         }
         Ok(())
     }
 
-    /// The directory of a place. What is no directory holds nothing.
-    pub(crate) fn parent(&self, parent: &Path) -> io::Result<Place> {
+    /// Opens the parent directory of a path. A parent that is not a directory has no entries.
+    pub(crate) fn parent(&self, parent: &Path) -> io::Result<ParentDir> {
         match handle::directory(&self.slash, parent) {
-            Ok(dir) => Ok(Place::In(dir)),
+            Ok(dir) => Ok(ParentDir::In(dir)),
             Err(error) => match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(Place::Nowhere),
-                // What can be reached through a link stands elsewhere.
-                _ if handle::met_link(&error) => Ok(Place::Nowhere),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(ParentDir::Nowhere),
+                // A path through a link refers to another place.
+                _ if handle::met_link(&error) => Ok(ParentDir::Nowhere),
                 _ => Err(error),
             },
         }
     }
 
-    /// Looks at everything below a directory, ignored files too; links are not followed. Parents come before what is
-    /// in them. With the bytes of files where `content` says so.
+    /// Takes snapshots of everything below a directory, including ignored files. Does not follow
+    /// links. Parents come before their content. `content` decides whether file bytes are included.
     ///
     /// # Errors
-    /// In words: there is more than `files` places or `bytes` bytes, or a part of it cannot be looked at.
-    pub fn look_below(
+    /// There are more than `files` entries or `bytes` bytes, or something cannot be read.
+    pub fn snapshots_below(
         &self,
         dir: &Path,
         content: bool,
         files: usize,
         bytes: u64,
-    ) -> Result<Vec<Look>, String> {
+    ) -> Result<Vec<PathSnapshot>, String> {
         let mut found = Vec::new();
         let mut held = 0_u64;
         let walk = WalkBuilder::new(dir)
@@ -233,34 +235,34 @@ impl Workspace {
             held = held.saturating_add(size);
             if found.len() >= files || held > bytes {
                 let mib = bytes / 1024 / 1024;
-                return Err(format!("it holds more than {files} files or {mib} MiB"));
+                return Err(format!("it has more than {files} files or {mib} MiB"));
             }
-            let look = self.look(entry.path(), content);
-            if let State::Unknown { why } = &look.there {
+            let snapshot = self.snapshot(entry.path(), content);
+            if let PathState::Unknown { why } = &snapshot.there {
                 return Err(format!("`{}` in it: {why}", entry.path().display()));
             }
-            found.push(look);
+            found.push(snapshot);
         }
         Ok(found)
     }
 }
 
-/// What the system says of a name; `None`: nothing.
-pub(crate) fn stamp_at(dir: &OwnedFd, name: &OsStr) -> io::Result<Option<PlaceStamp>> {
+/// The metadata of a name. `None` if it does not exist.
+pub(crate) fn stamp_at(dir: &OwnedFd, name: &OsStr) -> io::Result<Option<PathStamp>> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(PlaceStamp::of(&stat))),
+        Ok(stat) => Ok(Some(PathStamp::of(&stat))),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(State, Option<Vec<u8>>)> {
+fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(PathState, Option<Vec<u8>>)> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?);
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::other("it was changed just now"));
+        return Err(io::Error::other("it was just changed"));
     }
     if meta.size() > SIZE_MAX {
         let mib = SIZE_MAX / 1024 / 1024;
@@ -288,7 +290,7 @@ fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(State, Option
     if bytes > SIZE_MAX {
         return Err(io::Error::other("it grows while it is read"));
     }
-    let there = State::File {
+    let there = PathState::File {
         sha256: hash.finalize().into(),
         bytes,
         mode: meta.mode() & 0o7777,

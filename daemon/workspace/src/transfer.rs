@@ -1,7 +1,8 @@
-//! Moving and copying files, links and directories.
+//! Moves and copies files, links and directories.
 //!
-//! What stands at the destination is either nothing, or the whole of what was meant: it is made beside it and renamed.
-//! Every name is opened and changed by the handle of its directory; no link is followed. Called by `tools`.
+//! The destination either does not exist or is complete: it is written beside its path and renamed.
+//! Every name is opened and changed by the handle of its directory, and no link is followed.
+//! `tools` calls this.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -14,65 +15,68 @@ use rustix::io::Errno;
 use sha2::Digest;
 
 use crate::handle;
-use crate::read::{DEPTH_MAX, FileError, FileKind, OpenFile, Stamp};
-use crate::resolve::{Access, Resolved};
-use crate::tree::{self, Named};
+use crate::read::{DEPTH_MAX, FileError, FileKind, FileStamp, OpenFile};
+use crate::resolve::{Access, ResolvedPath};
+use crate::tree::{self, NamedEntry};
 use crate::workspace::Workspace;
-use crate::write::{Expected, Step, Target, directory_failed, rename_new, temporary_name};
+use crate::write::{
+    ExpectedFile, WriteStep, WriteTarget, directory_failed, rename_new, temporary_name,
+};
 
-/// Entries of a directory that is copied.
+/// Maximum entries of a copied directory.
 pub const COPIED_MAX: usize = 10_000;
-/// Entries of a directory that is moved: all are looked at before.
+/// Maximum entries of a moved directory: all are checked before.
 pub const MOVED_MAX: usize = 100_000;
 
 /// How a move was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moved {
-    /// The same file has a new name.
+pub enum MoveMethod {
+    /// The file was renamed.
     Renamed,
-    /// The destination is on another device: a copy was made and synced, then the source was deleted.
+    /// The destination is on another device: a copy was written and synced, then the source was
+    /// deleted.
     Copied,
 }
 
-/// What a transfer does to the source, and so what may not be in it.
+/// The effect of a transfer on the source, which determines the content that it may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum TransferKind {
     Move,
     Copy,
 }
 
 impl Workspace {
-    /// Moves what stands at `from` (see [`Workspace::entry`]) to `to`, making the directories above it.
-    /// `step` is told of each step where the bytes are copied; an error from it fails the move there.
+    /// Moves `from` (see [`Workspace::entry`]) to `to`, creating parent directories. If bytes are
+    /// copied, calls `step` after each step. An error from `step` aborts there.
     ///
     /// # Errors
-    /// One of the places is closed, or not as expected; the disk fails. Nothing has changed then, but that the source
-    /// may still stand beside a complete copy when its deletion failed.
+    /// One of the paths is denied or has changed, or the disk fails. Nothing has changed then,
+    /// except that the source may remain beside a complete copy if its deletion failed.
     pub fn move_entry(
         &self,
-        from: &Resolved,
-        to: &Resolved,
-        expected: Expected,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
-    ) -> Result<Moved, FileError> {
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        expected: ExpectedFile,
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
+    ) -> Result<MoveMethod, FileError> {
         self.check(from, Access::Write)?;
-        self.sift(from, to, Way::Move)?;
+        self.sift(from, to, TransferKind::Move)?;
         let source = self.source(from)?;
         let target = self.target(to)?;
         target.check(expected)?;
-        step(Step::Made).map_err(|source| FileError::io("move", from.path(), source))?;
+        step(WriteStep::Made).map_err(|source| FileError::io("move", from.path(), source))?;
         let renamed = match expected {
-            Expected::Absent => rename_new(&source.dir, source.name, &target.dir, target.name),
-            Expected::File(_) => {
+            ExpectedFile::Absent => rename_new(&source.dir, source.name, &target.dir, target.name),
+            ExpectedFile::File(_) => {
                 rustix::fs::renameat(&source.dir, source.name, &target.dir, target.name)
             }
         };
         let moved = match renamed {
-            Ok(()) => Moved::Renamed,
+            Ok(()) => MoveMethod::Renamed,
             Err(Errno::XDEV) => {
                 self.move_far(from, &source, target, expected, step)?;
                 let _ = rustix::fs::fsync(&source.dir);
-                return Ok(Moved::Copied);
+                return Ok(MoveMethod::Copied);
             }
             Err(Errno::EXIST) => {
                 return Err(FileError::Exists {
@@ -82,21 +86,21 @@ impl Workspace {
             Err(error) => return Err(FileError::io("move", from.path(), error)),
         };
         let done = |source| FileError::io("sync directory of", to.path(), source);
-        step(Step::Renamed).map_err(done)?;
+        step(WriteStep::Renamed).map_err(done)?;
         for dir in [&target.dir, &source.dir] {
             rustix::fs::fsync(dir).map_err(|error| done(error.into()))?;
         }
         Ok(moved)
     }
 
-    /// A move to another device: copied, synced, and then deleted where it was.
+    /// Moves to another device: copies, syncs, then deletes the source.
     fn move_far(
         &self,
-        from: &Resolved,
-        source: &Target<'_>,
-        target: Target<'_>,
-        expected: Expected,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
+        from: &ResolvedPath,
+        source: &WriteTarget<'_>,
+        target: WriteTarget<'_>,
+        expected: ExpectedFile,
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
     ) -> Result<(), FileError> {
         match from.kind() {
             Some(FileKind::Directory) => {
@@ -107,11 +111,11 @@ impl Workspace {
             Some(FileKind::Link) => copy_link(source, &target, expected)?,
             _ => {
                 let file = self.open_regular(from.path())?;
-                let before = Stamp::unhashed(&file.meta);
+                let before = FileStamp::unhashed(&file.meta);
                 copy_file(&file, target, expected, &|| false, step)?;
-                // Nothing may be lost that was written meanwhile.
+                // Data written meanwhile must not be lost.
                 let now = self.open_regular(from.path())?;
-                if !Stamp::unhashed(&now.meta).same_file(&before) {
+                if !FileStamp::unhashed(&now.meta).same_file(&before) {
                     return Err(FileError::Changed {
                         path: from.path().to_owned(),
                     });
@@ -122,20 +126,21 @@ impl Workspace {
             .map_err(|error| FileError::io("delete", from.path(), error))
     }
 
-    /// Copies what stands at `from` (see [`Workspace::entry`]) to `to`, making the directories above it: a file with
-    /// its mode, a link as a link, a directory with all that is in it. `stop` is asked now and then whether to give up.
+    /// Copies `from` (see [`Workspace::entry`]) to `to`, creating parent directories: a file with
+    /// its mode, a link as a link, a directory with its content. `stop` is polled to cancel.
     ///
     /// # Errors
-    /// One of the places is closed, or not as expected; the disk fails; it was told to stop. Nothing has changed then.
+    /// One of the paths is denied or has changed, the disk fails, or the copy was cancelled.
+    /// Nothing has changed then.
     pub fn copy_entry(
         &self,
-        from: &Resolved,
-        to: &Resolved,
-        expected: Expected,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        expected: ExpectedFile,
         stop: &dyn Fn() -> bool,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
     ) -> Result<(), FileError> {
-        self.sift(from, to, Way::Copy)?;
+        self.sift(from, to, TransferKind::Copy)?;
         let source = self.source(from)?;
         let target = self.target(to)?;
         target.check(expected)?;
@@ -151,10 +156,10 @@ impl Workspace {
 
     fn copy_directory(
         &self,
-        from: &Resolved,
-        target: Target<'_>,
+        from: &ResolvedPath,
+        target: WriteTarget<'_>,
         stop: &dyn Fn() -> bool,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
     ) -> Result<(), FileError> {
         let failed = |source| FileError::io("copy", from.path(), source);
         let source = handle::directory(&self.slash, from.path())
@@ -163,21 +168,21 @@ impl Workspace {
         rustix::fs::mkdirat(&target.dir, temporary.as_str(), Mode::RWXU)
             .map_err(|error| failed(error.into()))?;
         let copied = (|| {
-            step(Step::Made).map_err(failed)?;
+            step(WriteStep::Made).map_err(failed)?;
             let made = handle::subdirectory(&target.dir, OsStr::new(&temporary)).map_err(failed)?;
-            let mut copy = Copy {
+            let mut copy = DirectoryCopy {
                 room: COPIED_MAX,
                 stop,
                 path: from.path(),
             };
             copy.directory(&source, &made, 0)?;
-            step(Step::Written).map_err(failed)?;
-            // One sync for all: thousands of small ones take minutes on a slow disk.
+            step(WriteStep::Written).map_err(failed)?;
+            // One sync for all: thousands of single ones take minutes on a slow disk.
             #[cfg(target_os = "linux")]
             rustix::fs::syncfs(&made).map_err(|error| failed(error.into()))?;
             #[cfg(not(target_os = "linux"))]
             rustix::fs::sync();
-            step(Step::Synced).map_err(failed)?;
+            step(WriteStep::Synced).map_err(failed)?;
             let name = Path::new(&temporary);
             rename_new(&target.dir, name, &target.dir, target.name).map_err(|error| match error {
                 Errno::EXIST => FileError::Exists {
@@ -187,19 +192,19 @@ impl Workspace {
             })
         })();
         if let Err(error) = copied {
-            // Best effort: the error that is told is the one that came first.
+            // Best effort: the first error is the one reported.
             let _ = remove_tree(&target.dir, OsStr::new(&temporary), 0);
             return Err(error);
         }
-        step(Step::Renamed).map_err(failed)?;
+        step(WriteStep::Renamed).map_err(failed)?;
         rustix::fs::fsync(&target.dir).map_err(|error| failed(error.into()))
     }
 
     /// Deletes a file, a link or an empty directory (see [`Workspace::entry`]).
     ///
     /// # Errors
-    /// The place is closed, or a directory is not empty; the disk fails. Nothing has changed then.
-    pub fn delete_entry(&self, at: &Resolved) -> Result<(), FileError> {
+    /// The path is denied, a directory is not empty, or the disk fails. Nothing has changed then.
+    pub fn delete_entry(&self, at: &ResolvedPath) -> Result<(), FileError> {
         self.check(at, Access::Read)?;
         self.check(at, Access::Write)?;
         self.no_root(at.path())?;
@@ -230,11 +235,11 @@ impl Workspace {
             .map_err(|error| FileError::io("sync directory of", at.path(), error))
     }
 
-    /// Makes a directory and those above it. False: it was there.
+    /// Creates a directory and its parents. Returns false if it already exists.
     ///
     /// # Errors
-    /// The place is closed, or something else stands there; the disk fails.
-    pub fn make_directory(&self, at: &Resolved) -> Result<bool, FileError> {
+    /// The path is denied, another file is there, or the disk fails.
+    pub fn make_directory(&self, at: &ResolvedPath) -> Result<bool, FileError> {
         self.check(at, Access::Write)?;
         match at.kind() {
             Some(FileKind::Directory) => Ok(false),
@@ -249,8 +254,8 @@ impl Workspace {
         }
     }
 
-    /// The name of what exists, in its directory.
-    fn source<'a>(&self, from: &'a Resolved) -> Result<Target<'a>, FileError> {
+    /// The directory entry of an existing path.
+    fn source<'a>(&self, from: &'a ResolvedPath) -> Result<WriteTarget<'a>, FileError> {
         let path = from.path();
         let missing = || FileError::Missing {
             path: path.to_owned(),
@@ -265,7 +270,7 @@ impl Workspace {
         }
         let dir = handle::directory(&self.slash, parent)
             .map_err(|source| directory_failed(parent, source))?;
-        Ok(Target {
+        Ok(WriteTarget {
             dir,
             name: Path::new(name),
             path,
@@ -282,9 +287,14 @@ impl Workspace {
         Ok(())
     }
 
-    /// Whether all of a transfer is open to it: a directory must not carry what is closed, or what only a person may
-    /// change, to another name, unless the directory itself was judged as such.
-    fn sift(&self, from: &Resolved, to: &Resolved, way: Way) -> Result<(), FileError> {
+    /// Checks everything in a transferred directory. It must not give denied or protected files
+    /// another name, unless the directory itself was judged as protected.
+    fn sift(
+        &self,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        way: TransferKind,
+    ) -> Result<(), FileError> {
         self.check(from, Access::Read)?;
         self.check(to, Access::Write)?;
         let (old, new) = (from.path(), to.path());
@@ -302,7 +312,7 @@ impl Workspace {
                 });
             }
         }
-        if way == Way::Move {
+        if way == TransferKind::Move {
             self.no_root(old)?;
         }
         if old == new {
@@ -325,21 +335,22 @@ impl Workspace {
             });
         }
         let max = match way {
-            Way::Move => MOVED_MAX,
-            Way::Copy => COPIED_MAX,
+            TransferKind::Move => MOVED_MAX,
+            TransferKind::Copy => COPIED_MAX,
         };
         for (path, kind) in self.below(old, max)? {
             let there = path.strip_prefix(old).map(|rest| new.join(rest));
             let closed = self.closed(&path);
-            let protected = (way == Way::Move && !from.protected() && self.is_protected(&path))
-                || (!to.protected() && there.is_ok_and(|there| self.is_protected(&there)));
+            let protected =
+                (way == TransferKind::Move && !from.protected() && self.is_protected(&path))
+                    || (!to.protected() && there.is_ok_and(|there| self.is_protected(&there)));
             let special = !matches!(kind, FileKind::File | FileKind::Link | FileKind::Directory);
             let why = if closed {
-                "is closed to tools"
+                "is denied to tools"
             } else if protected {
-                "only a person may change"
-            } else if special && way == Way::Copy {
-                "is no file, link or directory"
+                "only the user may change"
+            } else if special && way == TransferKind::Copy {
+                "is not a file, link or directory"
             } else {
                 continue;
             };
@@ -353,18 +364,18 @@ impl Workspace {
     }
 }
 
-/// Copies bytes and mode beside the place, syncs, and takes it.
+/// Copies bytes and mode to a temporary file, syncs, and renames it.
 fn copy_file(
     from: &OpenFile,
-    target: Target<'_>,
-    expected: Expected,
+    target: WriteTarget<'_>,
+    expected: ExpectedFile,
     stop: &dyn Fn() -> bool,
-    step: &mut dyn FnMut(Step) -> io::Result<()>,
+    step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
 ) -> Result<(), FileError> {
     let path = target.path;
     let failed = |source| FileError::io("write", path, source);
     let mut staged = target.stage(expected)?;
-    step(Step::Made).map_err(failed)?;
+    step(WriteStep::Made).map_err(failed)?;
     let mut source = &from.file;
     let mut chunk = vec![0; 256 * 1024];
     loop {
@@ -379,22 +390,22 @@ fn copy_file(
         staged.file.write_all(part).map_err(failed)?;
         staged.hash.update(part);
         staged.size += part.len() as u64;
-        step(Step::Half).map_err(failed)?;
+        step(WriteStep::Half).map_err(failed)?;
     }
     staged
         .dress(Some(from.meta.mode() & 0o777))
         .map_err(failed)?;
-    step(Step::Written).map_err(failed)?;
+    step(WriteStep::Written).map_err(failed)?;
     staged.file.sync_all().map_err(failed)?;
-    step(Step::Synced).map_err(failed)?;
+    step(WriteStep::Synced).map_err(failed)?;
     staged.take_place(step).map(drop)
 }
 
-/// Makes a link with the same words.
+/// Creates a link with the same target text.
 fn copy_link(
-    source: &Target<'_>,
-    target: &Target<'_>,
-    expected: Expected,
+    source: &WriteTarget<'_>,
+    target: &WriteTarget<'_>,
+    expected: ExpectedFile,
 ) -> Result<(), FileError> {
     let failed = |source| FileError::io("make a link at", target.path, source);
     let words = tree::link_target(&source.dir, source.name.as_os_str()).map_err(failed)?;
@@ -403,31 +414,33 @@ fn copy_link(
     rustix::fs::symlinkat(words, &target.dir, name).map_err(|error| failed(error.into()))?;
     let taken = target.check(expected).and_then(|_| {
         let renamed = match expected {
-            Expected::Absent => rename_new(&target.dir, name, &target.dir, target.name),
-            Expected::File(_) => rustix::fs::renameat(&target.dir, name, &target.dir, target.name),
+            ExpectedFile::Absent => rename_new(&target.dir, name, &target.dir, target.name),
+            ExpectedFile::File(_) => {
+                rustix::fs::renameat(&target.dir, name, &target.dir, target.name)
+            }
         };
         renamed.map_err(|error| failed(error.into()))
     });
     if taken.is_err() {
-        // Best effort: the error that is told is the one that came first.
+        // Best effort: the first error is the one reported.
         let _ = rustix::fs::unlinkat(&target.dir, name, AtFlags::empty());
     }
     taken?;
     rustix::fs::fsync(&target.dir).map_err(|error| failed(error.into()))
 }
 
-/// A directory on its way.
-struct Copy<'a> {
+/// A directory copy in progress.
+struct DirectoryCopy<'a> {
     room: usize,
     stop: &'a dyn Fn() -> bool,
     path: &'a Path,
 }
 
-impl Copy<'_> {
+impl DirectoryCopy<'_> {
     fn directory(&mut self, from: &OwnedFd, to: &OwnedFd, depth: usize) -> Result<(), FileError> {
         let path = self.path;
         let failed = |source| FileError::io("copy", path, source);
-        for Named { name, kind } in tree::names(from).map_err(failed)? {
+        for NamedEntry { name, kind } in tree::names(from).map_err(failed)? {
             if (self.stop)() {
                 return Err(FileError::Stopped);
             }
@@ -460,7 +473,7 @@ impl Copy<'_> {
     }
 }
 
-/// One file of a directory that is copied; synced with all the others.
+/// Copies one file of a directory. It is synced with all the others.
 fn copy_small(from: &OwnedFd, to: &OwnedFd, name: &OsStr) -> io::Result<()> {
     use rustix::fs::OFlags;
     let reading = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -469,7 +482,7 @@ fn copy_small(from: &OwnedFd, to: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let mut source = std::fs::File::from(source);
     let meta = source.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::other("something in it was replaced just now"));
+        return Err(io::Error::other("something in it was just replaced"));
     }
     let target = rustix::fs::openat(to, name, writing, Mode::RUSR | Mode::WUSR)?;
     let mut target = std::fs::File::from(target);
@@ -478,13 +491,13 @@ fn copy_small(from: &OwnedFd, to: &OwnedFd, name: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Deletes a directory that was made here, with all that is in it. No link is followed.
+/// Deletes a directory that this module created, with its content. Follows no link.
 fn remove_tree(dir: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     if depth > DEPTH_MAX + 1 {
         return Err(io::ErrorKind::Other.into());
     }
     let inner = handle::subdirectory(dir, name)?;
-    for Named { name, kind } in tree::names(&inner)? {
+    for NamedEntry { name, kind } in tree::names(&inner)? {
         if kind == FileKind::Directory {
             remove_tree(&inner, &name, depth + 1)?;
         } else {

@@ -1,6 +1,8 @@
-//! What stands below a place: names and kinds by directory handle, and the state of each for the log.
+//! Lists directory trees: names and file types by directory handle, and the state of each path for
+//! the log.
 //!
-//! Called by `transfer` before a directory is moved or copied, by `list`, and by `tools` to tell what a call has left.
+//! Called by `transfer` before a directory is moved or copied, by `list`, and by `tools` to report
+//! the effect of a call.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,19 +15,19 @@ use rustix::io::Errno;
 
 use crate::handle;
 use crate::read::{DEPTH_MAX, FileError, FileKind};
-use crate::state::State;
+use crate::state::PathState;
 use crate::workspace::Workspace;
 use crate::write::directory_failed;
 
-/// A name in a directory, and what it is of.
+/// A name in a directory, and its file type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileKind,
 }
 
 /// The names in a directory, in no order.
-pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<Named>> {
+pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<NamedEntry>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
@@ -34,7 +36,7 @@ pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<Named>> {
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not tell.
+            // Some file systems do not report the type.
             FileType::Unknown => match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode),
                 Err(Errno::NOENT) => continue,
@@ -42,7 +44,7 @@ pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<Named>> {
             },
             known => known,
         };
-        found.push(Named {
+        found.push(NamedEntry {
             name: name.to_owned(),
             kind: FileKind::of_type(kind),
         });
@@ -50,17 +52,17 @@ pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<Named>> {
     Ok(found)
 }
 
-/// Where a link leads, by its own words.
+/// The target text of a link.
 pub(crate) fn link_target(dir: &OwnedFd, name: &OsStr) -> io::Result<PathBuf> {
     let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
     Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
 }
 
 impl Workspace {
-    /// All paths below a directory with their kinds, each directory before what is in it.
+    /// All paths below a directory with their types, each directory before its content.
     ///
     /// # Errors
-    /// There are more than `max`, or it cannot be read.
+    /// There are more than `max`, or the directory cannot be read.
     pub fn below(&self, dir: &Path, max: usize) -> Result<Vec<(PathBuf, FileKind)>, FileError> {
         let too_many = || FileError::TooMany {
             path: dir.to_owned(),
@@ -71,7 +73,7 @@ impl Workspace {
         while let Some((here, depth)) = pending.pop() {
             let failed = |source| directory_failed(&here, source);
             let handle = handle::directory(&self.slash, &here).map_err(failed)?;
-            for Named { name, kind } in names(&handle).map_err(failed)? {
+            for NamedEntry { name, kind } in names(&handle).map_err(failed)? {
                 let path = here.join(name);
                 if found.len() >= max {
                     return Err(too_many());
@@ -88,7 +90,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// The permission bits of what stands at an absolute path without links; `None`: nothing that can be seen.
+    /// The permission bits of an absolute path without links. `None` if it does not exist or cannot
+    /// be read.
     #[must_use]
     pub fn mode(&self, path: &Path) -> Option<u32> {
         let dir = handle::directory(&self.slash, path.parent()?).ok()?;
@@ -96,12 +99,12 @@ impl Workspace {
         Some(stat.st_mode & 0o7777)
     }
 
-    /// What stands at a path and everywhere below it. A directory of more than `max` entries is told by itself, as not
-    /// looked at.
+    /// The states of a path and everything below it. For a directory with more than `max` entries,
+    /// returns only the directory itself, as unknown.
     #[must_use]
-    pub fn states(&self, path: &Path, max: usize) -> Vec<(PathBuf, State)> {
+    pub fn states(&self, path: &Path, max: usize) -> Vec<(PathBuf, PathState)> {
         let state = self.state(path);
-        if state != State::Directory {
+        if state != PathState::Directory {
             return vec![(path.to_owned(), state)];
         }
         match self.below(path, max) {
@@ -110,13 +113,13 @@ impl Workspace {
                     let state = self.state(&path);
                     (path, state)
                 });
-                std::iter::once((path.to_owned(), State::Directory))
+                std::iter::once((path.to_owned(), PathState::Directory))
                     .chain(below)
                     .collect()
             }
             Err(error) => {
                 let why = error.to_string();
-                vec![(path.to_owned(), State::Unknown { why })]
+                vec![(path.to_owned(), PathState::Unknown { why })]
             }
         }
     }

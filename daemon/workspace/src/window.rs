@@ -1,62 +1,66 @@
-//! Some lines of a file, out of however many, in memory that depends on the window alone.
+//! Reads some lines of a file in memory that depends only on the window, not on the file.
 //!
-//! One pass over the file: it counts all lines and takes the stamp of the whole on the way.
+//! A single pass counts all lines and computes the stamp of the whole file.
 
 use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use crate::read::{FileError, OpenFile, SIZE_MAX, Stamp};
-use crate::resolve::Resolved;
+use crate::read::{FileError, FileStamp, OpenFile, SIZE_MAX};
+use crate::resolve::ResolvedPath;
 use crate::workspace::Workspace;
 
-/// Which lines are wanted, and how much of them.
+/// The lines to read, and their limits.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct LineWindow {
     /// The first line, from 1.
     pub first: u64,
     pub lines_max: u64,
-    /// Bytes kept of one line.
+    /// Maximum bytes kept of one line.
     pub line_bytes_max: usize,
-    /// Bytes kept in all.
+    /// Maximum bytes kept in all.
     pub bytes_max: usize,
 }
 
-/// What a window shows.
+/// The content of a window.
 #[derive(Clone, Debug)]
-pub struct Kept {
-    /// The lines from `first` on, without their ends.
-    pub lines: Vec<KeptLine>,
-    /// Lines of the whole file.
+pub struct WindowContent {
+    /// The lines from `first` on, without line ends.
+    pub lines: Vec<WindowLine>,
+    /// Number of lines of the whole file.
     pub total: u64,
-    pub stamp: Stamp,
-    /// The first bytes of the file, by which its kind is told.
+    pub stamp: FileStamp,
+    /// The first bytes of the file, to detect its type.
     pub head: Vec<u8>,
 }
 
-/// A line, or its beginning.
+/// A line, or its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeptLine {
+pub struct WindowLine {
     pub bytes: Vec<u8>,
-    /// Bytes that were not kept.
+    /// Number of bytes truncated.
     pub left_out: u64,
 }
 
-/// How much of the beginning is looked at to tell text from binary.
+/// How many bytes are used to tell text from binary data.
 const HEAD: usize = 8192;
 
 impl Workspace {
     /// Reads a window of a file.
     ///
     /// # Errors
-    /// As `open_file`; or the disk fails.
-    pub fn window(&self, at: &Resolved, window: Window) -> Result<Kept, FileError> {
+    /// As `open_file`, or the disk fails.
+    pub fn window(
+        &self,
+        at: &ResolvedPath,
+        window: LineWindow,
+    ) -> Result<WindowContent, FileError> {
         let OpenFile { file, meta } = self.open_file(at)?;
         let mut file = file.take(SIZE_MAX + 1);
         let mut hash = Sha256::new();
         let mut size = 0_u64;
         let mut head = Vec::with_capacity(HEAD);
-        let mut taker = Taker::new(window);
+        let mut taker = WindowReader::new(window);
         let mut chunk = vec![0; 128 * 1024];
         loop {
             let count = match file.read(&mut chunk) {
@@ -78,35 +82,35 @@ impl Workspace {
             });
         }
         let (lines, total) = taker.finish();
-        Ok(Kept {
+        Ok(WindowContent {
             lines,
             total,
-            stamp: Stamp::new(&meta, size, hash),
+            stamp: FileStamp::new(&meta, size, hash),
             head,
         })
     }
 }
 
-struct Taker {
-    window: Window,
-    lines: Vec<KeptLine>,
+struct WindowReader {
+    window: LineWindow,
+    lines: Vec<WindowLine>,
     kept: usize,
     /// Number of the line that the next byte belongs to.
     line: u64,
-    /// That line has bytes already.
+    /// That line already has bytes.
     begun: bool,
-    current: KeptLine,
+    current: WindowLine,
 }
 
-impl Taker {
-    fn new(window: Window) -> Self {
+impl WindowReader {
+    fn new(window: LineWindow) -> Self {
         Self {
             window,
             lines: Vec::new(),
             kept: 0,
             line: 1,
             begun: false,
-            current: KeptLine::default(),
+            current: WindowLine::default(),
         }
     }
 
@@ -168,7 +172,7 @@ impl Taker {
         self.begun = false;
     }
 
-    fn finish(mut self) -> (Vec<KeptLine>, u64) {
+    fn finish(mut self) -> (Vec<WindowLine>, u64) {
         let total = self.line - 1 + u64::from(self.begun);
         if self.begun && self.line >= self.window.first && !self.full() {
             self.end_line();

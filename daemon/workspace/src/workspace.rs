@@ -1,65 +1,68 @@
-//! What a session may read and write, fixed when it is opened.
+//! The files that a session may read and write, fixed when the workspace is opened.
 //!
-//! Judges places by their resolved paths; opens nothing but the handle that everything else is opened from.
+//! Judges resolved paths. Opens only the handle that everything else is opened from.
 
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 use rustix::fd::OwnedFd;
 
-use crate::closed::{self, Closed};
+use crate::deny_read::{self, DenyRead};
 use crate::resolve::PathError;
 use crate::{handle, resolve};
 
-/// What a workspace is made from.
+/// Configuration of a workspace.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The workspace root: writable.
+pub struct WorkspaceOptions {
+    /// The workspace root. Writable.
     pub root: PathBuf,
     /// Where relative paths start.
     pub cwd: PathBuf,
-    /// Further writable directories.
+    /// More writable directories.
     pub extra_writable: Vec<PathBuf>,
-    /// Neither read nor written by any tool (`<home>`, the run directory), although a root may hold them.
+    /// Directories that no tool reads or writes, even below a root: `<home>` and the run directory.
     pub masked: Vec<PathBuf>,
-    /// Directories below a masked one that may be read all the same: the session's own spilled outputs.
+    /// Directories below a masked one that may still be read: the session's own saved outputs.
     pub readable: Vec<PathBuf>,
-    /// The session's own directory for what is temporary, if it has one: writable, also within a masked one.
+    /// The session's temporary directory, if it has one. Writable, even below a masked directory.
     pub temp: Option<PathBuf>,
-    /// Globs of what is never read: `~` is the user's home, relative ones start at the root, `dir/**` covers `dir`.
+    /// Globs of files that are never read. `~` is the user's home, relative globs start at the
+    /// root, `dir/**` includes `dir`.
     pub deny_read: Vec<String>,
-    /// What `~` stands for.
+    /// The directory for `~`.
     pub user_home: PathBuf,
 }
 
 /// The files that a session works on.
 #[derive(Debug)]
 pub struct Workspace {
-    /// Resolved; the workspace root comes first.
+    /// Resolved. The workspace root comes first.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) cwd: PathBuf,
     pub(crate) user_home: PathBuf,
     masked: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     temp: Option<PathBuf>,
-    closed: Closed,
+    closed: DenyRead,
     problems: Vec<PathError>,
-    /// The handle of `/`: everything is opened from here, along paths without links.
+    /// A handle of `/`: everything is opened from here, along link-free paths.
     pub(crate) slash: OwnedFd,
 }
 
 impl Workspace {
-    /// Resolves all the places once. A root that is replaced by a link later is not followed.
+    /// Resolves all directories once. If a root is replaced by a link later, the link is not
+    /// followed.
     ///
-    /// A glob that is none closes nothing and stands in [`Self::problems`]; the others hold.
+    /// An invalid glob denies nothing and is listed in [`Self::problems`]. The others apply.
     ///
     /// # Errors
-    /// A place cannot be resolved or is not absolute.
-    pub fn open(options: Options) -> Result<Self, PathError> {
+    /// A directory cannot be resolved or is not absolute.
+    pub fn open(options: WorkspaceOptions) -> Result<Self, PathError> {
         let single = [&options.root, &options.cwd];
         let many = [&options.extra_writable, &options.masked, &options.readable];
         let places = single.into_iter().chain(many.into_iter().flatten());
-        // Resolved from `/` they would be other places than was meant: `.` would open all there is.
+        // Resolving relative ones from `/` would change their meaning: `.` would make everything
+        // writable.
         if let Some(place) = places.into_iter().find(|place| !place.is_absolute()) {
             return Err(PathError::Relative {
                 path: place.clone(),
@@ -87,10 +90,11 @@ impl Workspace {
         let mut problems = Vec::new();
         for pattern in &options.deny_read {
             let named = absolute_globs(pattern, &root, &options.user_home);
-            // Places are compared by where they lead: what is closed by way of a link is closed there too.
+            // Paths are compared after resolution: a file denied through a link is denied at its
+            // target too.
             let led: Vec<_> = named.iter().filter_map(|glob| where_led(glob)).collect();
             for glob in named.into_iter().chain(led) {
-                match closed::built(&glob) {
+                match deny_read::compile_glob(&glob) {
                     Ok(_) => globs.push((pattern.clone(), glob)),
                     Err(source) => {
                         // The other forms of the pattern fail for the same reason.
@@ -106,14 +110,14 @@ impl Workspace {
             masked: all(&options.masked)?,
             readable: all(&options.readable)?,
             temp,
-            closed: Closed::new(globs).map_err(|source| bad_glob("deny_read", &source))?,
+            closed: DenyRead::new(globs).map_err(|source| bad_glob("deny_read", &source))?,
             problems,
             roots,
             slash,
         })
     }
 
-    /// What was left out when it was opened: globs of `deny_read` that are none.
+    /// Invalid `deny_read` globs that were ignored.
     #[must_use]
     pub fn problems(&self) -> &[PathError] {
         &self.problems
@@ -131,31 +135,31 @@ impl Workspace {
         &self.cwd
     }
 
-    /// All directories below which files may be written, the workspace root first.
+    /// All writable directories, the workspace root first.
     #[must_use]
     pub fn writable_roots(&self) -> &[PathBuf] {
         &self.roots
     }
 
-    /// The session's own directory for what is temporary, resolved.
+    /// The session's temporary directory, resolved.
     #[must_use]
     pub fn temp(&self) -> Option<&Path> {
         self.temp.as_deref()
     }
 
-    /// Directories below masked ones that may be read all the same, resolved.
+    /// Readable directories below masked ones, resolved.
     #[must_use]
     pub fn exposed(&self) -> &[PathBuf] {
         &self.readable
     }
 
-    /// What `~` stands for.
+    /// The directory for `~`.
     #[must_use]
     pub fn user_home(&self) -> &Path {
         &self.user_home
     }
 
-    /// A path as people and models write it here: relative to the working directory where it is below it.
+    /// The path to show to users and models: relative to the working directory if it is below it.
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let short = path.strip_prefix(&self.cwd).unwrap_or(path);
@@ -167,7 +171,7 @@ impl Workspace {
         short.to_string_lossy().into_owned()
     }
 
-    /// The innermost writable root that a resolved path is in.
+    /// The innermost writable root that contains a resolved path.
     pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
         let holding = self.roots.iter().filter(|root| path.starts_with(root));
         holding
@@ -175,7 +179,7 @@ impl Workspace {
             .map(PathBuf::as_path)
     }
 
-    /// Whether a resolved path belongs to what no tool may touch.
+    /// Whether no tool may touch a resolved path.
     pub(crate) fn is_masked(&self, path: &Path) -> bool {
         let own = self
             .temp
@@ -184,37 +188,37 @@ impl Workspace {
         (!own && self.masked.iter().any(|masked| path.starts_with(masked))) || is_process_file(path)
     }
 
-    /// Whether a masked path may be read all the same.
+    /// Whether a masked path may still be read.
     pub(crate) fn is_exposed(&self, path: &Path) -> bool {
         self.readable
             .iter()
             .any(|readable| path.starts_with(readable))
     }
 
-    /// The `deny_read` glob that a resolved path falls under.
+    /// The `deny_read` glob that matches a resolved path.
     pub(crate) fn read_denied(&self, path: &Path) -> Option<&str> {
         self.denied_text(self.denied_at(path)?)
     }
 
-    /// All globs of `deny_read`: each as it was given, and as it is compared.
+    /// All `deny_read` globs: each as written, and as compared.
     pub(crate) fn closed_globs(&self) -> &[(String, String)] {
         self.closed.texts()
     }
 
-    /// Which `deny_read` glob a path falls under.
+    /// The index of the `deny_read` glob that matches a path.
     pub(crate) fn denied_at(&self, path: &Path) -> Option<usize> {
         self.closed.at(path)
     }
 
-    /// A `deny_read` glob as it was given.
+    /// A `deny_read` glob as written.
     pub(crate) fn denied_text(&self, index: usize) -> Option<&str> {
         let (pattern, _) = self.closed.texts().get(index)?;
         Some(pattern)
     }
 
-    /// Whether something below a resolved directory is closed to reading, or may be: a masked place, a process, or
-    /// what a `deny_read` glob can match.
-    pub(crate) fn holds_closed(&self, dir: &Path) -> bool {
+    /// Whether a resolved directory contains, or may contain, paths that are denied to read: a
+    /// masked path, a process, or a match of a `deny_read` glob.
+    pub(crate) fn contains_denied(&self, dir: &Path) -> bool {
         let processes = Path::new("/proc").starts_with(dir);
         let masked = self.masked.iter().any(|masked| masked.starts_with(dir));
         let denied = || {
@@ -225,7 +229,7 @@ impl Workspace {
     }
 }
 
-/// `/proc/<pid>` shows environments and memory, ours with keys in it too.
+/// `/proc/<pid>` exposes environments and memory, including our own with its keys.
 pub(crate) fn is_process_file(path: &Path) -> bool {
     let Ok(rest) = path.strip_prefix("/proc") else {
         return false;
@@ -237,19 +241,21 @@ pub(crate) fn is_process_file(path: &Path) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether an absolute glob may match a place below `dir`. Looks part by part; what is not plain may match anything.
+/// Whether an absolute glob may match a path below `dir`. Compares component by component. A
+/// component with wildcards may match anything.
 fn may_match_below(glob: &str, dir: &Path) -> bool {
     let mut parts = glob.split('/').filter(|part| !part.is_empty());
     for name in dir.components().skip(1) {
         let Some(part) = parts.next() else {
-            // The directory is below what the glob names: it is denied itself, or not meant.
+            // The directory is below the glob's path: it is denied itself, or unrelated.
             return false;
         };
-        // `{a/b,c}` has its slash inside, and `**` goes over all of them.
+        // `{a/b,c}` contains a slash, and `**` spans components.
         if part == "**" || part.contains(['{', '}']) {
             return true;
         }
-        // To build a matcher takes longer than all else here, and this is asked for each path; few parts need one.
+        // Building a matcher is the slowest part, and this runs for each path. Few components need
+        // one.
         let fits = match plain_name(part) {
             Some(plain) => name.as_os_str() == plain.as_str(),
             None => GlobBuilder::new(part).build().map_or(true, |part| {
@@ -263,14 +269,14 @@ fn may_match_below(glob: &str, dir: &Path) -> bool {
     parts.next().is_some()
 }
 
-/// A pattern as absolute globs. `dir/**` covers `dir` itself too, so it becomes two.
+/// Turns a pattern into absolute globs. `dir/**` includes `dir`, so it becomes two.
 pub(crate) fn absolute_globs(pattern: &str, root: &Path, home: &Path) -> Vec<String> {
     let below =
         |dir: &Path, rest: &str| format!("{}/{rest}", globset::escape(&dir.to_string_lossy()));
     let whole = if pattern == "~" {
         globset::escape(&home.to_string_lossy())
     } else if let Some(rest) = pattern.strip_prefix("~/") {
-        // Paths are compared after resolution: a home that is a link must be matched by where it leads.
+        // Paths are compared after resolution, so a home that is a link must be resolved too.
         let home = resolve::real(Path::new("/"), home).unwrap_or_else(|_| home.to_owned());
         below(&home, rest)
     } else if pattern.starts_with('/') {
@@ -282,14 +288,14 @@ pub(crate) fn absolute_globs(pattern: &str, root: &Path, home: &Path) -> Vec<Str
     if let Some(dir) = whole.strip_suffix("/**") {
         globs.push(dir.to_owned());
     } else {
-        // What denies a directory denies what is in it.
+        // Denying a directory denies its content.
         globs.push(format!("{whole}/**"));
     }
     globs.push(whole);
     globs
 }
 
-/// An absolute glob in two: the names at its beginning that are plain, as a path, and the rest.
+/// Splits an absolute glob into its leading path without wildcards and the rest.
 pub(crate) fn split_glob(glob: &str) -> (PathBuf, String) {
     let mut fixed = PathBuf::from("/");
     let mut names = glob.split('/').filter(|name| !name.is_empty()).peekable();
@@ -300,7 +306,7 @@ pub(crate) fn split_glob(glob: &str) -> (PathBuf, String) {
     (fixed, names.collect::<Vec<_>>().join("/"))
 }
 
-/// A glob with its plain beginning as a place without links.
+/// Joins a resolved leading path and the rest of a glob.
 pub(crate) fn joined_glob(start: &Path, rest: &str) -> String {
     let start = globset::escape(&start.to_string_lossy());
     let start = start.trim_end_matches('/');
@@ -311,14 +317,14 @@ pub(crate) fn joined_glob(start: &Path, rest: &str) -> String {
     }
 }
 
-/// The glob for what an absolute one names by way of a link. `None`: there is no link on its plain beginning.
+/// The glob with links in its leading path resolved. `None` if there are no links.
 fn where_led(glob: &str) -> Option<String> {
     let (fixed, rest) = split_glob(glob);
     let start = resolve::real(Path::new("/"), &fixed).ok()?;
     (start != fixed).then(|| joined_glob(&start, &rest))
 }
 
-/// The only name that a part of a glob can match, if that is so: without wildcards but those that are escaped.
+/// The only name that a glob component can match: it has no wildcards except escaped ones.
 fn plain_name(part: &str) -> Option<String> {
     let mut name = String::new();
     let mut rest = part.chars();

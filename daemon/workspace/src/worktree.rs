@@ -1,8 +1,8 @@
-//! What stands in the workspace, by name, size and time only: so that it can be told what a command has changed.
+//! Surveys the workspace by name, size and time, to determine the files that a command changed.
 //!
-//! Sees what git would see: no ignored files that are not tracked, nothing in `.git`, no repositories inside of this one,
-//! no links followed. Reads a file only where its time is too young to be trusted. Called by `session`, before and after
-//! commands.
+//! Sees the same files as git: no untracked ignored files, no `.git`, no nested repositories, and
+//! no followed links. Reads a file only if its times are too recent to be reliable. `session` calls
+//! this before and after commands.
 
 mod index;
 
@@ -17,28 +17,28 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
-use crate::gitdirs::GitDirectory;
+use crate::git_directories::GitDirectory;
 use crate::read::SIZE_MAX;
 use crate::repository::is_repository;
 use crate::workspace::Workspace;
 
-/// A file that was changed a shorter time ago than this may be changed again without a new time or size.
+/// A file changed more recently than this may change again without a new time or size.
 const YOUNG: Duration = Duration::from_millis(100);
 
-/// Names in ignored directories that are looked at for the sake of tracked files in them.
+/// How many names in ignored directories are checked for tracked files.
 const OPENED_MAX: usize = 1_000;
 
-/// What a place is, as far as that can be told without reading it.
+/// An entry of a survey, as far as it is known without reading the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum SurveyEntry {
     Directory,
     /// A file or a link.
-    Leaf(Leaf),
+    Leaf(FileInfo),
 }
 
 /// A file or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaf {
+pub struct FileInfo {
     pub link: bool,
     /// Permission bits.
     pub mode: u32,
@@ -46,56 +46,57 @@ pub struct Leaf {
     inode: u64,
     mtime_ns: i128,
     ctime_ns: i128,
-    /// Of a file whose times are young: they alone do not say whether it changes.
+    /// Hash of a file with recent times, which alone cannot show a change.
     sha256: Option<[u8; 32]>,
 }
 
-/// All that stands in the workspace.
+/// All files in the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct Survey {
     /// By path from the root.
-    pub places: BTreeMap<PathBuf, Mark>,
-    /// What no checkpoint holds, looked at so that it can be told that it has changed: what has no text for a path, and
-    /// what git tracks among more ignored files than are looked at.
-    pub unkept: BTreeMap<PathBuf, Mark>,
-    /// What stands beside them and is not looked at: ignored, closed, a repository of its own. Not what is below that.
-    /// Also directories that could not be read; the root itself (``) where it is not known which.
+    pub places: BTreeMap<PathBuf, SurveyEntry>,
+    /// Entries that no checkpoint contains, recorded only to detect changes: paths that are not
+    /// UTF-8, and tracked files in directories with too many ignored files.
+    pub unkept: BTreeMap<PathBuf, SurveyEntry>,
+    /// Paths that were not surveyed: ignored, denied, or nested repositories. Paths below these are
+    /// not listed. Includes unreadable directories, or the root (``) if it is unknown which one
+    /// failed.
     pub hidden: BTreeSet<PathBuf>,
-    /// Why it is not known what git tracks: then what is ignored is hidden, tracked or not.
+    /// Why git's tracked files are unknown. All ignored files are then hidden.
     pub blind: Option<String>,
-    /// The files that say what is ignored, where they are not among the places. By absolute path.
-    rules: BTreeMap<PathBuf, Leaf>,
+    /// Ignore files that are not among the entries, by absolute path.
+    rules: BTreeMap<PathBuf, FileInfo>,
 }
 
-impl Tree {
-    fn at(&self, path: &Path) -> Option<&Mark> {
+impl Survey {
+    fn at(&self, path: &Path) -> Option<&SurveyEntry> {
         self.places.get(path).or_else(|| self.unkept.get(path))
     }
 
-    /// Whether a place was there, or may have been, without being looked at.
+    /// Whether a path existed, or may have existed, without being surveyed.
     #[must_use]
     pub fn hides(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.hidden.contains(above))
     }
 
-    /// The places that are not the same in both, in order. What was hidden before and is not now has not changed.
+    /// The paths that differ, in order. A path that was hidden before and is visible now counts as
+    /// unchanged.
     #[must_use]
     pub fn differences(&self, after: &Self) -> Vec<PathBuf> {
         self.different(&self.places, &after.places)
     }
 
-    /// The places that are not the same in both, in order, also those that were hidden before: what is known of this one
-    /// says nothing of them.
+    /// The paths that differ, in order, including paths that were hidden before.
     #[must_use]
-    pub fn news(&self, after: &Self) -> Vec<PathBuf> {
+    pub fn all_differences(&self, after: &Self) -> Vec<PathBuf> {
         let mut all = self.differences(after);
-        all.extend(less(&after.places, &self.places));
+        all.extend(missing_paths(&after.places, &self.places));
         all.sort();
         all.dedup();
         all
     }
 
-    /// As `differences`, of what no checkpoint holds.
+    /// Like `differences`, for entries that no checkpoint contains.
     #[must_use]
     pub fn unkept_differences(&self, after: &Self) -> Vec<PathBuf> {
         self.different(&self.unkept, &after.unkept)
@@ -103,10 +104,10 @@ impl Tree {
 
     fn different(
         &self,
-        before: &BTreeMap<PathBuf, Mark>,
-        after: &BTreeMap<PathBuf, Mark>,
+        before: &BTreeMap<PathBuf, SurveyEntry>,
+        after: &BTreeMap<PathBuf, SurveyEntry>,
     ) -> Vec<PathBuf> {
-        let mut all = less(before, after);
+        let mut all = missing_paths(before, after);
         let other = after.iter().filter(|(path, mark)| match before.get(*path) {
             Some(before) => !before.same(mark),
             None => !self.hides(path),
@@ -116,9 +117,9 @@ impl Tree {
         all
     }
 
-    /// Whether what is ignored is said otherwise in the later look.
+    /// Whether the ignore rules differ.
     fn rules_differ(&self, after: &Self) -> bool {
-        let among = |tree: &Self| -> BTreeMap<PathBuf, Mark> {
+        let among = |tree: &Self| -> BTreeMap<PathBuf, SurveyEntry> {
             let rules = tree.places.iter().filter(|(path, _)| is_rule(path));
             rules.map(|(path, mark)| (path.clone(), *mark)).collect()
         };
@@ -126,18 +127,18 @@ impl Tree {
     }
 }
 
-impl Mark {
-    /// `None`: nothing is there, or what is none of these.
+impl SurveyEntry {
+    /// Returns `None` if the path does not exist or has another file type.
     fn of(path: &Path) -> Option<Self> {
         let meta = path.symlink_metadata().ok()?;
         let kind = meta.file_type();
         if kind.is_dir() {
             return Some(Self::Directory);
         }
-        (kind.is_file() || kind.is_symlink()).then(|| Self::Leaf(Leaf::of(&meta)))
+        (kind.is_file() || kind.is_symlink()).then(|| Self::Leaf(FileInfo::of(&meta)))
     }
 
-    /// Whether its times alone do not say that it is as it was.
+    /// Whether its times alone cannot prove that it is unchanged.
     #[must_use]
     pub fn is_young(&self) -> bool {
         matches!(self, Self::Leaf(leaf) if leaf.sha256.is_some())
@@ -147,9 +148,10 @@ impl Mark {
         match (self, other) {
             (Self::Directory, Self::Directory) => true,
             (Self::Leaf(one), Self::Leaf(two)) => {
-                // What was young in the first look is compared by its content, which the second has then too.
+                // A file with recent times in the first survey is compared by its content, which
+                // the second survey then hashes too.
                 let content = one.sha256.is_none() || one.sha256 == two.sha256;
-                let plain = |leaf: &Leaf| Leaf {
+                let plain = |leaf: &FileInfo| FileInfo {
                     sha256: None,
                     ..*leaf
                 };
@@ -161,14 +163,14 @@ impl Mark {
 }
 
 impl Workspace {
-    /// Looks at all files of the workspace root. `before`: an earlier look, so that what was too young in it is read, and
-    /// what was seen in it is looked at whether or not it is ignored by now.
+    /// Surveys all files of the workspace root. Of an earlier survey `before`, files with recent
+    /// times are hashed, and its entries are included even if they are ignored now.
     ///
     /// # Errors
     /// There are more than `max` files.
-    pub fn survey(&self, max: usize, before: Option<&Tree>) -> Result<Tree, TooMany> {
+    pub fn survey(&self, max: usize, before: Option<&Survey>) -> Result<Survey, TooManyFiles> {
         let root = self.root();
-        let mut look = Looking::new(self, max, before);
+        let mut look = Surveyor::new(self, max, before);
         let mut walk = WalkBuilder::new(root);
         walk.standard_filters(false)
             .parents(true)
@@ -198,8 +200,8 @@ impl Workspace {
             look.take_tracked(repository)?;
         }
         if let Some(before) = before {
-            let mut passed_over = less(&before.places, &look.tree.places);
-            passed_over.append(&mut less(&before.unkept, &look.tree.unkept));
+            let mut passed_over = missing_paths(&before.places, &look.tree.places);
+            passed_over.append(&mut missing_paths(&before.unkept, &look.tree.unkept));
             for path in passed_over {
                 look.take_passed_over(&path)?;
             }
@@ -211,8 +213,12 @@ impl Workspace {
         Ok(tree)
     }
 
-    /// The files that say what is ignored and that are not among the places: ignored themselves, or above the root.
-    fn rules(&self, tree: &Tree, repository: Option<&Repository>) -> BTreeMap<PathBuf, Leaf> {
+    /// Ignore files that are not among the entries: ignored themselves, or above the root.
+    fn rules(
+        &self,
+        tree: &Survey,
+        repository: Option<&SurveyedRepository>,
+    ) -> BTreeMap<PathBuf, FileInfo> {
         let root = self.root();
         let hidden = tree.hidden.iter().filter(|path| is_rule(path));
         let mut paths: Vec<PathBuf> = hidden.map(|path| root.join(path)).collect();
@@ -223,16 +229,16 @@ impl Workspace {
             paths.extend(above.map(|above| above.join(".gitignore")));
         }
         let there = paths.into_iter().filter_map(|path| {
-            let leaf = Leaf::of(&path.symlink_metadata().ok()?);
+            let leaf = FileInfo::of(&path.symlink_metadata().ok()?);
             Some((path, leaf))
         });
         there.collect()
     }
 
-    /// What has come between two looks and is ignored in the second, where what is ignored was said otherwise in the
-    /// first: it may not have been ignored when it came.
+    /// Paths that appeared between two surveys and are ignored in the second, if the ignore rules
+    /// changed. They may not have been ignored when they were created.
     #[must_use]
-    pub fn newly_ignored(&self, before: &Tree, after: &Tree) -> Vec<PathBuf> {
+    pub fn newly_ignored(&self, before: &Survey, after: &Survey) -> Vec<PathBuf> {
         if !before.rules_differ(after) {
             return Vec::new();
         }
@@ -244,12 +250,12 @@ impl Workspace {
             let path = self.root().join(relative);
             let closed = self.is_masked(&path) || self.read_denied(&path).is_some();
             let git = relative.file_name() == Some(OsStr::new(".git")) || is_repository(&path);
-            !closed && !git && Mark::of(&path).is_some()
+            !closed && !git && SurveyEntry::of(&path).is_some()
         });
         ignored.cloned().collect()
     }
 
-    /// Whether a file may be read by us.
+    /// Whether this process may read a file.
     #[must_use]
     pub fn readable(&self, path: &Path) -> bool {
         rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
@@ -267,49 +273,52 @@ impl Workspace {
         }
     }
 
-    /// Where the repository that the workspace root is a work tree of keeps its objects, its index, and its own rules of
-    /// what is ignored. `None`: it is no work tree.
+    /// The repository whose work tree is the workspace root: its objects, index and ignore rules.
+    /// `None` if there is none.
     #[must_use]
-    pub fn repository(&self) -> Option<Repository> {
+    pub fn repository(&self) -> Option<SurveyedRepository> {
         let mut at = self.root();
         loop {
-            // The person's home and `/` are no projects because they hold a `.git`.
+            // The user's home and `/` are not projects because of a `.git`.
             if at == self.user_home || at.parent().is_none() {
                 return None;
             }
             if is_repository(at) {
-                return Repository::of(self, &self.git_directory(at, &at.join(".git"), false)?);
+                return SurveyedRepository::of(
+                    self,
+                    &self.git_directory(at, &at.join(".git"), false)?,
+                );
             }
             at = at.parent()?;
         }
     }
 }
 
-/// What a directory is that the walk has passed over.
+/// A directory that the walk skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum SkippedDirectory {
     Open,
-    /// There is too much in it that is ignored, all of which would be hidden by its name.
+    /// It has too many ignored files, which its name would hide.
     Crowded,
-    /// Behind a link, or in a repository of its own.
+    /// Reached through a link, or in a nested repository.
     Elsewhere,
 }
 
-/// A look that goes on.
-struct Looking<'a> {
+/// A survey in progress.
+struct Surveyor<'a> {
     workspace: &'a Workspace,
-    before: Option<&'a Tree>,
+    before: Option<&'a Survey>,
     max: usize,
     young_since: i128,
-    tree: Tree,
-    /// Directories that the walk has passed over.
-    ways: HashMap<PathBuf, Way>,
-    /// Names in those of them that were opened.
+    tree: Survey,
+    /// Directories that the walk skipped.
+    ways: HashMap<PathBuf, SkippedDirectory>,
+    /// Names in the opened ones among them.
     opened: usize,
 }
 
-impl<'a> Looking<'a> {
-    fn new(workspace: &'a Workspace, max: usize, before: Option<&'a Tree>) -> Self {
+impl<'a> Surveyor<'a> {
+    fn new(workspace: &'a Workspace, max: usize, before: Option<&'a Survey>) -> Self {
         let young_since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
@@ -319,34 +328,34 @@ impl<'a> Looking<'a> {
             before,
             max,
             young_since: i128::try_from(young_since.as_nanos()).unwrap_or(i128::MAX),
-            tree: Tree::default(),
+            tree: Survey::default(),
             ways: HashMap::new(),
             opened: 0,
         }
     }
 
-    /// Looks at a place, unless it is closed.
-    fn take(&mut self, relative: &Path) -> Result<(), TooMany> {
+    /// Records a path unless it is denied.
+    fn take(&mut self, relative: &Path) -> Result<(), TooManyFiles> {
         let path = self.workspace.root().join(relative);
         let closed =
             || self.workspace.is_masked(&path) || self.workspace.read_denied(&path).is_some();
         if relative.as_os_str().is_empty() || closed() {
             return Ok(());
         }
-        let Some(mut mark) = Mark::of(&path) else {
+        let Some(mut mark) = SurveyEntry::of(&path) else {
             return Ok(());
         };
-        if let Mark::Leaf(leaf) = &mut mark {
+        if let SurveyEntry::Leaf(leaf) = &mut mark {
             let earlier = self.before.and_then(|before| before.at(relative));
             let young = leaf.mtime_ns.max(leaf.ctime_ns) >= self.young_since;
-            if !leaf.link && (young || earlier.is_some_and(Mark::is_young)) {
+            if !leaf.link && (young || earlier.is_some_and(SurveyEntry::is_young)) {
                 leaf.sha256 = self.workspace.hash(&path);
             }
         }
         if self.tree.places.len() + self.tree.unkept.len() >= self.max {
-            return Err(TooMany { max: self.max });
+            return Err(TooManyFiles { max: self.max });
         }
-        // A name that is no text cannot be told to anybody.
+        // A name that is not UTF-8 cannot be reported.
         let is_kept = relative.to_str().is_some()
             && self
                 .before
@@ -363,11 +372,11 @@ impl<'a> Looking<'a> {
 
     fn is_crowded(&self, relative: &Path) -> bool {
         let above = relative.parent();
-        above.is_some_and(|above| self.ways.get(above) == Some(&Way::Crowded))
+        above.is_some_and(|above| self.ways.get(above) == Some(&SkippedDirectory::Crowded))
     }
 
-    /// Looks at what git tracks and the walk has passed over: rules of what is ignored are for the rest.
-    fn take_tracked(&mut self, repository: &Repository) -> Result<(), TooMany> {
+    /// Records tracked files that the walk skipped: ignore rules apply only to untracked files.
+    fn take_tracked(&mut self, repository: &SurveyedRepository) -> Result<(), TooManyFiles> {
         let root = self.workspace.root();
         let Ok(prefix) = root.strip_prefix(&repository.top) else {
             return Ok(());
@@ -376,20 +385,23 @@ impl<'a> Looking<'a> {
         if !prefix.is_empty() {
             prefix.push(b'/');
         }
-        // By their bytes: paths are compared name by name, which takes longer than all the rest here.
+        // Compared as bytes: comparing paths by component is the slowest part here.
         let seen = self.tree.places.keys().chain(self.tree.unkept.keys());
         let seen: HashSet<&[u8]> = seen.map(|path| path.as_os_str().as_bytes()).collect();
         let mut passed_over = BTreeSet::new();
-        let told = self.workspace.tracked(repository, &mut |name| {
+        let read = self.workspace.tracked(repository, &mut |name| {
             if let Some(name) = name.strip_prefix(prefix.as_slice())
                 && !seen.contains(name)
             {
                 passed_over.insert(PathBuf::from(OsStr::from_bytes(name)));
             }
         });
-        self.tree.blind = told.err();
+        self.tree.blind = read.err();
         for path in passed_over {
-            let is_leaf = matches!(Mark::of(&root.join(&path)), Some(Mark::Leaf(_)));
+            let is_leaf = matches!(
+                SurveyEntry::of(&root.join(&path)),
+                Some(SurveyEntry::Leaf(_))
+            );
             if is_leaf {
                 self.take_passed_over(&path)?;
             }
@@ -397,62 +409,70 @@ impl<'a> Looking<'a> {
         Ok(())
     }
 
-    /// Looks at a place that the walk has not come to, with the directories that it is in.
-    fn take_passed_over(&mut self, relative: &Path) -> Result<(), TooMany> {
+    /// Records a path that the walk did not reach, and its parent directories.
+    fn take_passed_over(&mut self, relative: &Path) -> Result<(), TooManyFiles> {
         let plain = |part| matches!(part, Component::Normal(name) if name != ".git");
         if !relative.components().all(plain) {
             return Ok(());
         }
         match relative.parent() {
-            Some(above) if self.way(above)? != Way::Elsewhere => self.take(relative),
+            Some(above) if self.way(above)? != SkippedDirectory::Elsewhere => self.take(relative),
             _ => Ok(()),
         }
     }
 
-    /// What a directory is; one that is open is looked at.
-    fn way(&mut self, dir: &Path) -> Result<Way, TooMany> {
-        if dir.as_os_str().is_empty() || self.tree.at(dir) == Some(&Mark::Directory) {
-            return Ok(Way::Open);
+    /// Classifies a directory. One that is opened is recorded.
+    fn way(&mut self, dir: &Path) -> Result<SkippedDirectory, TooManyFiles> {
+        if dir.as_os_str().is_empty() || self.tree.at(dir) == Some(&SurveyEntry::Directory) {
+            return Ok(SkippedDirectory::Open);
         }
         if let Some(way) = self.ways.get(dir) {
             return Ok(*way);
         }
         let above = match dir.parent() {
             Some(above) => self.way(above)?,
-            None => Way::Elsewhere,
+            None => SkippedDirectory::Elsewhere,
         };
         let path = self.workspace.root().join(dir);
-        let is_ours = Mark::of(&path) == Some(Mark::Directory) && !is_repository(&path);
+        let is_ours =
+            SurveyEntry::of(&path) == Some(SurveyEntry::Directory) && !is_repository(&path);
         let way = match above {
-            Way::Open if is_ours => self.open(dir, &path),
-            Way::Crowded if is_ours => Way::Crowded,
-            Way::Open | Way::Crowded | Way::Elsewhere => Way::Elsewhere,
+            SkippedDirectory::Open if is_ours => self.open(dir, &path),
+            SkippedDirectory::Crowded if is_ours => SkippedDirectory::Crowded,
+            SkippedDirectory::Open | SkippedDirectory::Crowded | SkippedDirectory::Elsewhere => {
+                SkippedDirectory::Elsewhere
+            }
         };
         self.ways.insert(dir.to_owned(), way);
-        if way == Way::Open {
+        if way == SkippedDirectory::Open {
             self.take(dir)?;
         }
         Ok(way)
     }
 
-    fn open(&mut self, dir: &Path, path: &Path) -> Way {
-        // What was open stays open: else it would seem to have gone.
+    fn open(&mut self, dir: &Path, path: &Path) -> SkippedDirectory {
+        // A directory that was opened before is opened again. Otherwise its files would seem
+        // deleted.
         let before = self.before.and_then(|before| before.at(dir));
-        if before == Some(&Mark::Directory) {
-            return Way::Open;
+        if before == Some(&SurveyEntry::Directory) {
+            return SkippedDirectory::Open;
         }
         let entries = std::fs::read_dir(path).into_iter().flatten();
         let names = entries.take(OPENED_MAX + 1).count();
         if self.opened + names > OPENED_MAX {
-            return Way::Crowded;
+            return SkippedDirectory::Crowded;
         }
         self.opened += names;
-        Way::Open
+        SkippedDirectory::Open
     }
 }
 
-/// The paths of one look that are not in the other. Goes along both at once: to compare paths takes long.
-fn less(all: &BTreeMap<PathBuf, Mark>, but: &BTreeMap<PathBuf, Mark>) -> Vec<PathBuf> {
+/// The paths of one survey that are missing in the other. Walks both in order, because comparing
+/// paths is slow.
+fn missing_paths(
+    all: &BTreeMap<PathBuf, SurveyEntry>,
+    but: &BTreeMap<PathBuf, SurveyEntry>,
+) -> Vec<PathBuf> {
     let mut but = but.keys().peekable();
     let paths = all.keys().filter(|path| {
         while but.next_if(|other| other < path).is_some() {}
@@ -461,31 +481,31 @@ fn less(all: &BTreeMap<PathBuf, Mark>, but: &BTreeMap<PathBuf, Mark>) -> Vec<Pat
     paths.cloned().collect()
 }
 
-/// Whether a file says what is ignored.
+/// Whether a file contains ignore rules.
 fn is_rule(path: &Path) -> bool {
-    // Nearly all are not: that is seen without taking the path apart.
+    // Most files do not: this check avoids splitting the path.
     path.as_os_str().as_bytes().ends_with(b".gitignore")
         && path.file_name() == Some(OsStr::new(".gitignore"))
 }
 
-/// A repository's own directory, as far as it matters here.
+/// A repository's git directory, as far as surveys need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repository {
+pub struct SurveyedRepository {
     pub objects: PathBuf,
-    /// It names its objects by SHA-1, as nearly all do.
+    /// It uses SHA-1 object names, as most repositories do.
     pub sha1: bool,
-    /// Bytes of a name of an object.
+    /// Length of an object name in bytes.
     name_bytes: usize,
     /// The top of the work tree.
     top: PathBuf,
-    /// What is of this work tree alone, not of others of the same repository: the index.
+    /// The directory of this work tree alone, with its index.
     dir: PathBuf,
-    /// Rules of what is ignored that are no part of the work tree.
+    /// Ignore rules outside the work tree.
     exclude: PathBuf,
 }
 
-impl Repository {
-    /// A repository by where git keeps it.
+impl SurveyedRepository {
+    /// Opens a repository by its git directory.
     pub(crate) fn of(workspace: &Workspace, at: &GitDirectory) -> Option<Self> {
         let (own, dir) = (std::fs::canonicalize(&at.own).ok()?, &at.common);
         let config = workspace.git_file(&dir.join("config")).ok().flatten();
@@ -507,16 +527,16 @@ impl Repository {
     }
 }
 
-/// What stands beside the places of a tree. A directory whose names cannot all be read is there itself: whatever is in
-/// it was there before, for all that is known.
+/// Paths in the surveyed directories that were not surveyed. If the names of a directory cannot all
+/// be read, the directory itself is listed, so that its content counts as possibly existing before.
 fn beside(
     root: &Path,
-    tree: &Tree,
+    tree: &Survey,
     max: usize,
     names: impl Fn(&Path) -> std::io::Result<Vec<OsString>>,
-) -> Result<BTreeSet<PathBuf>, TooMany> {
+) -> Result<BTreeSet<PathBuf>, TooManyFiles> {
     let seen = tree.places.iter().chain(&tree.unkept);
-    let directories = seen.filter(|(_, mark)| **mark == Mark::Directory);
+    let directories = seen.filter(|(_, mark)| **mark == SurveyEntry::Directory);
     let directories = directories.map(|(path, _)| path.as_path());
     let mut hidden = BTreeSet::new();
     for directory in std::iter::once(Path::new("")).chain(directories) {
@@ -530,7 +550,7 @@ fn beside(
             }
         }
         if hidden.len() > max {
-            return Err(TooMany { max });
+            return Err(TooManyFiles { max });
         }
     }
     Ok(hidden)
@@ -543,8 +563,8 @@ fn names_in(directory: &Path) -> std::io::Result<Vec<OsString>> {
         .collect()
 }
 
-/// The place that a walk could not read, from the root; the root itself where the error does not say which it was.
-/// `None`: it is no place in the workspace, but a rule of what is ignored.
+/// The path that a walk could not read, from the root, or the root if the error does not name it.
+/// `None` if the error is about an ignore rule and not a path in the workspace.
 fn unread(error: &ignore::Error, root: &Path) -> Option<PathBuf> {
     use ignore::Error::{Io, Partial, WithDepth, WithLineNumber, WithPath};
     match error {
@@ -556,14 +576,14 @@ fn unread(error: &ignore::Error, root: &Path) -> Option<PathBuf> {
     }
 }
 
-/// There is more than is looked at.
+/// There are more files than a survey accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are more than {max} files")]
-pub struct TooMany {
+pub struct TooManyFiles {
     pub max: usize,
 }
 
-impl Leaf {
+impl FileInfo {
     fn of(meta: &std::fs::Metadata) -> Self {
         let ns = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         Self {

@@ -1,8 +1,8 @@
-//! Writing a file whole or not at all.
+//! Writes a file completely or not at all.
 //!
-//! A new file is made beside the old one, synced, and renamed over it; whoever looks, after a crash too, sees the old
-//! bytes or the new ones. The other names of a hard-linked file keep the old bytes. Every name is opened and changed
-//! by the handle of its directory.
+//! A new file is written beside the old one, synced, and renamed over it. Readers see the old bytes
+//! or the new ones, even after a crash. Other hard links of the file keep the old bytes. Every name
+//! is opened and changed by the handle of its directory.
 
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
@@ -17,73 +17,73 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::handle;
-use crate::read::{FileError, FileKind, SIZE_MAX, Stamp};
-use crate::resolve::{Access, Resolved};
+use crate::read::{FileError, FileKind, FileStamp, SIZE_MAX};
+use crate::resolve::{Access, ResolvedPath};
 use crate::workspace::Workspace;
 
-/// What must still stand at the place when the new content takes it.
+/// The state that a path must still have when the new content replaces it.
 #[derive(Clone, Copy, Debug)]
-pub enum Expected {
-    /// Nothing.
+pub enum ExpectedFile {
+    /// It does not exist.
     Absent,
-    /// The file of this state.
-    File(Stamp),
+    /// The file with this stamp.
+    File(FileStamp),
 }
 
-/// What has just been done, in this order: the places where a crash may fall.
+/// The steps of a write, in order. Tests crash after each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The temporary file exists, empty.
+pub enum WriteStep {
+    /// The temporary file exists and is empty.
     Made,
-    /// Half of the bytes are in it.
+    /// It has half of the bytes.
     Half,
-    /// All of the bytes are in it.
+    /// It has all bytes.
     Written,
-    /// They are on the disk.
+    /// The bytes are on disk.
     Synced,
-    /// It has taken the place.
+    /// It was renamed to its final path.
     Renamed,
 }
 
 impl Workspace {
-    /// Writes a file whole, making the directories above it. Keeps the mode of a file that is replaced.
+    /// Writes a whole file, creating parent directories. Keeps the mode of a replaced file.
     ///
     /// # Errors
-    /// The place is closed to writing, is not as expected, or the disk fails; nothing has changed then.
+    /// The path is denied to write or has changed, or the disk fails. Nothing has changed then.
     pub fn write(
         &self,
-        at: &Resolved,
+        at: &ResolvedPath,
         bytes: &[u8],
-        expected: Expected,
-    ) -> Result<Stamp, FileError> {
+        expected: ExpectedFile,
+    ) -> Result<FileStamp, FileError> {
         self.write_in_steps(at, bytes, expected, &mut |_| Ok(()))
     }
 
-    /// As `write`, telling each step when it is done. An error from `step` fails the write at that place.
+    /// Like `write`, but calls `step` after each step. An error from `step` fails the write there.
     ///
     /// # Errors
     /// As `write`.
     pub fn write_in_steps(
         &self,
-        at: &Resolved,
+        at: &ResolvedPath,
         bytes: &[u8],
-        expected: Expected,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
-    ) -> Result<Stamp, FileError> {
+        expected: ExpectedFile,
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
+    ) -> Result<FileStamp, FileError> {
         let staged = self.stage(at, bytes, expected, None, step)?;
         staged.take_place(step)
     }
 
-    /// Writes the file beside its place, synced: what is left to do cannot fail for want of room. `mode` is that of a
-    /// new file; one that is replaced keeps its own.
+    /// Writes and syncs the temporary file, so that the rest cannot fail for lack of space. `mode`
+    /// applies to a new file. A replaced one keeps its mode.
     pub(crate) fn stage<'a>(
         &self,
-        at: &'a Resolved,
+        at: &'a ResolvedPath,
         bytes: &[u8],
-        expected: Expected,
+        expected: ExpectedFile,
         mode: Option<u32>,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
-    ) -> Result<Staged<'a>, FileError> {
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
+    ) -> Result<StagedFile<'a>, FileError> {
         self.check(at, Access::Write)?;
         if bytes.len() as u64 > SIZE_MAX {
             return Err(FileError::TooLarge {
@@ -98,8 +98,8 @@ impl Workspace {
         Ok(staged)
     }
 
-    /// The place in its directory, which is made where it is missing.
-    pub(crate) fn target<'a>(&self, at: &'a Resolved) -> Result<Target<'a>, FileError> {
+    /// Opens the parent directory of a path, creating it if missing.
+    pub(crate) fn target<'a>(&self, at: &'a ResolvedPath) -> Result<WriteTarget<'a>, FileError> {
         let path = at.path();
         if let Some(kind) = at.kind().filter(|kind| *kind != FileKind::File) {
             return Err(FileError::NotAFile {
@@ -115,7 +115,7 @@ impl Workspace {
         };
         let dir = handle::make_directory(&self.slash, parent)
             .map_err(|source| directory_failed(parent, source))?;
-        Ok(Target {
+        Ok(WriteTarget {
             dir,
             name: Path::new(name),
             path,
@@ -123,7 +123,7 @@ impl Workspace {
     }
 }
 
-/// Why a directory on the way was not opened.
+/// Why a parent directory was not opened.
 pub(crate) fn directory_failed(path: &Path, source: io::Error) -> FileError {
     if handle::met_link(&source) {
         return FileError::Changed {
@@ -133,47 +133,47 @@ pub(crate) fn directory_failed(path: &Path, source: io::Error) -> FileError {
     FileError::io("open directory", path, source)
 }
 
-/// A file that is complete and waits beside its place. Dropped, it is gone.
-pub(crate) struct Staged<'a> {
-    pub(crate) target: Target<'a>,
+/// A complete temporary file, ready to be renamed. Removed on drop.
+pub(crate) struct StagedFile<'a> {
+    pub(crate) target: WriteTarget<'a>,
     pub(crate) file: File,
-    /// What it replaces.
-    before: Option<Before>,
+    /// The file that it replaces.
+    before: Option<ReplacedFile>,
     temporary: String,
-    expected: Expected,
+    expected: ExpectedFile,
     pub(crate) size: u64,
     pub(crate) hash: Sha256,
     taken: bool,
 }
 
-impl Staged<'_> {
-    /// Takes the place, if it is still as expected.
+impl StagedFile<'_> {
+    /// Renames it to its final path if that is still as expected.
     pub(crate) fn take_place(
         mut self,
-        step: &mut dyn FnMut(Step) -> io::Result<()>,
-    ) -> Result<Stamp, FileError> {
+        step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
+    ) -> Result<FileStamp, FileError> {
         self.target.check(self.expected)?;
         self.target.take_place(&self.temporary, self.expected)?;
         self.taken = true;
         let path = self.target.path;
         let done = |source| FileError::io("sync directory of", path, source);
-        step(Step::Renamed).map_err(done)?;
+        step(WriteStep::Renamed).map_err(done)?;
         rustix::fs::fsync(&self.target.dir).map_err(|error| done(error.into()))?;
         let meta = self
             .file
             .metadata()
             .map_err(|source| FileError::io("look at", path, source))?;
-        Ok(Stamp::new(&meta, self.size, self.hash.clone()))
+        Ok(FileStamp::new(&meta, self.size, self.hash.clone()))
     }
 
-    /// Gives the new file the owner and mode of the one that it replaces, else `mode`.
+    /// Gives the new file the owner and mode of the replaced one, or else `mode`.
     pub(crate) fn dress(&self, mode: Option<u32>) -> io::Result<()> {
         if let Some(before) = &self.before {
             let meta = self.file.metadata()?;
             let owner = (before.uid != meta.uid()).then(|| rustix::fs::Uid::from_raw(before.uid));
             let group = (before.gid != meta.gid()).then(|| rustix::fs::Gid::from_raw(before.gid));
             if owner.is_some() || group.is_some() {
-                // Only the superuser may give files away; for others the new file is theirs.
+                // Only root can change the owner. For other users the new file belongs to them.
                 let _ = rustix::fs::fchown(&self.file, owner, group);
             }
         }
@@ -184,10 +184,10 @@ impl Staged<'_> {
     }
 }
 
-impl Drop for Staged<'_> {
+impl Drop for StagedFile<'_> {
     fn drop(&mut self) {
         if !self.taken {
-            // Best effort: the error that is told is the one that came first.
+            // Best effort: the first error is the one reported.
             let _ =
                 rustix::fs::unlinkat(&self.target.dir, self.temporary.as_str(), AtFlags::empty());
         }
@@ -195,25 +195,25 @@ impl Drop for Staged<'_> {
 }
 
 /// A name in an open directory.
-pub(crate) struct Target<'a> {
+pub(crate) struct WriteTarget<'a> {
     pub(crate) dir: OwnedFd,
     pub(crate) name: &'a Path,
     pub(crate) path: &'a Path,
 }
 
-/// What a file that is replaced hands on.
-pub(crate) struct Before {
+/// Attributes of a replaced file that the new one inherits.
+pub(crate) struct ReplacedFile {
     mode: u32,
     uid: u32,
     gid: u32,
 }
 
-impl<'a> Target<'a> {
-    /// An empty file beside the place, which is as expected.
-    pub(crate) fn stage(self, expected: Expected) -> Result<Staged<'a>, FileError> {
+impl<'a> WriteTarget<'a> {
+    /// Creates an empty temporary file if the path is as expected.
+    pub(crate) fn stage(self, expected: ExpectedFile) -> Result<StagedFile<'a>, FileError> {
         let before = self.check(expected)?;
         let (temporary, file) = self.make_temporary(before.is_none())?;
-        Ok(Staged {
+        Ok(StagedFile {
             target: self,
             file,
             before,
@@ -225,8 +225,8 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Whether the place is as expected; gives what stands there.
-    pub(crate) fn check(&self, expected: Expected) -> Result<Option<Before>, FileError> {
+    /// Checks that the path is as expected. Returns the existing file.
+    pub(crate) fn check(&self, expected: ExpectedFile) -> Result<Option<ReplacedFile>, FileError> {
         let changed = || FileError::Changed {
             path: self.path.to_owned(),
         };
@@ -234,18 +234,18 @@ impl<'a> Target<'a> {
             Ok(stat) => stat,
             Err(Errno::NOENT) => {
                 return match expected {
-                    Expected::Absent => Ok(None),
-                    Expected::File(_) => Err(changed()),
+                    ExpectedFile::Absent => Ok(None),
+                    ExpectedFile::File(_) => Err(changed()),
                 };
             }
             Err(error) => return Err(FileError::io("look at", self.path, error)),
         };
-        let Expected::File(stamp) = expected else {
+        let ExpectedFile::File(stamp) = expected else {
             return Err(changed());
         };
         let mtime_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        let now = Stamp {
+        let now = FileStamp {
             mtime_ns,
             size,
             inode: stat.st_ino,
@@ -262,16 +262,17 @@ impl<'a> Target<'a> {
                 mode,
             });
         }
-        Ok(Some(Before {
+        Ok(Some(ReplacedFile {
             mode,
             uid: stat.st_uid,
             gid: stat.st_gid,
         }))
     }
 
-    /// Makes an empty file beside the target, under a name that nobody can have prepared.
+    /// Creates an empty file beside the target, under an unpredictable name.
     fn make_temporary(&self, new: bool) -> Result<(String, File), FileError> {
-        // A new file gets the mode that any program's would, by umask; a replacement stays private until it is complete.
+        // A new file gets the default mode by umask. A replacement stays private until it is
+        // complete.
         let mode = Mode::from_raw_mode(if new { 0o666 } else { 0o600 });
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -286,10 +287,14 @@ impl<'a> Target<'a> {
         Err(FileError::io("make a file beside", self.path, Errno::EXIST))
     }
 
-    fn take_place(&self, temporary: &str, expected: Expected) -> Result<(), FileError> {
+    fn take_place(&self, temporary: &str, expected: ExpectedFile) -> Result<(), FileError> {
         let renamed = match expected {
-            Expected::File(_) => rustix::fs::renameat(&self.dir, temporary, &self.dir, self.name),
-            Expected::Absent => rename_new(&self.dir, Path::new(temporary), &self.dir, self.name),
+            ExpectedFile::File(_) => {
+                rustix::fs::renameat(&self.dir, temporary, &self.dir, self.name)
+            }
+            ExpectedFile::Absent => {
+                rename_new(&self.dir, Path::new(temporary), &self.dir, self.name)
+            }
         };
         renamed.map_err(|error| match error {
             Errno::EXIST => FileError::Changed {
@@ -300,7 +305,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Renames, failing with `EXIST` rather than replace what stands at the new name.
+/// Renames, and fails with `EXIST` instead of replacing an existing file.
 pub(crate) fn rename_new(
     from_dir: &OwnedFd,
     from: &Path,
@@ -311,14 +316,15 @@ pub(crate) fn rename_new(
     {
         let strict = rustix::fs::RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(from_dir, from, to_dir, to, strict) {
-            // The file system does not know the flag.
+            // The file system does not support the flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
             done => return done,
         }
     }
     let stat = rustix::fs::statat(from_dir, from, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-        // A directory has no second name. An empty one that is put there this instant would be replaced.
+        // A directory cannot be hard-linked. An empty one created at this instant would be
+        // replaced.
         return match rustix::fs::statat(to_dir, to, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(_) => Err(Errno::EXIST),
             Err(Errno::NOENT) => rustix::fs::renameat(from_dir, from, to_dir, to),
@@ -330,30 +336,30 @@ pub(crate) fn rename_new(
 }
 
 fn fill(
-    staged: &mut Staged<'_>,
+    staged: &mut StagedFile<'_>,
     bytes: &[u8],
     mode: Option<u32>,
-    step: &mut dyn FnMut(Step) -> io::Result<()>,
+    step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
 ) -> io::Result<()> {
-    step(Step::Made)?;
+    step(WriteStep::Made)?;
     let (one, two) = bytes.split_at(bytes.len() / 2);
     staged.file.write_all(one)?;
-    step(Step::Half)?;
+    step(WriteStep::Half)?;
     staged.file.write_all(two)?;
     staged.dress(mode)?;
-    step(Step::Written)?;
+    step(WriteStep::Written)?;
     staged.file.sync_all()?;
     staged.size = bytes.len() as u64;
     staged.hash.update(bytes);
-    step(Step::Synced)
+    step(WriteStep::Synced)
 }
 
-/// A name that nobody can have prepared.
+/// An unpredictable name.
 pub(crate) fn temporary_name() -> String {
     format!(".reasonix-{:016x}.tmp", random())
 }
 
-/// Not guessable from outside the process, never the same twice within it.
+/// Not guessable from outside the process, and never repeated within it.
 fn random() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();

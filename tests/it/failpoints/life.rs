@@ -8,7 +8,7 @@ use proto::SessionId;
 use session::{Client, Supervisor};
 use store::catalog::Catalog;
 use store::home::Home;
-use store::pids::Pids;
+use store::pids::PidCounter;
 use tests::Chance;
 use tokio::sync::Notify;
 use turn::RecoverPolicy;
@@ -113,7 +113,7 @@ impl Scenario {
     }
 
     async fn go_on(&mut self) {
-        let pids = Arc::new(Pids::open(&self.home).expect("the pids"));
+        let pids = Arc::new(PidCounter::open(&self.home).expect("the pids"));
         let assembly = Arc::clone(&self.bench) as Arc<dyn session::Assembly>;
         let supervisor = Supervisor::new(
             Arc::clone(&self.home),

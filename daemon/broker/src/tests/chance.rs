@@ -1,22 +1,23 @@
-//! Whatever sessions and vendor do: never too many at a time, one probe before a gate that was closed, and everybody's turn.
+//! For any events of sessions and vendor: limits hold, a closed gate is probed once, and every
+//! request gets its turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proto::Pid;
 
-use crate::gate::{Bounds, Failure, Gate, Ticket, Why};
+use crate::gate::{Gate, GateTiming, Ticket, VendorFailure, WaitReason};
 
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: GateTiming = GateTiming {
     base_ms: 500,
     cap_ms: 30_000,
     closed_max_ms: 600_000,
 };
 
-/// Something that can happen. Numbers choose among what there is.
+/// An event. Numbers select among the existing items.
 #[derive(Clone, Debug)]
 enum Event {
-    /// A session, and which of the limits.
+    /// A session, and the index of a limit.
     Enter(u64, usize),
     LeaveWaiting(usize),
     LeaveUnderWay(usize),
@@ -38,19 +39,20 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A gate with those around it.
-struct World {
+/// A gate, with a model of its surroundings.
+struct GateModel {
     gate: Gate,
-    /// Of providers with the same key.
+    /// Limits of providers with the same key.
     limits: [usize; 2],
     now_ms: u64,
-    /// With their limits.
+    /// Waiting requests with their limits.
     waiting: BTreeMap<Ticket, usize>,
     under_way: BTreeSet<Ticket>,
-    /// Those sent before the newest closing.
+    /// Requests sent before the latest closing.
     old: BTreeSet<Ticket>,
     closed: bool,
-    /// Since the newest closing nothing has been taken: at most this one is under way besides the old.
+    /// No request has been accepted since the latest closing. Besides the old ones, at most this
+    /// one is in flight.
     probe: Option<Ticket>,
 }
 
@@ -60,7 +62,7 @@ fn pick<T: Copy>(from: impl ExactSizeIterator<Item = T>, at: usize) -> Option<T>
     from.nth(at.checked_rem(len)?)
 }
 
-impl World {
+impl GateModel {
     fn new(limits: [usize; 2]) -> Self {
         Self {
             gate: Gate::new(BOUNDS),
@@ -103,12 +105,12 @@ impl World {
                 }
             }
             Event::Busy(at, retry_after_ms) => {
-                let failure = Failure::Busy {
+                let failure = VendorFailure::Busy {
                     retry_after_ms: *retry_after_ms,
                 };
                 self.fail(*at, failure);
             }
-            Event::Down(at) => self.fail(*at, Failure::Down),
+            Event::Down(at) => self.fail(*at, VendorFailure::Down),
             Event::Later(ms) => self.now_ms += ms,
         }
         self.advance();
@@ -122,18 +124,18 @@ impl World {
         }
     }
 
-    fn fail(&mut self, at: usize, failure: Failure) {
+    fn fail(&mut self, at: usize, failure: VendorFailure) {
         let Some(ticket) = pick(self.under_way.iter().copied(), at) else {
             return;
         };
         let news = !self.old.contains(&ticket);
         self.end(ticket);
         self.gate.failed(ticket, failure, self.now_ms);
-        // Whether it has closed shows in what it says to one more that would come.
+        // Whether it closed shows in the position of one more request.
         let look = self.gate.enter(Pid(99), usize::MAX);
         let why = self.gate.standing(look).expect("it waits").why;
         self.gate.leave(look, self.now_ms);
-        if news && matches!(why, Why::Busy | Why::Down) {
+        if news && matches!(why, WaitReason::Busy | WaitReason::Down) {
             self.closed = true;
             self.probe = None;
             self.old = self.under_way.clone();
@@ -144,15 +146,19 @@ impl World {
         for ticket in self.gate.advance(self.now_ms) {
             let limit = self.waiting.remove(&ticket).expect("it waited");
             self.under_way.insert(ticket);
-            assert!(self.under_way.len() <= limit, "never more than may be");
+            assert!(self.under_way.len() <= limit, "the limit holds");
             if self.closed {
                 assert_eq!(self.probe, None, "one probe until it answers");
                 self.probe = Some(ticket);
             }
         }
         assert_eq!(self.gate.under_way(), self.under_way.len());
-        assert_eq!(self.gate.advance(self.now_ms), [], "whoever may go is gone");
-        // Else those who wait for that time would look, and look again.
+        assert_eq!(
+            self.gate.advance(self.now_ms),
+            [],
+            "all possible requests were released"
+        );
+        // Otherwise waiting requests would poll repeatedly.
         let due_ms = self.gate.due_ms();
         assert!(
             due_ms.is_none_or(|due_ms| due_ms > self.now_ms),
@@ -163,19 +169,19 @@ impl World {
 
 proptest! {
     #[test]
-    fn never_too_many_one_probe_and_everybody_is_served(
+    fn limits_hold_one_probe_runs_and_every_request_is_served(
         limits in [1_usize..6, 1_usize..6],
         events in proptest::collection::vec(event(), 0..200),
     ) {
-        let mut world = World::new(limits);
+        let mut world = GateModel::new(limits);
         for event in &events {
             world.play(event);
         }
-        // Peace: the vendor takes everything, requests end, time passes.
+        // Quiet phase: the vendor accepts everything, requests end, time passes.
         let mut rounds = 0;
         while !(world.waiting.is_empty() && world.under_way.is_empty()) {
             rounds += 1;
-            assert!(rounds < 2_000, "nobody waits for ever");
+            assert!(rounds < 2_000, "no request waits forever");
             world.play(&Event::Later(1_000));
             world.play(&Event::Taken(rounds));
             world.play(&Event::LeaveUnderWay(rounds));
@@ -183,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn sessions_take_turns_however_much_one_of_them_wants(
+    fn sessions_take_turns_even_if_one_has_many_requests(
         greedy in 1_usize..50,
         others in 1_u64..20,
     ) {
@@ -207,7 +213,7 @@ proptest! {
     }
 }
 
-/// Enters and lets go as many as may.
+/// Queues requests and releases as many as possible.
 fn sent(gate: &mut Gate, count: u64, now_ms: u64) -> Vec<Ticket> {
     for session in 0..count {
         gate.enter(Pid(session), 16);
@@ -219,7 +225,7 @@ const SMALL: usize = 2;
 const LARGE: usize = 16;
 
 #[test]
-fn who_is_at_its_own_limit_holds_up_nobody_of_a_larger_one() {
+fn a_request_at_its_own_limit_does_not_block_larger_limits() {
     let mut gate = Gate::new(BOUNDS);
     assert_eq!(sent(&mut gate, 2, 0).len(), 2);
     let small = gate.enter(Pid(10), SMALL);
@@ -228,35 +234,35 @@ fn who_is_at_its_own_limit_holds_up_nobody_of_a_larger_one() {
     gate.leave(large, 0);
     assert_eq!(gate.advance(0), []);
     assert_eq!(
-        gate.standing(small).map(|stands| stands.why),
-        Some(Why::Full)
+        gate.standing(small).map(|position| position.why),
+        Some(WaitReason::Full)
     );
 }
 
 #[test]
-fn time_wakes_nobody_who_is_at_its_own_limit() {
+fn time_wakes_no_request_that_is_at_its_own_limit() {
     let mut gate = Gate::new(BOUNDS);
     let first = sent(&mut gate, 3, 0);
     let small = gate.enter(Pid(10), SMALL);
-    let busy = Failure::Busy {
+    let busy = VendorFailure::Busy {
         retry_after_ms: Some(1_000),
     };
     gate.failed(first[0], busy, 0);
     assert_eq!((gate.advance(2_000), gate.due_ms()), (vec![], None));
     let standing = gate.standing(small).expect("it waits");
-    assert_eq!((standing.why, standing.due_ms), (Why::Full, None));
-    // One of a larger limit is the probe.
+    assert_eq!((standing.why, standing.due_ms), (WaitReason::Full, None));
+    // A request with a larger limit is the probe.
     let large = gate.enter(Pid(11), LARGE);
     assert_eq!(gate.due_ms(), Some(1_000));
     assert_eq!(gate.advance(2_000), [large]);
     gate.leave(large, 2_000);
-    // The small one is, as soon as there is room for it.
+    // The request with the small limit is next as soon as there is room for it.
     gate.leave(first[1], 3_000);
     assert_eq!(gate.advance(3_000), [small]);
 }
 
 #[test]
-fn a_small_limit_has_its_turn_though_a_larger_one_is_always_full() {
+fn a_small_limit_gets_its_turn_although_a_larger_one_is_always_full() {
     let mut gate = Gate::new(BOUNDS);
     let mut under_way = sent(&mut gate, 16, 0);
     let small = gate.enter(Pid(100), SMALL);
@@ -270,13 +276,13 @@ fn a_small_limit_has_its_turn_though_a_larger_one_is_always_full() {
             return;
         }
     }
-    panic!("it waits for ever");
+    panic!("it waits forever");
 }
 
 #[test]
-fn it_opens_step_by_step_after_a_probe_was_taken() {
+fn the_gate_opens_gradually_after_a_successful_probe() {
     let mut gate = Gate::new(BOUNDS);
-    let busy = Failure::Busy {
+    let busy = VendorFailure::Busy {
         retry_after_ms: Some(1_000),
     };
     let first = sent(&mut gate, 40, 0);
@@ -301,9 +307,9 @@ fn it_opens_step_by_step_after_a_probe_was_taken() {
 }
 
 #[test]
-fn without_a_time_each_closing_is_twice_as_long() {
+fn without_a_retry_time_each_closing_is_twice_as_long() {
     let mut gate = Gate::new(BOUNDS);
-    let busy = Failure::Busy {
+    let busy = VendorFailure::Busy {
         retry_after_ms: None,
     };
     let (mut now_ms, mut waits) = (0, Vec::new());
@@ -324,7 +330,7 @@ fn without_a_time_each_closing_is_twice_as_long() {
 }
 
 #[test]
-fn five_failures_in_a_row_close_it_over_all_sessions_and_a_success_between_does_not() {
+fn five_consecutive_failures_close_the_gate_for_all_sessions() {
     let mut gate = Gate::new(BOUNDS);
     for session in 0..9 {
         let ticket = gate.enter(Pid(session), 16);
@@ -333,22 +339,22 @@ fn five_failures_in_a_row_close_it_over_all_sessions_and_a_success_between_does_
             gate.taken(ticket);
             gate.leave(ticket, 0);
         } else {
-            gate.failed(ticket, Failure::Down, 0);
+            gate.failed(ticket, VendorFailure::Down, 0);
         }
     }
     let ticket = gate.enter(Pid(9), 16);
     assert_eq!(gate.advance(0), [ticket], "four and four");
-    gate.failed(ticket, Failure::Down, 0);
+    gate.failed(ticket, VendorFailure::Down, 0);
     gate.enter(Pid(1), 16);
     assert_eq!(gate.advance(7_999), []);
     assert_eq!(gate.advance(8_000).len(), 1);
 }
 
 #[test]
-fn no_vendor_closes_it_for_longer_than_may_be() {
+fn a_vendor_cannot_close_the_gate_beyond_the_maximum() {
     let mut gate = Gate::new(BOUNDS);
     let ticket = sent(&mut gate, 1, 0)[0];
-    let year = Failure::Busy {
+    let year = VendorFailure::Busy {
         retry_after_ms: Some(u64::MAX),
     };
     gate.failed(ticket, year, 5);

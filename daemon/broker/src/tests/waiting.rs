@@ -1,4 +1,4 @@
-//! Requests before a gate: what they say while they wait, and how they leave.
+//! Requests waiting at a gate: their reports, and how they leave.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,9 +11,9 @@ use futures::stream::{self, BoxStream};
 use proto::Pid;
 use proto::item::Finish;
 
-use crate::{Account, Bounds, Brokered, Brokers};
+use crate::{Account, Brokered, Brokers, GateTiming};
 
-/// A vendor that refuses the first so many, and answers the rest after a second.
+/// A vendor that refuses the first few requests and answers the others after a second.
 struct Vendor {
     refuses: Mutex<usize>,
     asked: AtomicUsize,
@@ -56,7 +56,7 @@ fn scene(refuses: usize, max_concurrent: usize) -> Scene {
         name: "deepseek".into(),
         host: "api.deepseek.com".into(),
         max_concurrent,
-        bounds: Bounds {
+        bounds: GateTiming {
             base_ms: 500,
             cap_ms: 30_000,
             closed_max_ms: 600_000,
@@ -90,18 +90,21 @@ impl Scene {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_comes_to_a_closed_gate_waits_says_why_and_costs_no_request() {
+async fn a_request_at_a_closed_gate_waits_and_reports_why() {
     let scene = scene(1, 16);
     let refused = scene.provider.stream(request(1, "k-one")).next().await;
     assert!(refused.unwrap().is_err());
     let mut first = scene.provider.stream(request(2, "k-one"));
     let mut second = scene.provider.stream(request(3, "k-one"));
     let (one, two) = tokio::join!(first.next(), second.next());
-    for (told, end) in [(one, " 12 s"), (two, " 12 s, 1 session is before this one")] {
-        let Some(Ok(Part::Waiting { cause, in_ms, .. })) = told else {
-            panic!("{told:?}");
+    for (waiting, end) in [
+        (one, " 12 s"),
+        (two, " 12 s, 1 session is ahead of this one"),
+    ] {
+        let Some(Ok(Part::Waiting { cause, in_ms, .. })) = waiting else {
+            panic!("{waiting:?}");
         };
-        assert_eq!(cause, format!("deepseek asks to wait:{end}"));
+        assert_eq!(cause, format!("deepseek asks to wait{end}"));
         assert!(
             in_ms.is_some_and(|ms| (11_000..12_000).contains(&ms)),
             "{in_ms:?}"
@@ -122,7 +125,7 @@ async fn who_comes_to_a_closed_gate_waits_says_why_and_costs_no_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_dropped_leaves_the_line_and_gives_its_place_back() {
+async fn a_dropped_request_leaves_the_queue_and_frees_its_slot() {
     let scene = scene(0, 1);
     let mut first = scene.provider.stream(request(1, ""));
     let mut second = scene.provider.stream(request(2, ""));
@@ -138,7 +141,7 @@ async fn who_is_dropped_leaves_the_line_and_gives_its_place_back() {
         _ = third.next() => {}
         () = tokio::time::sleep(Duration::from_millis(10)) => {}
     }
-    assert_eq!(scene.asked(), 0, "a stream that nobody reads sends nothing");
+    assert_eq!(scene.asked(), 0, "an unread stream sends nothing");
     tokio::select! {
         biased;
         _ = first.next() => panic!("it takes a second"),
@@ -176,7 +179,7 @@ async fn a_wait_has_an_end_and_names_its_cause() {
         "it is not queued again for as long"
     );
     assert!(
-        error.message.contains("600 s") && error.message.contains("under way"),
+        error.message.contains("600 s") && error.message.contains("concurrent"),
         "{}",
         error.message
     );

@@ -1,4 +1,4 @@
-//! The table reads, is plausible, and is found in by host and name only.
+//! The table parses, is plausible, and matches only by host and name.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,8 @@ fn the_table_is_whole_and_its_prices_are_plausible() {
                 std::iter::once(price.rates).chain(tiers).chain(peak)
             });
             for rates in all {
-                // Between a cent and a hundred dollars; a thousandfold slip of the unit is noticed.
+                // Between one cent and one hundred dollars: detects a unit error by a factor of
+                // 1000.
                 assert!((10_000..=100_000_000).contains(&rates.input), "{name}");
                 assert!(rates.output >= rates.input, "{name}");
                 assert!(
@@ -87,7 +88,7 @@ fn only_the_date_of_a_snapshot_may_follow_a_name() {
 }
 
 #[test]
-fn a_host_is_what_stands_between_the_slashes() {
+fn the_host_of_a_url_is_between_the_slashes() {
     assert_eq!(
         host("https://user:key@Host.example:8080/v1").as_deref(),
         Some("host.example")

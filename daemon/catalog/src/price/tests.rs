@@ -1,4 +1,4 @@
-//! Costs: exact where they can be told by hand, and what holds of all of them.
+//! Costs: exact for small examples, and properties for all inputs.
 
 use contract::provider::Reported;
 use proptest::prelude::*;
@@ -36,7 +36,8 @@ const ANY: Stamp = Stamp(0);
 
 #[test]
 fn the_parts_of_a_prompt_are_priced_apart() {
-    // 1000 fresh at $3, 2000 from the cache at $0.30, 4000 into it at $3.75, 500 written at $15 a million.
+    // 1000 fresh at $3, 2000 from the cache at $0.30, 4000 into it at $3.75, 500 written at $15 a
+    // million.
     let cost = price().cost(&reported(7000, 2000, 4000, 500), ANY);
     assert_eq!(cost, 3000 + 600 + 15_000 + 7500);
 }
@@ -57,7 +58,7 @@ fn half_a_millionth_is_rounded_up_and_once() {
 }
 
 #[test]
-fn what_is_cached_costs_as_input_where_nothing_else_is_said() {
+fn cached_tokens_cost_as_input_unless_priced() {
     let price = Price {
         rates: Rates {
             input: 2_000_000,
@@ -150,7 +151,7 @@ proptest! {
     #[test]
     fn any_numbers_give_a_cost(rates in any_rates(), reported in any_reported()) {
         let price = Price { rates, ..Price::default() };
-        // Never more than if every token had the highest rate.
+        // At most the cost of all tokens at the highest rate.
         let most = [rates.input, rates.cached.unwrap_or(0), rates.cache_write.unwrap_or(0), rates.output];
         let most = u128::from(most.into_iter().max().unwrap_or(0));
         let tokens = u128::from(reported.prompt_tokens) + u128::from(reported.output_tokens);
@@ -168,7 +169,7 @@ proptest! {
             output_tokens: reported.output_tokens.saturating_add(output),
             ..reported
         };
-        // More of the prompt is only more than before where its parts stay what they were.
+        // A longer prompt costs more only if its cached parts stay the same.
         let is_whole = u128::from(reported.cached_tokens) + u128::from(reported.cache_write_tokens)
             <= u128::from(reported.prompt_tokens);
         if is_whole {
@@ -187,7 +188,7 @@ proptest! {
         let whole = cost(&reported(fresh + cached + written, cached, written, output));
         let parts = cost(&reported(fresh, 0, 0, 0)) + cost(&reported(cached, cached, 0, 0))
             + cost(&reported(written, 0, written, 0)) + cost(&reported(0, 0, 0, output));
-        // Each part is rounded for itself: by half a millionth at most.
+        // Each part is rounded separately, by at most half a millionth.
         prop_assert!(whole.abs_diff(parts) <= 2);
     }
 }

@@ -4,46 +4,50 @@ use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use super::*;
 
 #[test]
-fn an_end_means_what_the_table_says() {
+fn an_exit_of_a_hook_has_the_documented_effect() {
     let ends = [
         (
-            End::Exited { code: 0 },
+            HookExit::Exited { code: 0 },
             HookOutcome::Pass,
             HookOutcome::Pass,
         ),
         (
-            End::Exited { code: 2 },
+            HookExit::Exited { code: 2 },
             HookOutcome::Block,
             HookOutcome::Warn,
         ),
         (
-            End::Exited { code: 1 },
+            HookExit::Exited { code: 1 },
             HookOutcome::Warn,
             HookOutcome::Warn,
         ),
         (
-            End::Exited { code: 3 },
+            HookExit::Exited { code: 3 },
             HookOutcome::Warn,
             HookOutcome::Warn,
         ),
         (
-            End::Exited { code: 127 },
+            HookExit::Exited { code: 127 },
             HookOutcome::Warn,
             HookOutcome::Warn,
         ),
         (
-            End::Exited { code: 255 },
+            HookExit::Exited { code: 255 },
             HookOutcome::Warn,
             HookOutcome::Warn,
         ),
         (
-            End::Signal { signal: 9 },
+            HookExit::Signal { signal: 9 },
             HookOutcome::Warn,
             HookOutcome::Warn,
         ),
-        (End::TimedOut, HookOutcome::Timeout, HookOutcome::Timeout),
         (
-            End::NotStarted("no".to_owned()),
+            HookExit::TimedOut,
+            HookOutcome::Timeout,
+            HookOutcome::Timeout,
+        ),
+        (
+            HookExit::NotStarted("no".to_owned()),
             HookOutcome::Error,
             HookOutcome::Error,
         ),
@@ -57,8 +61,8 @@ fn an_end_means_what_the_table_says() {
             };
             let (got, _) = outcome(event, end, "", None);
             assert_eq!(got, wanted, "{} {end:?}", event.as_str());
-            let blocks =
-                event.is_gating() && (*end == End::TimedOut || *end == End::Exited { code: 2 });
+            let blocks = event.is_gating()
+                && (*end == HookExit::TimedOut || *end == HookExit::Exited { code: 2 });
             assert_eq!(got.blocks(event), blocks, "{} {end:?}", event.as_str());
         }
     }
@@ -68,21 +72,26 @@ fn an_end_means_what_the_table_says() {
 fn standard_error_is_the_reason() {
     let blocked = outcome(
         HookEvent::PreToolUse,
-        &End::Exited { code: 2 },
+        &HookExit::Exited { code: 2 },
         " no rm \n",
         None,
     );
     assert_eq!(blocked, (HookOutcome::Block, Some("no rm".to_owned())));
-    let silent = outcome(HookEvent::PreToolUse, &End::Exited { code: 2 }, "", None);
+    let silent = outcome(
+        HookEvent::PreToolUse,
+        &HookExit::Exited { code: 2 },
+        "",
+        None,
+    );
     assert_eq!(silent.1.as_deref(), Some("it gave no reason"));
-    let warned = outcome(HookEvent::Stop, &End::Exited { code: 7 }, "", None);
+    let warned = outcome(HookEvent::Stop, &HookExit::Exited { code: 7 }, "", None);
     assert_eq!(warned.1.as_deref(), Some("it exited with 7"));
     let flood = "ä".repeat(REASON_MAX);
-    let (_, reason) = outcome(HookEvent::Stop, &End::Exited { code: 1 }, &flood, None);
+    let (_, reason) = outcome(HookEvent::Stop, &HookExit::Exited { code: 1 }, &flood, None);
     assert!(reason.unwrap().len() <= REASON_MAX + 4);
     let passed = outcome(
         HookEvent::PreToolUse,
-        &End::Exited { code: 0 },
+        &HookExit::Exited { code: 0 },
         "chatter",
         None,
     );
@@ -90,8 +99,8 @@ fn standard_error_is_the_reason() {
 }
 
 #[test]
-fn a_no_in_the_form_of_claude_code_blocks_where_something_can_be_blocked() {
-    let says = |stdout| said_no(stdout);
+fn a_claude_code_block_decision_blocks_events_that_can_be_blocked() {
+    let says = |stdout| block_reason(stdout);
     assert_eq!(
         says(r#"{"decision":"block","reason":"not so"}"#),
         Some("not so".to_owned())
@@ -113,7 +122,7 @@ fn a_no_in_the_form_of_claude_code_blocks_where_something_can_be_blocked() {
     ] {
         assert_eq!(says(other), None, "{other}");
     }
-    let end = End::Exited { code: 0 };
+    let end = HookExit::Exited { code: 0 };
     let no = Some("why".to_owned());
     assert_eq!(
         outcome(HookEvent::PreToolUse, &end, "", no.clone()).0,
@@ -123,8 +132,8 @@ fn a_no_in_the_form_of_claude_code_blocks_where_something_can_be_blocked() {
 }
 
 #[test]
-fn who_blocks_is_named_with_the_reason() {
-    let mut chain = Chain::default();
+fn a_blocking_hook_is_named_with_its_reason() {
+    let mut chain = HookChain::default();
     assert!(chain.take(finished(HookEvent::PreToolUse, HookOutcome::Warn)));
     assert_eq!(chain.why_blocked(), None);
     assert!(!chain.take(HookFinished {
@@ -136,7 +145,7 @@ fn who_blocks_is_named_with_the_reason() {
         chain.why_blocked().unwrap(),
         "The PreToolUse hook `no rm` blocked it: denied"
     );
-    let mut late = Chain::default();
+    let mut late = HookChain::default();
     late.take(HookFinished {
         duration_ms: 5_020,
         ..finished(HookEvent::UserPromptSubmit, HookOutcome::Timeout)
@@ -160,7 +169,7 @@ fn finished(event: HookEvent, outcome: HookOutcome) -> HookFinished {
 }
 
 proptest! {
-    /// The first that blocks stops the chain, nothing else does, and on observing events nothing blocks.
+    /// Only the first block stops the chain, and observing events cannot be blocked.
     #[test]
     fn a_chain_ends_at_the_first_block(
         event in prop::sample::select(HookEvent::ALL.to_vec()),
@@ -169,14 +178,14 @@ proptest! {
         let outcomes: Vec<_> = ends
             .iter()
             .map(|(kind, code)| match kind {
-                0 => End::Exited { code: *code },
-                1 => End::Signal { signal: *code },
-                2 => End::TimedOut,
-                _ => End::NotStarted(String::new()),
+                0 => HookExit::Exited { code: *code },
+                1 => HookExit::Signal { signal: *code },
+                2 => HookExit::TimedOut,
+                _ => HookExit::NotStarted(String::new()),
             })
             .map(|end| outcome(event, &end, "", None).0)
             .collect();
-        let mut chain = Chain::default();
+        let mut chain = HookChain::default();
         for outcome in &outcomes {
             if !chain.take(finished(event, *outcome)) {
                 break;

@@ -10,7 +10,7 @@ pub(crate) fn tool(name: &str) -> ToolSpec {
 }
 
 fn fits(written: &str, name: &str) -> bool {
-    Match::read(Some(written)).unwrap().fits(&tool(name))
+    ToolMatch::read(Some(written)).unwrap().fits(&tool(name))
 }
 
 #[test]
@@ -42,16 +42,16 @@ fn a_pattern_is_anchored_and_tried_on_every_name() {
     for (written, tool, wanted) in table {
         assert_eq!(fits(written, tool), wanted, "{written} on {tool}");
     }
-    assert!(Match::read(None).unwrap().fits(&tool("anything")));
+    assert!(ToolMatch::read(None).unwrap().fits(&tool("anything")));
 }
 
 #[test]
-fn what_does_not_compile_is_told_in_one_line() {
+fn an_invalid_pattern_is_reported_in_one_line() {
     let huge = format!("({}){{1000}}", ".{1000}");
     for wrong in ["[unclosed", "(", ")|(", "a{", "*x", "\\", huge.as_str()] {
-        let why = Match::read(Some(wrong)).unwrap_err();
+        let why = ToolMatch::read(Some(wrong)).unwrap_err();
         assert!(
-            why.starts_with("`match` is no regular expression: "),
+            why.starts_with("`match` is not a regular expression: "),
             "{why}"
         );
         assert!(!why.contains('\n'), "{why}");

@@ -1,4 +1,4 @@
-//! Chains with a fake that plays what processes would do. Real shells run in the tests of the whole.
+//! Chains with a fake that plays the processes. Integration tests run real shells.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,9 +13,9 @@ use proto::params::process::ChildProcess;
 use super::*;
 use crate::settings::read;
 
-/// What the next command does.
+/// The behaviour of the next command.
 #[derive(Clone)]
-enum Plays {
+enum Scripted {
     Exits(i32, &'static str),
     Floods,
     Hangs,
@@ -24,21 +24,21 @@ enum Plays {
 }
 
 #[derive(Default)]
-struct Fake {
-    script: Mutex<VecDeque<Plays>>,
+struct FakeSpawn {
+    script: Mutex<VecDeque<Scripted>>,
     started: Mutex<Vec<Command>>,
     stopped: Arc<Mutex<Vec<u64>>>,
 }
 
-struct Told(Arc<Mutex<Vec<u64>>>);
+struct StopRecorder(Arc<Mutex<Vec<u64>>>);
 
-impl ChildControl for Told {
+impl ChildControl for StopRecorder {
     fn stop(&self, grace_ms: u64) {
         self.0.lock().unwrap().push(grace_ms);
     }
 }
 
-impl Spawn for Fake {
+impl Spawn for FakeSpawn {
     fn spawn(&self, _: Pid, command: Command) -> BoxFuture<'static, Result<Child, SpawnError>> {
         let plays = self
             .script
@@ -47,7 +47,7 @@ impl Spawn for Fake {
             .pop_front()
             .expect("no more commands");
         self.started.lock().unwrap().push(command);
-        let control = Box::new(Told(Arc::clone(&self.stopped)));
+        let control = Box::new(StopRecorder(Arc::clone(&self.stopped)));
         Box::pin(async move {
             let exited = |code| {
                 ChildEvent::Exited(ChildExit {
@@ -57,18 +57,18 @@ impl Spawn for Fake {
                 })
             };
             let events = match plays {
-                Plays::Exits(code, said) => futures::stream::iter([
+                Scripted::Exits(code, said) => futures::stream::iter([
                     ChildEvent::Stderr(said.as_bytes().to_vec()),
                     exited(code),
                 ])
                 .boxed(),
-                Plays::Floods => futures::stream::iter(0..1000)
+                Scripted::Floods => futures::stream::iter(0..1000)
                     .map(|_| ChildEvent::Stderr(vec![b'x'; 64 * 1024]))
                     .chain(futures::stream::iter([exited(1)]))
                     .boxed(),
-                Plays::Hangs => futures::stream::pending().boxed(),
-                Plays::NeverStarts => std::future::pending().await,
-                Plays::DoesNotStart => {
+                Scripted::Hangs => futures::stream::pending().boxed(),
+                Scripted::NeverStarts => std::future::pending().await,
+                Scripted::DoesNotStart => {
                     return Err(SpawnError::Start {
                         program: "/bin/sh".to_owned(),
                         reason: "no such file".to_owned(),
@@ -93,16 +93,16 @@ impl Spawn for Fake {
 const THREE: &str =
     r#"{"hooks": {"UserPromptSubmit": [{"command": "1"}, {"command": "2"}, {"command": "3"}]}}"#;
 
-/// Plays the hooks of a file; what each came to, in short.
+/// Plays the hooks of a file. Returns the outcome of each.
 async fn play(
     settings: &str,
-    script: &[Plays],
+    script: &[Scripted],
     stop: &CancellationToken,
-) -> (Option<Chain>, Arc<Fake>) {
-    let fake = Arc::new(Fake::default());
+) -> (Option<HookChain>, Arc<FakeSpawn>) {
+    let fake = Arc::new(FakeSpawn::default());
     fake.script.lock().unwrap().extend(script.iter().cloned());
-    let spawn: Arc<dyn Spawn> = Arc::<Fake>::clone(&fake);
-    let ground = Ground {
+    let spawn: Arc<dyn Spawn> = Arc::<FakeSpawn>::clone(&fake);
+    let ground = HookEnvironment {
         spawn,
         session: Pid(7),
         env: Arc::new(vec![("PATH".to_owned(), "/bin".to_owned())]),
@@ -111,19 +111,19 @@ async fn play(
     };
     let file = Path::new("/proj/.reasonix/settings.json");
     let hooks = Hooks {
-        hooks: read(settings, file, Scope::Project).hooks,
+        hooks: read(settings, file, HookScope::Project).hooks,
         problems: Vec::new(),
     };
-    let told = crate::Told {
+    let session = crate::HookSession {
         session: SessionId(uuid::Uuid::nil()),
         pid: Pid(7),
         cwd: PathBuf::from("/proj/sub"),
     };
-    let what = What::Prompt { text: "hello" };
-    (run_all(&ground, &hooks, &told, what, stop).await, fake)
+    let what = HookPayload::Prompt { text: "hello" };
+    (run_all(&ground, &hooks, &session, what, stop).await, fake)
 }
 
-async fn outcomes(script: &[Plays]) -> Vec<(HookOutcome, Option<String>)> {
+async fn outcomes(script: &[Scripted]) -> Vec<(HookOutcome, Option<String>)> {
     let (chain, fake) = play(THREE, script, &CancellationToken::new()).await;
     assert!(fake.script.lock().unwrap().is_empty(), "not all ran");
     let finished = chain.unwrap().finished;
@@ -139,23 +139,26 @@ async fn the_first_block_stops_the_chain_and_a_warning_does_not() {
     let said = |text: &str| Some(text.to_owned());
     assert_eq!(
         outcomes(&[
-            Plays::Exits(1, "w"),
-            Plays::Exits(0, "x"),
-            Plays::Exits(0, "")
+            Scripted::Exits(1, "w"),
+            Scripted::Exits(0, "x"),
+            Scripted::Exits(0, "")
         ])
         .await,
         [(O::Warn, said("w")), (O::Pass, None), (O::Pass, None)]
     );
     assert_eq!(
-        outcomes(&[Plays::Exits(1, "w"), Plays::Exits(2, "no")]).await,
+        outcomes(&[Scripted::Exits(1, "w"), Scripted::Exits(2, "no")]).await,
         [(O::Warn, said("w")), (O::Block, said("no"))]
     );
-    assert_eq!(outcomes(&[Plays::Hangs]).await, [(O::Timeout, None)]);
-    assert_eq!(outcomes(&[Plays::NeverStarts]).await, [(O::Timeout, None)]);
+    assert_eq!(outcomes(&[Scripted::Hangs]).await, [(O::Timeout, None)]);
+    assert_eq!(
+        outcomes(&[Scripted::NeverStarts]).await,
+        [(O::Timeout, None)]
+    );
     let started = outcomes(&[
-        Plays::DoesNotStart,
-        Plays::Exits(0, ""),
-        Plays::Exits(0, ""),
+        Scripted::DoesNotStart,
+        Scripted::Exits(0, ""),
+        Scripted::Exits(0, ""),
     ])
     .await;
     assert_eq!(started[0].0, O::Error);
@@ -164,14 +167,14 @@ async fn the_first_block_stops_the_chain_and_a_warning_does_not() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_is_read_to_its_end_and_bounded() {
-    let flood = outcomes(&[Plays::Floods, Plays::Exits(2, "")]).await;
+    let flood = outcomes(&[Scripted::Floods, Scripted::Exits(2, "")]).await;
     assert_eq!(flood[0].0, HookOutcome::Warn);
     assert!(flood[0].1.as_ref().unwrap().len() < 5_000);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_hangs_is_told_to_end_with_half_a_second_for_it() {
-    let (chain, fake) = play(THREE, &[Plays::Hangs], &CancellationToken::new()).await;
+async fn a_hanging_hook_gets_half_a_second_to_end() {
+    let (chain, fake) = play(THREE, &[Scripted::Hangs], &CancellationToken::new()).await;
     let finished = chain.unwrap().finished;
     assert_eq!(*fake.stopped.lock().unwrap(), [500]);
     assert!(
@@ -181,26 +184,26 @@ async fn who_hangs_is_told_to_end_with_half_a_second_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_the_hook_that_runs_and_leaves_no_word() {
+async fn a_stop_ends_the_running_hook_without_a_result() {
     let stop = CancellationToken::new();
     let cancel = stop.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancel.cancel();
     });
-    let (chain, fake) = play(THREE, &[Plays::Hangs], &stop).await;
+    let (chain, fake) = play(THREE, &[Scripted::Hangs], &stop).await;
     assert!(chain.is_none());
     assert_eq!(*fake.stopped.lock().unwrap(), [500]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_project_s_hook_runs_in_the_project_with_the_line_before_it() {
-    let (_, fake) = play(THREE, &[Plays::Exits(2, "")], &CancellationToken::new()).await;
+async fn a_projects_hook_runs_in_the_project_directory() {
+    let (_, fake) = play(THREE, &[Scripted::Exits(2, "")], &CancellationToken::new()).await;
     let started = fake.started.lock().unwrap();
     let command = &started[0];
     assert_eq!(command.argv, ["/bin/sh", "-c", "1"]);
     assert_eq!(command.cwd, Path::new("/proj"));
-    assert!(command.walls.is_none());
+    assert!(command.sandbox.is_none());
     assert_eq!(
         command.env,
         [
@@ -210,9 +213,9 @@ async fn a_project_s_hook_runs_in_the_project_with_the_line_before_it() {
         ]
     );
     let line = command.stdin.as_ref().unwrap();
-    let told: serde_json::Value = serde_json::from_str(line).unwrap();
+    let session: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(
-        (&told["prompt"], &told["cwd"]),
+        (&session["prompt"], &session["cwd"]),
         (&"hello".into(), &"/proj/sub".into())
     );
 }

@@ -3,11 +3,11 @@ use proto::hook::HookEvent;
 use super::*;
 use crate::names::tests::tool;
 
-fn read(text: &str) -> Read {
+fn read(text: &str) -> ParsedHooks {
     super::read(
         text,
         Path::new("/proj/.reasonix/settings.json"),
-        Scope::Project,
+        HookScope::Project,
     )
 }
 
@@ -26,7 +26,7 @@ fn both_forms_are_read_in_the_order_of_the_file() {
         }}"#,
     );
     assert_eq!(read.problem, None);
-    let told: Vec<_> = read
+    let kept: Vec<_> = read
         .hooks
         .iter()
         .map(|hook| {
@@ -39,7 +39,7 @@ fn both_forms_are_read_in_the_order_of_the_file() {
         })
         .collect();
     assert_eq!(
-        told,
+        kept,
         [
             ("PreToolUse", "first", 1500, false),
             ("PreToolUse", "two", 3000, true),
@@ -80,7 +80,7 @@ fn a_malformed_file_has_no_hooks_and_one_problem() {
 }
 
 #[test]
-fn a_hook_that_makes_no_sense_is_listed_and_never_runs() {
+fn an_invalid_hook_is_listed_and_never_runs() {
     let read = read(
         r#"{"hooks": {
             "PreToolUse": [
@@ -166,7 +166,7 @@ fn hooks_that_differ_have_lines_that_differ() {
 }
 
 #[test]
-fn what_is_not_trusted_never_runs() {
+fn untrusted_hooks_never_run() {
     let mut hook = read(r#"{"hooks": {"Stop": [{"command": "a"}]}}"#)
         .hooks
         .remove(0);

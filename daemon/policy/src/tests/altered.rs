@@ -96,7 +96,7 @@ fn a_harmless_variable_changes_nothing() {
 fn full_walls_stand_in_under_a_changed_variable_where_no_rule_is_about_commands() {
     let full = |rules| {
         scene(rules)
-            .sandbox(Strength::Full)
+            .sandbox(SandboxStrength::Full)
             .approval_mode(ApprovalMode::Auto)
     };
     for command in ["make", "ls", "git status"] {

@@ -17,16 +17,19 @@ fn approval_modes_lift_what_they_say_and_no_more() {
     );
     assert_eq!(auto("").bash("make").verdict, Verdict::Ask);
     assert_eq!(
-        auto("").sandbox(Strength::Partial).bash("make").verdict,
+        auto("")
+            .sandbox(SandboxStrength::Partial)
+            .bash("make")
+            .verdict,
         Verdict::Ask
     );
     assert_eq!(
-        auto("").sandbox(Strength::Full).bash("make").verdict,
+        auto("").sandbox(SandboxStrength::Full).bash("make").verdict,
         Verdict::Allow
     );
     assert_eq!(
         auto("ask Bash(make:*)")
-            .sandbox(Strength::Full)
+            .sandbox(SandboxStrength::Full)
             .bash("make")
             .verdict,
         Verdict::Ask
@@ -207,7 +210,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 masked: Vec::new(),
                 approval_mode,
                 effective_permissions: contract::EffectivePermissions::default(),
-                sandbox: Strength::Full,
+                sandbox: SandboxStrength::Full,
                 leaks: false,
                 unconfined: None,
                 trusted: true,
@@ -294,7 +297,7 @@ fn what_would_run_unconfined_is_a_persons_matter() {
 
 #[test]
 fn a_sandbox_that_leaks_is_none_to_rules_over_paths() {
-    let mut held = scene("deny Read(**/.env)").sandbox(Strength::Full);
+    let mut held = scene("deny Read(**/.env)").sandbox(SandboxStrength::Full);
     assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
     held.leaks = true;
     assert_eq!(held.bash("head README.md").verdict, Verdict::Ask);

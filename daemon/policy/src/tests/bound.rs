@@ -43,7 +43,7 @@ fn bounded(list: &[String], inputs: &[String]) {
             rules,
             approval_mode: ApprovalMode::Yolo,
             effective_permissions: EffectivePermissions::default(),
-            sandbox: Strength::None,
+            sandbox: SandboxStrength::None,
             ..scene("")
         };
         let set = scene.rule_set();
@@ -86,7 +86,7 @@ fn what_is_too_long_for_the_deny_rules_is_denied() {
         rules,
         approval_mode: ApprovalMode::Yolo,
         effective_permissions: EffectivePermissions::default(),
-        sandbox: Strength::None,
+        sandbox: SandboxStrength::None,
         ..scene("")
     };
     let decision = scene.bash(&"a ".repeat(100_000));

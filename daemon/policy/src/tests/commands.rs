@@ -292,7 +292,7 @@ fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
          deny  | cargo test secrets/a
          allow | echo hello",
     );
-    let held = scene("deny Read(secrets/**)").sandbox(Strength::Full);
+    let held = scene("deny Read(secrets/**)").sandbox(SandboxStrength::Full);
     assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
     let yolo = scene("deny Read(secrets/**)").approval_mode(ApprovalMode::Yolo);
     assert_eq!(yolo.bash("cp secrets/key /tmp/x").verdict, Verdict::Deny);

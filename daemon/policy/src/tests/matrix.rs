@@ -81,7 +81,7 @@ fn decided(
     kind: &Kind,
     approval_mode: ApprovalMode,
     effective_permissions: EffectivePermissions,
-    sandbox: Strength,
+    sandbox: SandboxStrength,
 ) -> Decision {
     let scene = scene(kind.rules)
         .approval_mode(approval_mode)
@@ -112,11 +112,11 @@ fn every_kind_of_call_has_its_verdict_in_every_approval_mode_and_mode() {
         question        | allow allow allow allow allow | allow allow
         plan            | ask   ask   ask   ask   ask   | ask   ask";
     let columns = [
-        (ApprovalMode::Ask, NORMAL, Strength::None),
-        (ApprovalMode::Auto, NORMAL, Strength::Partial),
-        (ApprovalMode::Auto, NORMAL, Strength::Full),
-        (ApprovalMode::Yolo, NORMAL, Strength::None),
-        (ApprovalMode::Ask, WINDOW, Strength::None),
+        (ApprovalMode::Ask, NORMAL, SandboxStrength::None),
+        (ApprovalMode::Auto, NORMAL, SandboxStrength::Partial),
+        (ApprovalMode::Auto, NORMAL, SandboxStrength::Full),
+        (ApprovalMode::Yolo, NORMAL, SandboxStrength::None),
+        (ApprovalMode::Ask, WINDOW, SandboxStrength::None),
     ];
     let mut rows = table.lines().filter(|line| !line.trim().is_empty());
     for kind in kinds() {
@@ -139,7 +139,7 @@ fn every_kind_of_call_has_its_verdict_in_every_approval_mode_and_mode() {
                 ..effective_permissions
             };
             let all = [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo]
-                .map(|approval_mode| decided(&kind, approval_mode, window, Strength::Full));
+                .map(|approval_mode| decided(&kind, approval_mode, window, SandboxStrength::Full));
             let [ask, auto, yolo] = all;
             assert_eq!(ask.verdict == Verdict::Deny, auto.verdict == Verdict::Deny);
             assert_eq!(ask.verdict == Verdict::Deny, yolo.verdict == Verdict::Deny);
@@ -202,14 +202,14 @@ fn every_ask_has_its_answer_under_every_on_ask() {
             }
         };
         let found = [
-            under(OnAsk::Sandboxed, Strength::None, true),
-            under(OnAsk::Sandboxed, Strength::Partial, false),
-            under(OnAsk::Sandboxed, Strength::Partial, true),
-            under(OnAsk::Sandboxed, Strength::Full, false),
+            under(OnAsk::Sandboxed, SandboxStrength::None, true),
+            under(OnAsk::Sandboxed, SandboxStrength::Partial, false),
+            under(OnAsk::Sandboxed, SandboxStrength::Partial, true),
+            under(OnAsk::Sandboxed, SandboxStrength::Full, false),
             "|",
-            under(OnAsk::Allow, Strength::None, false),
-            under(OnAsk::Deny, Strength::Full, true),
-            under(OnAsk::Wait, Strength::Full, true),
+            under(OnAsk::Allow, SandboxStrength::None, false),
+            under(OnAsk::Deny, SandboxStrength::Full, true),
+            under(OnAsk::Wait, SandboxStrength::Full, true),
         ];
         let wanted: Vec<_> = cells.split_whitespace().collect();
         assert_eq!(found.to_vec(), wanted, "{name}");
@@ -235,11 +235,14 @@ fn walls_that_hold_in_part_are_named_in_the_reason() {
         Unattended::Deny(words) => words,
         other => panic!("{other:?}"),
     };
-    assert!(words(Strength::Partial).contains("`sandbox.accept_partial = true`"));
-    assert!(!words(Strength::None).contains("accept_partial"));
-    assert_eq!(command(Strength::None).confinement, Confinement::None);
+    assert!(words(SandboxStrength::Partial).contains("`sandbox.accept_partial = true`"));
+    assert!(!words(SandboxStrength::None).contains("accept_partial"));
     assert_eq!(
-        command(Strength::Full).confinement,
-        Confinement::Walls(Strength::Full)
+        command(SandboxStrength::None).confinement,
+        Confinement::None
+    );
+    assert_eq!(
+        command(SandboxStrength::Full).confinement,
+        Confinement::Sandbox(SandboxStrength::Full)
     );
 }

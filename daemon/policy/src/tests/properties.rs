@@ -80,7 +80,7 @@ fn a_call() -> impl Strategy<Value = (&'static str, Family, Value)> {
     ]
 }
 
-fn an_approval_mode() -> impl Strategy<Value = (ApprovalMode, Strength)> {
+fn an_approval_mode() -> impl Strategy<Value = (ApprovalMode, SandboxStrength)> {
     (
         prop_oneof![
             Just(ApprovalMode::Ask),
@@ -88,16 +88,16 @@ fn an_approval_mode() -> impl Strategy<Value = (ApprovalMode, Strength)> {
             Just(ApprovalMode::Yolo)
         ],
         prop_oneof![
-            Just(Strength::None),
-            Just(Strength::Partial),
-            Just(Strength::Full)
+            Just(SandboxStrength::None),
+            Just(SandboxStrength::Partial),
+            Just(SandboxStrength::Full)
         ],
     )
 }
 
 fn decided(
     rules: &Rules,
-    (approval_mode, sandbox): (ApprovalMode, Strength),
+    (approval_mode, sandbox): (ApprovalMode, SandboxStrength),
     call: &(&'static str, Family, Value),
 ) -> Decision {
     let scene = Scene {
@@ -173,7 +173,7 @@ proptest! {
         let rules = read_rules("allow Bash / deny Bash(rm -rf*)");
         let line = format!("{before}; rm -rf x; {after}");
         let call = ("bash", Family::Bash, json!({ "command": line }));
-        prop_assert_eq!(decided(&rules, (ApprovalMode::Yolo, Strength::Full), &call).verdict, Verdict::Deny);
+        prop_assert_eq!(decided(&rules, (ApprovalMode::Yolo, SandboxStrength::Full), &call).verdict, Verdict::Deny);
     }
 
     #[test]

@@ -43,23 +43,26 @@ fn alone(decision: &Decision, accept_partial: bool) -> bool {
 #[test]
 fn full_walls_stand_in_where_a_command_is_not_analysed() {
     for line in NOT_ANALYSED.iter().chain(KNOWN) {
-        let asked = scene("").sandbox(Strength::Full).bash(line);
+        let asked = scene("").sandbox(SandboxStrength::Full).bash(line);
         assert_eq!(asked.verdict, Verdict::Ask, "`{line}`: {}", asked.rule);
         assert!(alone(&asked, false), "`{line}`: {}", asked.rule);
         assert!(!asked.read_only, "{line}");
         let auto = scene("")
-            .sandbox(Strength::Full)
+            .sandbox(SandboxStrength::Full)
             .approval_mode(ApprovalMode::Auto);
         let auto = auto.bash(line);
         assert_eq!(auto.verdict, Verdict::Allow, "`{line}`: {}", auto.rule);
         assert!(auto.rule.contains("approval mode `auto`"), "{}", auto.rule);
-        assert_eq!(auto.confinement, Confinement::Walls(Strength::Full));
+        assert_eq!(
+            auto.confinement,
+            Confinement::Sandbox(SandboxStrength::Full)
+        );
     }
 }
 
 #[test]
 fn walls_that_do_not_hold_all_stand_in_for_nothing() {
-    let full = || scene("").sandbox(Strength::Full);
+    let full = || scene("").sandbox(SandboxStrength::Full);
     let leaking = || {
         let mut scene = full();
         scene.leaks = true;
@@ -67,7 +70,9 @@ fn walls_that_do_not_hold_all_stand_in_for_nothing() {
     };
     let weak: [(&str, &dyn Fn() -> Scene); 3] = [
         ("no walls", &|| scene("")),
-        ("partial walls", &|| scene("").sandbox(Strength::Partial)),
+        ("partial walls", &|| {
+            scene("").sandbox(SandboxStrength::Partial)
+        }),
         ("walls that leak", &leaking),
     ];
     for (name, scene) in weak {
@@ -80,7 +85,7 @@ fn walls_that_do_not_hold_all_stand_in_for_nothing() {
     // Whoever takes partial walls for walls takes them for both.
     for line in NOT_ANALYSED.iter().chain(KNOWN) {
         assert!(alone(
-            &scene("").sandbox(Strength::Partial).bash(line),
+            &scene("").sandbox(SandboxStrength::Partial).bash(line),
             true
         ));
         assert!(!alone(&scene("").bash(line), true), "{line}");
@@ -92,7 +97,7 @@ fn walls_that_do_not_hold_all_stand_in_for_nothing() {
 fn a_rule_that_cannot_be_held_by_walls_is_not_left_to_them() {
     for rules in ["deny Edit", "deny Read", "deny Edit(**/*.lock)"] {
         let leaking = || {
-            let mut scene = scene(rules).sandbox(Strength::Full);
+            let mut scene = scene(rules).sandbox(SandboxStrength::Full);
             scene.leaks = true;
             scene
         };
@@ -113,7 +118,7 @@ fn a_rule_about_commands_is_not_left_to_walls() {
         "ask Bash",
     ] {
         for line in NOT_ANALYSED {
-            let scene = || scene(rules).sandbox(Strength::Full);
+            let scene = || scene(rules).sandbox(SandboxStrength::Full);
             let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(auto.verdict, Verdict::Ask, "{rules} `{line}`");
             assert!(!alone(&scene().bash(line), true), "{rules} `{line}`");
@@ -121,18 +126,18 @@ fn a_rule_about_commands_is_not_left_to_walls() {
     }
     // What is known is tried against them.
     for line in KNOWN {
-        let known = scene("deny Bash(git push:*)").sandbox(Strength::Full);
+        let known = scene("deny Bash(git push:*)").sandbox(SandboxStrength::Full);
         assert!(alone(&known.bash(line), false), "{line}");
         let denied =
             scene("deny Bash(make:*) / deny Bash(sh:*) / deny Bash(date) / deny Bash(touch:*)");
         let denied = denied
-            .sandbox(Strength::Full)
+            .sandbox(SandboxStrength::Full)
             .approval_mode(ApprovalMode::Auto);
         assert_eq!(denied.bash(line).verdict, Verdict::Deny, "{line}");
     }
     // Rules over other tools are no rules over commands, and what paths are closed to the walls hold.
     for rules in ["deny WebFetch", "deny Read(keys/**)", "allow Edit(docs/**)"] {
-        let other = scene(rules).sandbox(Strength::Full);
+        let other = scene(rules).sandbox(SandboxStrength::Full);
         let decision = other.bash("python3 -c 'print(1)'");
         assert!(alone(&decision, false), "{rules}");
     }
@@ -143,7 +148,7 @@ fn a_rule_about_commands_is_not_left_to_walls() {
 fn a_rule_that_asks_about_paths_is_not_left_to_walls() {
     for rules in ["ask Edit(deploy/**)", "ask Read(secrets/**)", "ask Read"] {
         for line in NOT_ANALYSED {
-            let scene = || scene(rules).sandbox(Strength::Full);
+            let scene = || scene(rules).sandbox(SandboxStrength::Full);
             let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(auto.verdict, Verdict::Ask, "{rules} `{line}`");
             assert!(!alone(&scene().bash(line), true), "{rules} `{line}`");
@@ -163,12 +168,12 @@ fn what_is_firm_for_another_reason_stays_firm_within_walls() {
         "",
     ];
     for line in lines {
-        let scene = || scene("").sandbox(Strength::Full);
+        let scene = || scene("").sandbox(SandboxStrength::Full);
         let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
         assert_eq!(auto.verdict, Verdict::Ask, "`{line}`: {}", auto.rule);
         assert!(!alone(&scene().bash(line), true), "`{line}`");
     }
-    let mut bare = scene("").sandbox(Strength::Full);
+    let mut bare = scene("").sandbox(SandboxStrength::Full);
     bare.unconfined = Some("the temporary directory cannot be made".to_owned());
     assert!(!alone(&bare.bash("python3 -c 'print(1)'"), true));
 }
@@ -186,7 +191,7 @@ fn where_nothing_may_be_changed_walls_stand_in_for_nothing() {
     for effective_permissions in [plan, read_only] {
         for line in NOT_ANALYSED.iter().chain(KNOWN) {
             let scene = scene("")
-                .sandbox(Strength::Full)
+                .sandbox(SandboxStrength::Full)
                 .effective_permissions(effective_permissions);
             let decision = scene.approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(decision.verdict, Verdict::Deny, "`{line}`");

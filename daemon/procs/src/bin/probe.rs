@@ -1,9 +1,13 @@
-//! The helper for this crate's tests, and small stand-ins for the daemon and its parent that can be killed.
+//! The helper for this crate's tests, and small stand-ins for the daemon and its parent that tests
+//! can kill.
 //!
-//! `procs-probe child …` is the helper. `procs-probe host <program> <argument>…` starts a command as the
-//! daemon would, prints its process id, and then waits until it is killed; `host-off` does without a process
-//! namespace. `procs-probe walled <layers> <walls> <script> [<before>]` runs a script within walls. Several commands are parted by `--`. `procs-probe parent <what> …` starts `procs-probe <what> …` as the daemon's parent would, and
-//! again when it was killed, up to `LIVES` (2) times.
+//! - `procs-probe child …` is the helper.
+//! - `procs-probe host <program> <argument>…` starts a command like the daemon, prints its process
+//!   id, and waits until it is killed. `host-off` uses no process namespace. `--` separates several
+//!   commands.
+//! - `procs-probe sandboxed <backend> <spec> <script> [<before>]` runs a script in a sandbox.
+//! - `procs-probe parent <what> …` starts `procs-probe <what> …` like the daemon's parent, and
+//!   again after it was killed, up to `LIVES` (2) times.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,8 +16,8 @@ use std::sync::Arc;
 
 use contract::{Command, Spawn};
 use futures::StreamExt;
-use procs::warden::Ward;
-use procs::{Layers, Options, Procs};
+use procs::supervisor::DaemonSupervisor;
+use procs::{BackendChoice, Procs, ProcsOptions};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -21,10 +25,10 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let did = match arguments.next().as_deref() {
         Some("child") => std::process::exit(procs::child::child_main()),
-        Some("host") => host(arguments.collect(), Layers::Auto),
-        Some("host-direct") => host(arguments.collect(), Layers::Direct),
-        Some("host-off") => host(arguments.collect(), Layers::Off),
-        Some("walled") => walled(arguments.collect()),
+        Some("host") => host(arguments.collect(), BackendChoice::Auto),
+        Some("host-direct") => host(arguments.collect(), BackendChoice::Direct),
+        Some("host-off") => host(arguments.collect(), BackendChoice::Off),
+        Some("sandboxed") => sandboxed(arguments.collect()),
         Some("parent") => parent(arguments.collect()),
         other => Err(format!("there is no {other:?}").into()),
     };
@@ -34,15 +38,15 @@ fn main() {
     }
 }
 
-fn host(argv: Vec<String>, layers: Layers) -> Result<(), Error> {
+fn host(argv: Vec<String>, layers: BackendChoice) -> Result<(), Error> {
     procs::harden::daemon()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let procs = Procs::start(Options {
+        let procs = Procs::start(ProcsOptions {
             layers,
-            ..Options::of_this_binary()?
+            ..ProcsOptions::of_this_binary()?
         })?;
         let (mut os_pids, mut events) = (Vec::new(), Vec::new());
         for argv in argv.split(|argument| argument == "--") {
@@ -52,7 +56,7 @@ fn host(argv: Vec<String>, layers: Layers) -> Result<(), Error> {
                 env: environment(),
                 title: "hosted".to_owned(),
                 number: None,
-                walls: None,
+                sandbox: None,
                 stdin: None,
             };
             let child = procs.spawn(proto::Pid(1), command).await?;
@@ -66,44 +70,44 @@ fn host(argv: Vec<String>, layers: Layers) -> Result<(), Error> {
                 writeln!(std::io::stdout(), "exited, swept {}", exit.swept)?;
             }
         }
-        // What a killed command left is cleared away; the daemon lives on.
+        // The processes of a killed command are cleaned up, and the daemon keeps running.
         std::future::pending::<()>().await;
         Ok(())
     })
 }
 
-/// Runs `sh -c <script>` within walls, by this layer; prints what it prints, and ends as it ends.
-fn walled(arguments: Vec<String>) -> Result<(), Error> {
-    let (layers, walls, script, before) = match arguments.as_slice() {
-        [layers, walls, script] => (layers, walls, script, ""),
-        [layers, walls, script, before] => (layers, walls, script, before.as_str()),
-        _ => return Err("walled <layers> <walls> <script> [<before>]".into()),
+/// Runs `sh -c <script>` in a sandbox of this backend. Prints its output and exits with its code.
+fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
+    let (layers, sandbox, script, before) = match arguments.as_slice() {
+        [layers, sandbox, script] => (layers, sandbox, script, ""),
+        [layers, sandbox, script, before] => (layers, sandbox, script, before.as_str()),
+        _ => return Err("sandboxed <layers> <sandbox> <script> [<before>]".into()),
     };
-    let walls: contract::Walls = serde_json::from_str(walls)?;
-    let cwd = walls.write.first().cloned().ok_or("no place to write")?;
+    let sandbox: contract::SandboxSpec = serde_json::from_str(sandbox)?;
+    let cwd = sandbox.write.first().cloned().ok_or("no place to write")?;
     procs::harden::daemon()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let code = runtime.block_on(async {
-        let procs = Procs::start(Options {
+        let procs = Procs::start(ProcsOptions {
             layers: layers_of(layers)?,
-            ..Options::of_this_binary()?
+            ..ProcsOptions::of_this_binary()?
         })?;
-        let walls = Arc::new(walls);
+        let sandbox = Arc::new(sandbox);
         let command = |script: &str| Command {
             argv: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
             cwd: cwd.clone(),
             env: environment(),
-            title: "walled".to_owned(),
+            title: "sandboxed".to_owned(),
             number: None,
-            walls: Some(Arc::clone(&walls)),
+            sandbox: Some(Arc::clone(&sandbox)),
             stdin: None,
         };
         let mut running = None;
         if !before.is_empty() {
             let mut child = procs.spawn(proto::Pid(1), command(before)).await?;
-            // Its first line says that it is ready.
+            // Its first line reports that it is ready.
             child.events.next().await;
             running = Some(child);
         }
@@ -123,18 +127,18 @@ fn walled(arguments: Vec<String>) -> Result<(), Error> {
     std::process::exit(code.unwrap_or(1))
 }
 
-fn layers_of(name: &str) -> Result<Layers, Error> {
+fn layers_of(name: &str) -> Result<BackendChoice, Error> {
     match name {
-        "Auto" => Ok(Layers::Auto),
-        "Bubblewrap" => Ok(Layers::Bubblewrap),
-        "Direct" => Ok(Layers::Direct),
-        "Landlock" => Ok(Layers::Landlock),
-        "Off" => Ok(Layers::Off),
+        "Auto" => Ok(BackendChoice::Auto),
+        "Bubblewrap" => Ok(BackendChoice::Bubblewrap),
+        "Direct" => Ok(BackendChoice::Direct),
+        "Landlock" => Ok(BackendChoice::Landlock),
+        "Off" => Ok(BackendChoice::Off),
         other => Err(format!("there is no layer {other}").into()),
     }
 }
 
-/// `PATH`, which life of the host it is, and the mark that the host itself must not bear.
+/// `PATH`, the number of the host's life, and the mark that the host itself must not have.
 fn environment() -> Vec<(String, String)> {
     [("PATH", "PATH"), ("LIFE", "LIFE"), ("HOSTED", "MARK")]
         .into_iter()
@@ -143,7 +147,7 @@ fn environment() -> Vec<(String, String)> {
 }
 
 fn parent(arguments: Vec<String>) -> Result<(), Error> {
-    let ward = Ward::begin();
+    let ward = DaemonSupervisor::begin();
     let lives = std::env::var("LIVES").map_or(Ok(2), |lives| lives.parse())?;
     for life in 1..=lives {
         let mut command = std::process::Command::new(procs::options::this_binary()?);

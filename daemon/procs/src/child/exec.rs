@@ -1,9 +1,9 @@
-//! The second stage: sets its own process up, then becomes the command.
+//! The second stage: sets up its own process, then becomes the command.
 //!
-//! It exists because limits, session and the "parent died" signal are set by a process for itself, between
-//! fork and exec, and because its environment must not be the command's before everything is read.
-//! Its standard input is a socket to the first stage: work in, reason of a failure out. When the command
-//! runs, the socket has closed by itself.
+//! It exists because a process must set limits, session and the parent-death signal for itself,
+//! between fork and exec. Its own environment must stay empty until it has read the command's. Its
+//! standard input is a socket to the first stage: the command comes in, the reason of a failure
+//! goes out. Exec closes the socket.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,21 +15,21 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, getppid, getrlimit, setrlimit, setsid, umask};
 
-use crate::options::Limits;
-use crate::wire::Spec;
+use crate::options::ResourceLimits;
+use crate::wire::CommandSpec;
 
-/// What a shell answers for a command that cannot be run.
+/// The exit code of a shell for a command that cannot be run.
 const NOT_RUN: i32 = 127;
 
 pub(super) fn main(holder: &OsStr) -> i32 {
     let Ok(mut link) = link() else { return NOT_RUN };
     let reason = turn(holder, &link);
-    // Nobody is left to hear it when this fails.
+    // If this fails, nobody is left to read it.
     let _ = link.write_all(reason.as_bytes());
     NOT_RUN
 }
 
-/// The socket, out of the way of the command's standard input, and closed by exec.
+/// Moves the socket away from the command's standard input. Exec closes it.
 fn link() -> io::Result<UnixStream> {
     Ok(UnixStream::from(rustix::io::fcntl_dupfd_cloexec(
         rustix::stdio::stdin(),
@@ -37,7 +37,7 @@ fn link() -> io::Result<UnixStream> {
     )?))
 }
 
-/// Becomes the command. Returns only the reason why it could not.
+/// Becomes the command. Returns only if that fails, with the reason.
 fn turn(holder: &OsStr, link: &UnixStream) -> String {
     match set_up(holder, link) {
         Ok(spec) => exec(&spec),
@@ -45,9 +45,9 @@ fn turn(holder: &OsStr, link: &UnixStream) -> String {
     }
 }
 
-fn set_up(holder: &OsStr, link: &UnixStream) -> Result<Spec, String> {
+fn set_up(holder: &OsStr, link: &UnixStream) -> Result<CommandSpec, String> {
     die_with_parent().map_err(|error| format!("tie it to its helper: {error}"))?;
-    // The helper may have died before the line above: then nobody tells us.
+    // The helper may have died before the line above. Then no signal arrives.
     let parent = getppid().map(|pid| pid.as_raw_nonzero().get().to_string());
     if parent.as_deref().map(OsStr::new) != Some(holder) {
         return Err("its helper has gone".to_owned());
@@ -55,10 +55,10 @@ fn set_up(holder: &OsStr, link: &UnixStream) -> Result<Spec, String> {
     let mut line = String::new();
     BufReader::new(link)
         .read_line(&mut line)
-        .map_err(|error| format!("hear what to run: {error}"))?;
-    let spec: Spec =
-        serde_json::from_str(&line).map_err(|error| format!("hear what to run: {error}"))?;
-    setsid().map_err(|error| format!("make its session: {error}"))?;
+        .map_err(|error| format!("read the command: {error}"))?;
+    let spec: CommandSpec =
+        serde_json::from_str(&line).map_err(|error| format!("read the command: {error}"))?;
+    setsid().map_err(|error| format!("create its session: {error}"))?;
     die_before_others();
     limit(&spec.limits)?;
     if let Some(mask) = spec.umask {
@@ -85,14 +85,14 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// When memory runs out, the kernel should take a command before the daemon. Best effort: it is a
-/// preference, and some containers do not let it be set.
+/// If memory runs out, the kernel should kill a command before the daemon. Best effort: some
+/// containers do not allow it.
 fn die_before_others() {
     #[cfg(target_os = "linux")]
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
 }
 
-fn limit(limits: &Limits) -> Result<(), String> {
+fn limit(limits: &ResourceLimits) -> Result<(), String> {
     let asked = [
         (Resource::Core, "core files", Some(0)),
         (Resource::Nproc, "processes", limits.processes),
@@ -113,16 +113,16 @@ fn limit(limits: &Limits) -> Result<(), String> {
     Ok(())
 }
 
-fn exec(spec: &Spec) -> String {
+fn exec(spec: &CommandSpec) -> String {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return "the command is empty".to_owned();
     };
     let stdin = match spec.stdin.as_deref().map(given) {
         None => Stdio::null(),
         Some(Ok(file)) => Stdio::from(file),
-        Some(Err(error)) => return format!("lay its standard input ready: {error}"),
+        Some(Err(error)) => return format!("prepare its standard input: {error}"),
     };
-    // Signal mask and the ignored SIGPIPE are put back by `exec`; the rest the first stage has seen to.
+    // `exec` resets the signal mask and the ignored SIGPIPE. The first stage handled the rest.
     let error = Command::new(program)
         .args(arguments)
         .env_clear()
@@ -132,7 +132,7 @@ fn exec(spec: &Spec) -> String {
     explain(program, &error)
 }
 
-/// A file without a name that holds this text. Whoever does not read it hinders nobody, as a pipe would.
+/// An unnamed file with this text. Unlike a pipe, it does not block if the command ignores it.
 fn given(text: &str) -> io::Result<File> {
     let mut file = nameless()?;
     file.write_all(text.as_bytes())?;
@@ -176,7 +176,7 @@ fn explain(program: &str, error: &io::Error) -> String {
     "no such file".to_owned()
 }
 
-/// What the system said, without its number where we know a better word.
+/// A clearer text for common errors, without the system's error number.
 fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such directory".to_owned(),

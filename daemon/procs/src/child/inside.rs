@@ -1,4 +1,4 @@
-//! What only the first process of a namespace can do for it, before anything runs in it.
+//! Actions that only the first process of a namespace can take, before anything else runs in it.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write as _};
@@ -9,14 +9,14 @@ use rustix::fs::{Mode, OFlags, openat};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::getpid;
 
-use crate::probe::Inside;
+use crate::probe::InsideReport;
 use crate::wire;
 
-/// The only switch that is turned.
+/// The only kernel setting that is changed.
 const PID_MAX: &str = "pid_max";
 
-/// Takes what the daemon has laid ready, and limits how many process numbers the namespace may give out.
-/// The channel is our standard input still. `Ok(false)`: nothing is limited.
+/// Receives the daemon's message and limits the process ids of the namespace. The channel is still
+/// our standard input. `Ok(false)`: there is no limit.
 pub(super) fn enter(numbers: u32) -> io::Result<bool> {
     if !getpid().is_init() {
         return Err(io::Error::other(
@@ -29,8 +29,8 @@ pub(super) fn enter(numbers: u32) -> io::Result<bool> {
     if numbers == 0 {
         return Ok(false);
     }
-    // Through the directory of the world outside: here it may not be written. Which namespace is meant
-    // is decided by who opens it. The directory is closed before anything else runs.
+    // Uses the directory from outside the namespace, because inside it is read-only. The opener
+    // decides which namespace is affected. The directory is closed before anything else runs.
     let switch = openat(
         &switches,
         PID_MAX,
@@ -42,7 +42,7 @@ pub(super) fn enter(numbers: u32) -> io::Result<bool> {
     Ok(now.trim() == numbers.to_string())
 }
 
-/// The one byte that comes before all else, and the directory that may come with it.
+/// The first byte on the channel, and the directory that may accompany it.
 fn switches() -> io::Result<Option<OwnedFd>> {
     let mut byte = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -65,18 +65,18 @@ fn switches() -> io::Result<Option<OwnedFd>> {
 fn closed() -> bool {
     use rustix::fs::{StatVfsMountFlags, statvfs};
     let fixed = statvfs("/").is_ok_and(|root| root.f_flag.contains(StatVfsMountFlags::RDONLY));
-    // Two lines of headings, and a line for the loopback.
+    // Two header lines and one for the loopback.
     let networks = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
     let mut others = networks.lines().skip(2).map(str::trim_start);
     fixed && !networks.is_empty() && others.all(|line| line.starts_with("lo:"))
 }
 
-/// Says how it looks from here, and ends.
+/// Reports the state inside the namespace, and exits.
 pub(super) fn probe(numbers: u32) -> i32 {
     let first = std::fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == "1");
-    let inside = Inside {
+    let inside = InsideReport {
         first: first && getpid().is_init(),
-        // Where it cannot be limited, a namespace is still better than none: the status says so.
+        // A namespace without a limit is better than none: the status reports it.
         numbers: enter(numbers).unwrap_or(false),
         closed: closed(),
     };

@@ -1,64 +1,66 @@
-//! The helper: a process of its own for each command, which holds together whatever the command starts.
+//! The helper: one process per command that manages all processes of the command.
 //!
-//! Two stages of the same binary. The first (`hold`) adopts and kills; it stays. The second (`exec`)
-//! sets up what only the process itself can set up, and then turns into the command. Neither keeps
-//! anything of the daemon's: the environment is empty, and the only descriptors are the three standard ones.
+//! It has two stages in the same binary. The first (`supervise`) adopts and kills processes, and
+//! stays. The second (`exec`) sets up its own process and becomes the command. Neither inherits
+//! anything from the daemon: the environment is empty, and only the three standard descriptors are
+//! open.
 
 mod exec;
-mod hold;
 mod inside;
 #[cfg(target_os = "linux")]
 pub(crate) mod open;
 mod reap;
 mod signals;
+mod supervise;
 
 use std::ffi::{OsStr, OsString};
 
-/// The argument that makes the second stage; the first stage's process id follows.
+/// The argument of the second stage, followed by the first stage's process id.
 const SECOND_STAGE: &str = "exec";
-/// The argument that says that the first stage is the first process of a namespace; how many process
-/// numbers that may give out follows, `0` for as many as it likes.
+/// The argument of a first stage that is the first process of a namespace, followed by the maximum
+/// number of process ids. `0`: unlimited.
 pub(crate) const INSIDE: &str = "inside";
-/// The argument after these that asks only how it looks from there.
+/// The argument after these that only requests a report of the state inside.
 pub(crate) const PROBE: &str = "probe";
 
-/// The argument that makes the opener; what the first process is told about numbers follows.
+/// The argument of the opener, followed by the limit for the first process.
 pub(crate) const OPEN: &str = "open";
-/// The argument of a first process that an opener has started; whether there are walls, who it is, and what
-/// [`INSIDE`] says follow.
+/// The argument of a first process that an opener started, followed by whether there is a sandbox,
+/// the user's identity, and the arguments of [`INSIDE`].
 const FIRST: &str = "first";
-/// The argument that asks only for the namespaces it is in.
+/// The argument that only requests the current namespaces.
 pub(crate) const PLACE: &str = "place";
 
-/// What the daemon's `main` does when it is called as helper. Call it first of all: before a runtime, a
-/// thread, or a look at the environment. The result is the exit code.
+/// Entry point of the helper, called by the daemon's `main`. Call it before anything else: before a
+/// runtime, a thread, or reading the environment. Returns the exit code.
 #[must_use]
 pub fn child_main() -> i32 {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let numbers = |told: &OsStr| told.to_str().and_then(|told| told.parse().ok());
+    let numbers = |limit: &OsStr| limit.to_str().and_then(|limit| limit.parse().ok());
     #[cfg(target_os = "linux")]
     if let Some(code) = first_of_all(&arguments) {
         return code;
     }
     match arguments.as_slice() {
         [.., stage, holder] if stage == OsStr::new(SECOND_STAGE) => exec::main(holder),
-        [.., place, told, probe] if place == OsStr::new(INSIDE) && probe == OsStr::new(PROBE) => {
-            inside::probe(numbers(told).unwrap_or(0))
+        [.., place, limit, probe] if place == OsStr::new(INSIDE) && probe == OsStr::new(PROBE) => {
+            inside::probe(numbers(limit).unwrap_or(0))
         }
-        [.., place, told] if place == OsStr::new(INSIDE) => {
-            let numbers = numbers(told).unwrap_or(0);
-            hold::main(arguments, hold::Place::Inside { numbers })
+        [.., place, limit] if place == OsStr::new(INSIDE) => {
+            let numbers = numbers(limit).unwrap_or(0);
+            supervise::main(arguments, supervise::Placement::Inside { numbers })
         }
         #[cfg(target_os = "linux")]
-        [.., place] if place == OsStr::new(PLACE) => crate::place::give(),
-        _ => hold::main(arguments, hold::Place::Outside),
+        [.., place] if place == OsStr::new(PLACE) => crate::session_networks::give(),
+        _ => supervise::main(arguments, supervise::Placement::Outside),
     }
 }
 
-/// What comes before all else where this binary opens the namespaces itself. The exit code, where that was all.
+/// Setup steps if this binary opens the namespaces itself. Returns the exit code if nothing else is
+/// to be done.
 #[cfg(target_os = "linux")]
 fn first_of_all(arguments: &[OsString]) -> Option<i32> {
-    // The second stage gets all that the first was told, and is not the first.
+    // The second stage receives all arguments of the first, and must not repeat this.
     if arguments
         .iter()
         .rev()
@@ -70,9 +72,9 @@ fn first_of_all(arguments: &[OsString]) -> Option<i32> {
     let at = |word: &str| arguments.iter().position(|argument| argument == word);
     if let Some(first) = at(FIRST) {
         let word = |offset: usize| arguments.get(first + offset).and_then(|word| word.to_str());
-        let walled = word(1) == Some("walled");
+        let sandboxed = word(1) == Some("sandboxed");
         let finished = match word(2).map(str::parse) {
-            Some(Ok(identity)) => sandbox::direct::finish(identity, walled),
+            Some(Ok(identity)) => sandbox::direct::finish(identity, sandboxed),
             _ => return Some(1),
         };
         if let Err(error) = finished {
@@ -83,11 +85,11 @@ fn first_of_all(arguments: &[OsString]) -> Option<i32> {
         return None;
     }
     let open = at(OPEN)?;
-    let (before, told) = (arguments.get(..open)?, arguments.get(open + 1..)?);
-    Some(open::main(before, told))
+    let (before, after) = (arguments.get(..open)?, arguments.get(open + 1..)?);
+    Some(open::main(before, after))
 }
 
-/// What reads as nothing, and takes everything.
+/// Reads as empty, and discards writes.
 fn nothing() -> std::io::Result<std::fs::File> {
     std::fs::File::options()
         .read(true)

@@ -1,31 +1,32 @@
-//! The opener: where there is no bubblewrap, this process opens the namespaces, and starts the helper as the first
-//! process in them. It lives as long as the helper, and dies with who started it.
+//! The opener: without bubblewrap, this process opens the namespaces and starts the helper as their
+//! first process. It lives as long as the helper, and dies with its parent.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write as _};
 use std::process::Command;
 
-use sandbox::direct::{self, Order};
+use sandbox::direct::{self, NamespaceRequest};
 
 use super::FIRST;
 use crate::options::this_binary;
 
-/// Digits of the length that an order begins with.
+/// Number of digits of the length before a request.
 pub(crate) const DIGITS: usize = 8;
 
-/// `before`: what makes this binary the helper. `told`: what the first process is told besides.
-pub(super) fn main(before: &[OsString], told: &[OsString]) -> i32 {
-    match open(before, told) {
+/// `before`: the arguments that select the helper. `after`: further arguments for the first
+/// process.
+pub(super) fn main(before: &[OsString], after: &[OsString]) -> i32 {
+    match open(before, after) {
         Ok(code) => code,
         Err(reason) => {
-            // The daemon reads it where the command's words would stand.
+            // The daemon reads it from the command's standard error.
             let _ = writeln!(io::stderr(), "{reason}");
             1
         }
     }
 }
 
-fn open(before: &[OsString], told: &[OsString]) -> Result<i32, String> {
+fn open(before: &[OsString], after: &[OsString]) -> Result<i32, String> {
     let failed = |what: &str| {
         let what = what.to_owned();
         move |error: io::Error| format!("{what}: {error}")
@@ -34,26 +35,26 @@ fn open(before: &[OsString], told: &[OsString]) -> Result<i32, String> {
     rustix::process::set_parent_process_death_signal(kill)
         .map_err(|error| failed("tie it to the daemon")(error.into()))?;
     close_fds::set_fds_cloexec(3, &[]);
-    let order = order().map_err(failed("hear what to open"))?;
-    let identity = direct::open(&order)?;
-    if order.place {
-        return Ok(crate::place::give());
+    let request = request().map_err(failed("read the namespace request"))?;
+    let identity = direct::open(&request)?;
+    if request.place {
+        return Ok(crate::session_networks::give());
     }
-    let walled = if order.plan.is_some() {
-        "walled"
+    let sandboxed = if request.plan.is_some() {
+        "sandboxed"
     } else {
         "open"
     };
     let binary = this_binary().map_err(failed("find its binary"))?;
     let mut first = Command::new(binary)
         .args(before)
-        .args([FIRST, walled, &identity.to_string()])
-        .args(told)
+        .args([FIRST, sandboxed, &identity.to_string()])
+        .args(after)
         .env_clear()
         .spawn()
         .map_err(failed("start the first process"))?;
     let nothing = || super::nothing().map_err(failed("let go of its output"));
-    // The pipes and the channel must end with the last process of the command, not with us.
+    // The pipes and the channel must end with the command's last process, not with us.
     rustix::stdio::dup2_stdin(nothing()?).map_err(|error| error.to_string())?;
     rustix::stdio::dup2_stdout(nothing()?).map_err(|error| error.to_string())?;
     rustix::stdio::dup2_stderr(nothing()?).map_err(|error| error.to_string())?;
@@ -61,9 +62,9 @@ fn open(before: &[OsString], told: &[OsString]) -> Result<i32, String> {
     Ok(i32::from(!ended.success()))
 }
 
-/// What stands on the channel before all else, and no byte more: what follows is the helper's.
-fn order() -> io::Result<Order> {
-    // Standard input of the library reads ahead.
+/// Reads only the request from the channel: the following bytes are for the helper.
+fn request() -> io::Result<NamespaceRequest> {
+    // The library's standard input reads ahead.
     let mut channel = std::fs::File::from(rustix::io::dup(rustix::stdio::stdin())?);
     let mut digits = [0; DIGITS];
     channel.read_exact(&mut digits)?;

@@ -1,18 +1,18 @@
-//! Takes in the ends of children: the command's own, and those of everything adopted.
+//! Reaps children: the command, and all adopted processes.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
-/// How the command ended, once it has.
+/// How the command ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct End {
+pub(super) struct CommandEnd {
     pub code: Option<i32>,
     pub signal: Option<i32>,
 }
 
 pub(super) struct Reaper {
     command: Pid,
-    end: Option<End>,
+    end: Option<CommandEnd>,
 }
 
 impl Reaper {
@@ -20,20 +20,20 @@ impl Reaper {
         Self { command, end: None }
     }
 
-    /// How the command ended; `None` while it runs.
-    pub fn end(&self) -> Option<End> {
+    /// How the command ended. `None` while it runs.
+    pub fn end(&self) -> Option<CommandEnd> {
         self.end
     }
 
-    /// Takes in all that have ended. Whether any child is left: every descendant that lives is a child or
-    /// below one, so `false` is the kernel's own word that nothing is left.
+    /// Reaps all ended children. Returns whether any child is left. Every living descendant is a
+    /// child or below one, so `false` proves that no process is left.
     pub fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => self.take(pid, status),
                 Ok(None) => return true,
                 Err(Errno::INTR) => {}
-                // No children: the only other error there is.
+                // No children. There is no other error.
                 Err(_) => return false,
             }
         }
@@ -41,7 +41,7 @@ impl Reaper {
 
     fn take(&mut self, pid: Pid, status: WaitStatus) {
         if pid == self.command {
-            self.end = Some(End {
+            self.end = Some(CommandEnd {
                 code: status.exit_status(),
                 signal: status.terminating_signal(),
             });

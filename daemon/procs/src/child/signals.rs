@@ -1,13 +1,13 @@
-//! The signals the helper listens to, and those it takes only so that the command does not inherit them
-//! as ignored.
+//! The signals that the helper handles, and those that it catches only so that the command does not
+//! inherit them as ignored.
 
 use std::io;
 
 use rustix::process::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Signals that a daemon started by `nohup`, a shell's `&` or a test runner may have been told to ignore.
-/// A handler, unlike "ignored", goes away with exec: the command finds all of them as they should be.
+/// Signals that may be ignored if `nohup`, a shell's `&` or a test runner started the daemon. Exec
+/// resets a caught signal, but not an ignored one, so the command gets the defaults.
 const TAKEN: [Number; 9] = [
     Number::USR1,
     Number::USR2,
@@ -32,7 +32,7 @@ pub(super) struct Signals {
 impl Signals {
     pub fn take() -> io::Result<Self> {
         for number in TAKEN {
-            // The handler stays when the listener goes.
+            // The handler stays installed after the listener is dropped.
             drop(signal(SignalKind::from_raw(number.as_raw()))?);
         }
         Ok(Self {
@@ -45,28 +45,28 @@ impl Signals {
         })
     }
 
-    /// A child may have ended. Cancel-safe; several ends may come as one.
+    /// Waits until a child may have ended. Cancel-safe. Several ends may be merged.
     pub async fn child(&mut self) {
         self.child.recv().await;
     }
 
-    /// Somebody wants us gone, or a child may have ended. Cancel-safe.
-    pub async fn any(&mut self) -> Heard {
+    /// Waits until we should end, or a child may have ended. Cancel-safe.
+    pub async fn any(&mut self) -> SignalEvent {
         tokio::select! {
-            _ = self.child.recv() => Heard::Child,
-            _ = self.go_on.recv() => Heard::GoOn,
-            _ = self.terminate.recv() => Heard::End,
-            _ = self.interrupt.recv() => Heard::End,
-            _ = self.hang_up.recv() => Heard::End,
-            _ = self.quit.recv() => Heard::End,
+            _ = self.child.recv() => SignalEvent::Child,
+            _ = self.go_on.recv() => SignalEvent::GoOn,
+            _ = self.terminate.recv() => SignalEvent::End,
+            _ = self.interrupt.recv() => SignalEvent::End,
+            _ = self.hang_up.recv() => SignalEvent::End,
+            _ = self.quit.recv() => SignalEvent::End,
         }
     }
 }
 
-/// What a signal means to us.
-pub(super) enum Heard {
+/// The meaning of a signal.
+pub(super) enum SignalEvent {
     Child,
-    /// The daemon woke us, or the kernel did because the daemon has died.
+    /// The daemon woke us, or the kernel did because the daemon died.
     GoOn,
     End,
 }

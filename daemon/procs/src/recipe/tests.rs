@@ -1,4 +1,4 @@
-//! Scenes of choosing the program, and of what it is told.
+//! Choosing the program and its arguments.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -20,9 +20,9 @@ fn a_program_that_others_may_change_is_not_used() {
 }
 
 #[test]
-fn a_link_is_judged_by_where_it_leads() {
+fn a_link_is_judged_by_its_target() {
     if !geteuid().is_root() {
-        // A link of ours is one that another than root may change.
+        // A link of our own is one that a user other than root can change.
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -33,27 +33,27 @@ fn a_link_is_judged_by_where_it_leads() {
 }
 
 #[test]
-fn no_place_is_looked_for_on_a_path() {
+fn the_helper_is_not_searched_on_the_path() {
     assert!(PLACES.iter().all(|place| place.starts_with('/')));
 }
 
 #[test]
-fn the_helper_is_the_first_process_and_is_told_so() {
-    let helper = Helper {
+fn the_helper_is_pid_1_and_knows_it() {
+    let helper = HelperProgram {
         program: PathBuf::from("/unused"),
         arguments: vec!["child".into()],
     };
     let recipe = Recipe {
-        by: By::Bubblewrap,
+        by: NamespaceOpener::Bubblewrap,
         program: PathBuf::from("/unused"),
-        helper: told(&helper, 9, 4396),
+        helper: helper_arguments(&helper, 9, 4396),
         _binary: None,
         switches: None,
     };
     let line = |purpose, plan| {
-        let around = Around {
+        let around = NamespaceOptions {
             plan,
-            ..Around::default()
+            ..NamespaceOptions::default()
         };
         let command = recipe.command(purpose, &around);
         let words: Vec<_> = command
@@ -66,12 +66,12 @@ fn the_helper_is_the_first_process_and_is_told_so() {
                 -- /proc/self/fd/9 child inside 4396";
     assert_eq!(line(Purpose::Hold, None), open);
     assert_eq!(line(Purpose::Probe, None), format!("{open} probe"));
-    let plan = Plan::to_probe();
-    let walled = line(Purpose::Hold, Some(&plan));
-    assert!(walled.starts_with("--unshare-pid --as-pid-1 --die-with-parent --unshare-ipc"));
+    let plan = MountPlan::to_probe();
+    let sandboxed = line(Purpose::Hold, Some(&plan));
+    assert!(sandboxed.starts_with("--unshare-pid --as-pid-1 --die-with-parent --unshare-ipc"));
     assert!(
-        walled.ends_with("--remount-ro /run -- /proc/self/fd/9 child inside 4396"),
-        "{walled}"
+        sandboxed.ends_with("--remount-ro /run -- /proc/self/fd/9 child inside 4396"),
+        "{sandboxed}"
     );
     let place = "--unshare-net --die-with-parent --dev-bind / / -- /proc/self/fd/9 child place";
     assert_eq!(line(Purpose::Place, None), place);

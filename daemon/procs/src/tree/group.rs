@@ -1,4 +1,4 @@
-//! Where there is no subreaper: the command's process group is all that can be reached.
+//! For systems without subreapers: only the command's process group can be reached.
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
@@ -16,55 +16,55 @@ impl Tree {
         Self { group: command }
     }
 
-    /// TERM to the group.
+    /// Sends TERM to the group.
     pub fn terminate(&self) {
         let _ = kill_process_group(self.group, Signal::TERM);
     }
 
-    /// KILL to the group.
+    /// Sends KILL to the group.
     pub fn kill(&mut self) {
         let _ = kill_process_group(self.group, Signal::KILL);
     }
 
-    /// A group does not tell how many it has.
+    /// The size of a group is unknown.
     pub fn killed(&self) -> u32 {
         0
     }
 
-    /// At least one, where any is left.
+    /// At least one if any is left.
     pub fn living(&self) -> u32 {
         u32::from(test_kill_process_group(self.group).is_ok())
     }
 }
 
-/// A process, by its number alone.
+/// A process, identified only by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub pid: Pid,
 }
 
-/// The process of this number.
+/// The process with this id.
 pub(crate) fn read(pid: Pid) -> Option<Process> {
     Some(Process { pid })
 }
 
-/// Not told here.
+/// Unknown on this system.
 pub(crate) fn children(_of: Pid) -> Vec<Pid> {
     Vec::new()
 }
 
-/// Not told here.
+/// Unknown on this system.
 pub(crate) fn inner_number(_of: Pid) -> Option<u32> {
     None
 }
 
-/// KILL to what is left of a command's group. How many is not known.
+/// Kills the rest of a command's group. Their number is unknown.
 pub(crate) fn kill_session(leader: &Process) -> u32 {
     let _ = kill_process_group(leader.pid, Signal::KILL);
     0
 }
 
-/// Nobody adopts here, so nobody is found below.
+/// Orphans are not adopted on this system, so there are none below.
 pub(crate) fn kill_below(_reaper: Pid, _spared: Option<Pid>) -> u32 {
     0
 }

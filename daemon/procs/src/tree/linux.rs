@@ -1,14 +1,15 @@
-//! Blows at descendants that no fork outruns, and that hit nobody else.
+//! Signals all descendants, faster than they can fork, and no other process.
 //!
-//! A pass reads processes in ascending order and strikes each descendant the moment it is read. A process
-//! with a signal pending cannot complete a fork, and what it forked before has a higher number: it lies
-//! ahead of the pass. So one pass catches a storm that a "list first, then kill" would chase for ever; only
-//! a wrap of the numbers between two reads needs another pass. STOP goes first, because a stopped process
-//! costs nothing and does not react to the death of its neighbours; KILL follows when all stand still.
+//! A pass reads processes in ascending order of their ids and signals each descendant as soon as it
+//! is read. A process with a pending signal cannot complete a fork, and its earlier children have
+//! higher ids, so the pass reaches them. So one pass catches a fork bomb that "list first, then
+//! kill" would chase forever. Only a wrap-around of the ids during a pass requires another one.
+//! STOP comes first, because a stopped process uses no time and does not react to the death of
+//! others. KILL follows when all are stopped.
 //!
-//! A blow goes through a handle that is taken first and compared with what was read: a number that was
-//! given to somebody else meanwhile is not struck. In a namespace of our own the kernel strikes all in one
-//! piece, and nobody else is in reach.
+//! Each signal goes through a handle that is opened first and compared with the process that was
+//! read, so a reused id is never signalled. In our own namespace the kernel signals all processes
+//! at once, and no others are reachable.
 
 use std::collections::HashSet;
 use std::io;
@@ -22,27 +23,27 @@ use rustix::process::{
 
 use super::proc::{Process, each_descendant, each_process, read};
 
-/// Passes to bring everything to a stand before the killing starts anyway.
+/// Number of passes to stop all processes before the killing starts anyway.
 const PASSES: u32 = 32;
-/// And the time they may take.
-const STAND: Duration = Duration::from_millis(400);
-/// How long what a killed helper left is hunted.
+/// Time limit of these passes.
+const STOP_TIME: Duration = Duration::from_millis(400);
+/// How long to search for orphans of a killed helper.
 const HUNT: Duration = Duration::from_secs(2);
-/// Between two passes of a hunt: the dying need a moment before they show as dead.
+/// Pause between two passes of that search: a killed process needs a moment to show as dead.
 const MOMENT: Duration = Duration::from_millis(5);
 
-/// What the helper holds.
+/// The processes of a helper.
 pub(crate) struct Tree {
     holder: Pid,
     command: Pid,
-    /// The holder is the first process of a namespace: everybody it can see is below it.
+    /// The helper is the first process of a namespace: all visible processes are below it.
     alone: bool,
-    /// Who was killed besides the command. Numbers, not processes: a count for people.
+    /// Processes killed besides the command. Only ids, because the count is for users.
     killed: HashSet<Pid>,
 }
 
 impl Tree {
-    /// What descends from the holder, which adopts all that is left behind below it.
+    /// The descendants of the helper, which adopts all orphans below it.
     pub fn new(holder: Pid, command: Pid) -> Self {
         Self {
             holder,
@@ -52,8 +53,8 @@ impl Tree {
         }
     }
 
-    /// Everything in the namespace whose first process is the caller. For any other caller: what descends
-    /// from it.
+    /// Everything in the namespace whose first process is the caller. For any other caller: its
+    /// descendants.
     pub fn of_namespace(command: Pid) -> Self {
         let holder = getpid();
         Self {
@@ -62,17 +63,17 @@ impl Tree {
         }
     }
 
-    /// TERM to everything, once each. To whole groups where that is safe: a group is struck in one piece,
-    /// so that a fork in it cannot slip between two reads.
+    /// Sends TERM to every process once. Signals whole groups if that is safe: that is atomic, so a
+    /// fork cannot slip between two reads.
     pub fn terminate(&self) {
         let own = getsid(Some(self.holder)).map_or(0, |session| session.as_raw_nonzero().get());
-        // Each group with one of its members, by which it is known again, and whether any is stopped.
+        // Each group with one of its members, to recognise it, and whether any is stopped.
         let mut groups: Vec<(Pid, Process, bool)> = Vec::new();
         let walked = each_descendant(self.holder, None, |process| {
             if process.is_dead() {
                 return;
             }
-            // Before the second stage has made its session, it stands in ours, and its group with it.
+            // Before the second stage has created its session, its group belongs to ours.
             match Pid::from_raw(process.group).filter(|_| process.session != own) {
                 Some(group) => match groups.iter_mut().find(|(known, ..)| *known == group) {
                     Some((.., stopped)) => *stopped |= process.is_stopped(),
@@ -86,29 +87,29 @@ impl Tree {
         }
         for (group, member, stopped) in groups {
             if !member.is_still_there() {
-                // The number is not proved to be theirs any more. If others are left: KILL finds them.
+                // The group id may have been reused. KILL finds remaining processes.
                 continue;
             }
             strike_group(group, Signal::TERM);
             if stopped {
-                // A stopped process would hear of the TERM only after the grace.
+                // A stopped process would receive TERM only after the grace period.
                 strike_group(group, Signal::CONT);
             }
         }
     }
 
-    /// Brings everything to a stand, then kills it.
+    /// Stops all processes, then kills them.
     pub fn kill(&mut self) {
         if self.alone {
             strike_all(Signal::STOP);
             self.count();
             return strike_all(Signal::KILL);
         }
-        if stand(self.holder, None).is_err() {
-            // Without `/proc` the command's own group is all that can be named.
+        if stop_all(self.holder, None).is_err() {
+            // Without `/proc`, only the command's own group is known.
             return strike_group(self.command, Signal::KILL);
         }
-        // A last pass instead of what stands: a number may have been given to somebody else since.
+        // Reads again instead of using the earlier list: an id may have been reused since.
         let Self {
             holder,
             command,
@@ -126,7 +127,7 @@ impl Tree {
         });
     }
 
-    /// Notes all that live, as those that are about to be killed.
+    /// Records all living processes, which are about to be killed.
     fn count(&mut self) {
         let Self {
             holder,
@@ -141,12 +142,12 @@ impl Tree {
         });
     }
 
-    /// How many were killed besides the command.
+    /// Number of processes killed besides the command.
     pub fn killed(&self) -> u32 {
         u32::try_from(self.killed.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many still live.
+    /// Number of processes still alive.
     pub fn living(&self) -> u32 {
         let mut living = 0;
         let _ = each_descendant(self.holder, None, |process| {
@@ -156,9 +157,9 @@ impl Tree {
     }
 }
 
-/// Brings everything below `root` to a stand, but for `spared` and what is below that.
-fn stand(root: Pid, spared: Option<Pid>) -> io::Result<()> {
-    let end = Instant::now() + STAND;
+/// Stops everything below `root`, except `spared` and its descendants.
+fn stop_all(root: Pid, spared: Option<Pid>) -> io::Result<()> {
+    let end = Instant::now() + STOP_TIME;
     let mut standing = HashSet::new();
     for _ in 0..PASSES {
         let before = standing.len();
@@ -174,7 +175,7 @@ fn stand(root: Pid, spared: Option<Pid>) -> io::Result<()> {
     Ok(())
 }
 
-/// A failure means that it has ended already, or that we may not: both show in the next pass.
+/// An error means that it has ended or may not be signalled. Both show in the next pass.
 fn strike(process: &Process, signal: Signal) {
     match pidfd_open(process.pid, PidfdFlags::empty()) {
         Ok(handle) => {
@@ -184,7 +185,7 @@ fn strike(process: &Process, signal: Signal) {
         }
         // It has ended.
         Err(Errno::SRCH) => {}
-        // No handles here, or none left: the number has to do, looked at as late as can be.
+        // No handle is available: uses the id, checked as late as possible.
         Err(_) => {
             if process.is_still_there() {
                 let _ = kill_process(process.pid, signal);
@@ -197,19 +198,20 @@ fn strike_group(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
 }
 
-/// Everything that the first process of a namespace can see, except itself, in one piece.
+/// Signals everything that the first process of a namespace can see, except itself, at once.
 fn strike_all(signal: Signal) {
     if getpid().is_init() {
-        // The group of the first process stands for all, to this call.
+        // For this call the group of the first process means all processes.
         let _ = kill_process_group(Pid::INIT, signal);
     }
 }
 
-/// Kills what is left in the session that a command led. How many that were.
+/// Kills the rest of a command's Unix session. Returns how many were killed.
 pub(crate) fn kill_session(leader: &Process) -> u32 {
     let session = leader.pid.as_raw_nonzero().get();
     hunt(|struck| {
-        // While one of them lives the number is theirs; another leader of that number means that none does.
+        // While one of its processes lives, the session id is not reused. Another leader with that
+        // id means that none lives.
         if read(leader.pid).is_some_and(|now| now.started != leader.started) {
             return Ok(());
         }
@@ -221,14 +223,15 @@ pub(crate) fn kill_session(leader: &Process) -> u32 {
     })
 }
 
-/// Kills everything below `reaper`, but for `spared` and what is below that. How many those were.
+/// Kills everything below `reaper`, except `spared` and its descendants. Returns how many were
+/// killed.
 pub(crate) fn kill_below(reaper: Pid, spared: Option<Pid>) -> u32 {
-    // Where it fails there is no `/proc`, and nothing to be found below.
-    let _ = stand(reaper, spared);
+    // If this fails there is no `/proc`, and nothing can be found.
+    let _ = stop_all(reaper, spared);
     hunt(|struck| each_descendant(reaper, spared, |process| struck(process)))
 }
 
-/// Kills all that `walk` shows, again and again, until it shows nobody or the time is up.
+/// Kills all processes that `walk` visits, repeatedly, until it visits none or the time is up.
 fn hunt(walk: impl Fn(&mut dyn FnMut(&Process)) -> io::Result<()>) -> u32 {
     let end = Instant::now() + HUNT;
     let mut killed = HashSet::new();

@@ -1,7 +1,7 @@
-//! Everything below the helper: how it is found, asked to end, and killed.
+//! All processes below the helper: finding, terminating and killing them.
 //!
-//! On Linux by ancestry: the helper is a subreaper or the first process of a namespace, so every living
-//! descendant is below it, whatever it did to its session, its group or its parents. Elsewhere by the
+//! On Linux by ancestry: the helper is a subreaper or the first process of a namespace, so every
+//! living descendant is below it, whatever its session, group or parent. On other systems by the
 //! command's process group.
 
 #[cfg(target_os = "linux")]
@@ -21,14 +21,14 @@ pub(crate) use group::{Process, Tree, children, inner_number, kill_below, kill_s
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 
-/// The typed form of a process id.
+/// Converts a process id to its typed form.
 pub(crate) fn pid(raw: u32) -> Option<rustix::process::Pid> {
     i32::try_from(raw)
         .ok()
         .and_then(rustix::process::Pid::from_raw)
 }
 
-/// The plain form of a process id.
+/// Converts a typed process id to a number.
 pub(crate) fn raw(pid: rustix::process::Pid) -> u32 {
     pid.as_raw_nonzero().get().unsigned_abs()
 }

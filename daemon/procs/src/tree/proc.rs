@@ -1,4 +1,4 @@
-//! Reading `/proc`: who there is, who descends from whom.
+//! Reads `/proc`: existing processes and their descendants.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use rustix::process::Pid;
 
-/// A process as `/proc/<pid>/stat` shows it.
+/// A process as shown in `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub pid: Pid,
@@ -14,12 +14,12 @@ pub(crate) struct Process {
     pub group: i32,
     pub session: i32,
     pub state: u8,
-    /// When it started, in ticks since the machine did. With the number, it names one process for ever.
+    /// Start time in ticks since boot. With the id, it identifies one process permanently.
     pub started: u64,
 }
 
 impl Process {
-    /// Has ended; only its parent has not asked how.
+    /// Whether it has ended and waits for its parent.
     pub fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x')
     }
@@ -28,13 +28,13 @@ impl Process {
         self.state == b'T'
     }
 
-    /// Whether this is still the process of that number, and not a later one that was given it.
+    /// Whether the process with this id is still the same one.
     pub fn is_still_there(&self) -> bool {
         read(self.pid).is_some_and(|now| now.started == self.started)
     }
 }
 
-/// The process of this number, if there is one.
+/// The process with this id, if it exists.
 pub(crate) fn read(pid: Pid) -> Option<Process> {
     let mut line = [0; LINE];
     let read = File::open(format!("/proc/{pid}/stat"))
@@ -43,12 +43,12 @@ pub(crate) fn read(pid: Pid) -> Option<Process> {
     parse(pid, line.get(..read)?)
 }
 
-/// A `stat` line is never longer: at most 64 bytes of name, and 50 numbers of 20 digits.
+/// Maximum length of a `stat` line: at most 64 bytes of name, and 50 numbers of 20 digits.
 const LINE: usize = 1200;
 
-/// Visits each descendant of `root`, the moment it is read where its parent was read before it (numbers
-/// ascend from parent to child, except after a wrap or an adoption), else at the end. Who is `spared` is
-/// not visited, and neither is what descends from it.
+/// Visits each descendant of `root`, except `spared` and its descendants. A descendant is visited
+/// as soon as it is read if its parent was read before, otherwise at the end. Ids ascend from
+/// parent to child, except after a wrap-around or an adoption.
 pub(crate) fn each_descendant(
     root: Pid,
     spared: Option<Pid>,
@@ -78,7 +78,7 @@ pub(crate) fn each_descendant(
     }
 }
 
-/// Visits each process of the system in ascending order; those that end meanwhile are left out.
+/// Visits each process of the system in ascending order. Processes that end meanwhile are skipped.
 pub(crate) fn each_process(mut visit: impl FnMut(&Process)) -> io::Result<()> {
     for entry in std::fs::read_dir("/proc")? {
         let name = entry?.file_name();
@@ -93,10 +93,10 @@ pub(crate) fn each_process(mut visit: impl FnMut(&Process)) -> io::Result<()> {
     Ok(())
 }
 
-/// The first fields of a `stat` line. The name in it is the process's own choice, and may hold blanks,
-/// brackets and line ends: what counts starts after the last bracket.
+/// Parses the first fields of a `stat` line. A process chooses its own name, which may contain
+/// spaces, brackets and line ends. So parsing starts after the last bracket.
 pub(crate) fn parse(pid: Pid, line: &[u8]) -> Option<Process> {
-    /// Fields between the session and the time of the start.
+    /// Fields between the session and the start time.
     const BETWEEN: usize = 15;
     let bracket = line.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(line.get(bracket + 1..)?).ok()?;
@@ -113,7 +113,7 @@ pub(crate) fn parse(pid: Pid, line: &[u8]) -> Option<Process> {
     })
 }
 
-/// The children of a process, as far as the system tells them quickly. Empty where it does not.
+/// The children of a process, if the system reports them quickly. Otherwise empty.
 pub(crate) fn children(of: Pid) -> Vec<Pid> {
     std::fs::read_to_string(format!("/proc/{of}/task/{of}/children"))
         .unwrap_or_default()
@@ -122,7 +122,7 @@ pub(crate) fn children(of: Pid) -> Vec<Pid> {
         .collect()
 }
 
-/// The number that a process has in the innermost namespace it is in.
+/// The process's id in its innermost namespace.
 pub(crate) fn inner_number(of: Pid) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{of}/status")).ok()?;
     let line = status

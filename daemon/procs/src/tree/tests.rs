@@ -1,4 +1,4 @@
-//! Scenes of reading `/proc`, and of blows that hit only whom they mean.
+//! Reading `/proc`, and signalling only the intended processes.
 
 use rustix::process::{Pid, getpid};
 
@@ -24,14 +24,14 @@ fn a_name_cannot_forge_the_fields_after_it() {
 }
 
 #[test]
-fn half_a_line_is_no_process() {
+fn an_incomplete_line_is_not_a_process() {
     assert_eq!(parse(one(), b""), None);
     assert_eq!(parse(one(), b"7 (sh"), None);
     assert_eq!(parse(one(), b"7 (sh) S 1 2"), None);
     assert_eq!(parse(one(), b"7 (sh) S 1 2 3 4 5 6"), None);
 }
 
-/// A shell in a session of its own, with a sleeper below it.
+/// A shell in its own Unix session, with a `sleep` below it.
 struct Family {
     shell: std::process::Child,
 }
@@ -80,7 +80,7 @@ fn below(root: Pid, spared: Option<Pid>) -> Vec<Pid> {
 }
 
 #[test]
-fn a_child_is_seen_below_its_parent_and_nobody_else_is() {
+fn a_process_tree_holds_the_children_and_no_other_process() {
     let family = Family::start();
     let below = below(getpid(), None);
     assert!(below.contains(&family.pid()));
@@ -89,7 +89,7 @@ fn a_child_is_seen_below_its_parent_and_nobody_else_is() {
 }
 
 #[test]
-fn who_is_spared_is_not_seen_and_neither_is_its_family() {
+fn a_spared_process_and_its_family_are_not_listed() {
     let (family, other) = (Family::start(), Family::start());
     let below = below(getpid(), Some(family.pid()));
     assert!(!below.contains(&family.pid()) && below.contains(&other.pid()));
@@ -109,7 +109,7 @@ fn a_process_of_another_start_is_another_process() {
 }
 
 #[test]
-fn a_session_whose_number_was_given_to_another_is_left_alone() {
+fn a_unix_session_with_a_reused_id_is_left_alone() {
     let family = Family::start();
     let leader = read(family.pid()).unwrap();
     let before = Process {

@@ -1,8 +1,8 @@
-//! What commands cost the daemon: nothing that grows, and not much time.
+//! The cost of commands for the daemon: no leaks, and little time.
 
 use super::*;
 
-/// Descriptors, threads, and children of any kind, of this process.
+/// Number of descriptors, threads, and children of this process.
 fn held() -> (usize, usize, usize) {
     let count = |of: &str| std::fs::read_dir(of).unwrap().count();
     let own = std::process::id().to_string();
@@ -19,7 +19,7 @@ fn held() -> (usize, usize, usize) {
     )
 }
 
-/// In a process of its own, whose other tests would be counted too.
+/// Runs in a separate process, because other tests would be counted too.
 #[test]
 fn a_thousand_commands_leave_no_descriptor_thread_or_zombie() {
     const ALONE: &str = "COUNTED_ALONE";
@@ -88,6 +88,6 @@ async fn a_command_starts_and_ends_quickly() {
         took[100],
         took[190]
     ));
-    // Other tests run beside this one: the bound is against a wait that should not be there at all.
+    // Other tests run at the same time: the bound only detects an unintended wait.
     assert!(took[100] < Duration::from_millis(150), "{:?}", took[100]);
 }

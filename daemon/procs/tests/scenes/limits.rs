@@ -1,14 +1,14 @@
-//! What binds a command that takes all it can get.
+//! Limits of a command that takes all resources.
 //!
-//! A bomb is set off only where something binds it; elsewhere the scene says that it was skipped.
+//! A fork bomb runs only if something limits it. Otherwise the test reports that it was skipped.
 
 use std::io::{Read as _, Write as _};
 
-use procs::{Bound, Mechanism};
+use procs::{Mechanism, ProcessLimit};
 
 use super::*;
 
-/// A bomb that loses its sessions and groups on the way, as an evil one would.
+/// A bomb that leaves its sessions and groups, as a malicious one would.
 const BOMBS: [(&str, &str); 2] = [
     ("plain", ":(){ :|:& };: ; sleep 1000"),
     (
@@ -17,13 +17,13 @@ const BOMBS: [(&str, &str); 2] = [
     ),
 ];
 
-/// What holds the bombs below a number, or why none is set off.
-async fn bound(procs: &Procs) -> Option<Bound> {
+/// The limit on the bombs below, or `None` if they must not run.
+async fn bound(procs: &Procs) -> Option<ProcessLimit> {
     finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
     let mechanism = procs.mechanism();
     let bound = match mechanism {
         Mechanism::Namespace { bound, .. } => bound,
-        // The limit is on the user's processes all together: other tests would be hit.
+        // The limit applies to all processes of the user: other tests would be affected.
         Mechanism::Looking | Mechanism::Sweep { .. } | Mechanism::Group { .. } => None,
     };
     if bound.is_none() {
@@ -40,7 +40,7 @@ fn bounded(tasks: u32) -> Arc<Procs> {
     Procs::start(options).unwrap()
 }
 
-/// Middle and worst but one in twenty of so many goes.
+/// Median and 95th percentile of these durations.
 fn spread(mut took: Vec<Duration>) -> (Duration, Duration) {
     took.sort();
     (took[took.len() / 2], took[took.len() * 19 / 20])
@@ -80,7 +80,7 @@ fn trips(goes: usize) -> (Duration, Duration) {
 
 #[tokio::test]
 async fn a_fork_bomb_is_bound_and_gone_soon_after_its_stop() {
-    /// Enough to be felt if nothing held, and soon reached.
+    /// Enough to be noticed if nothing limited it, and reached quickly.
     const TASKS: u32 = 1024;
     let procs = bounded(TASKS);
     if bound(&procs).await.is_none() {
@@ -96,15 +96,15 @@ async fn a_fork_bomb_is_bound_and_gone_soon_after_its_stop() {
         until("it has grown", || marked(&mark).len() > TASKS as usize / 2).await;
         let busy = (starts(&procs, 40).await, trips(200));
         say(&format!("{name}: start {:?}, trip {:?}", busy.0, busy.1));
-        // A loose bound, on a machine that does other things too.
+        // A loose bound, because the machine does other work too.
         assert!(busy.0.0 < idle.0.0 * 4 + Duration::from_millis(200));
         assert!(busy.1.0 < idle.1.0 * 4 + Duration::from_millis(5));
         let living = marked(&mark).len();
-        // The first numbers of a namespace are given out once, on top.
+        // The first ids of a namespace are assigned only once, in addition.
         assert!(living <= TASKS as usize + 300, "{living}");
         let begun = Instant::now();
         child.control.stop(500);
-        // Its words about failed forks are many, and are read to the end.
+        // Its many messages about failed forks are read to the end.
         finish(child).await;
         let took = begun.elapsed();
         say(&format!("{name}: {living} lived, gone after {took:?}"));

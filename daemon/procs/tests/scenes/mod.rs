@@ -1,8 +1,8 @@
-//! Commands as the daemon runs them, from start to nothing left.
+//! Commands as the daemon runs them, from start to complete cleanup.
 //!
-//! Each scene starts real processes and waits for what must become true. A process is followed by a number
-//! that nothing else uses: the argument of a `sleep`, or a mark in its environment. All of them are played
-//! in all ways in which commands are held: see the files above this folder.
+//! Each test starts real processes and waits for conditions. A process is identified by a unique
+//! number: the argument of a `sleep`, or a mark in its environment. All of them run with every
+//! containment method: see the files above this directory.
 
 mod cost;
 mod limits;

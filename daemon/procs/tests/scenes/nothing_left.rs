@@ -1,4 +1,4 @@
-//! Nothing is left behind, whatever a command does to be forgotten.
+//! No process is left behind, whatever a command does to detach it.
 
 use super::*;
 
@@ -16,13 +16,13 @@ async fn a_background_job_ends_with_its_command() {
 }
 
 #[tokio::test]
-async fn a_session_of_its_own_does_not_save_a_process() {
+async fn a_new_unix_session_does_not_escape_the_kill() {
     let mark = mark(2);
     leaves_nothing(&format!("setsid sh -c 'sleep {mark} &' & wait"), &mark).await;
 }
 
 #[tokio::test]
-async fn a_double_fork_does_not_save_a_process() {
+async fn a_double_fork_does_not_escape_the_kill() {
     let mark = mark(3);
     leaves_nothing(
         &format!("(setsid sh -c '(setsid sleep {mark} >/dev/null 2>&1 &) &' &)"),
@@ -32,13 +32,13 @@ async fn a_double_fork_does_not_save_a_process() {
 }
 
 #[tokio::test]
-async fn a_stopped_process_is_swept_too() {
+async fn a_stopped_process_is_killed_too() {
     let mark = mark(4);
     leaves_nothing(&format!("sleep {mark} & kill -STOP $!"), &mark).await;
 }
 
 #[tokio::test]
-async fn several_left_behind_are_counted() {
+async fn several_leftover_processes_are_counted() {
     let mark = mark(5);
     let done = run(sh(&format!("for i in 1 2 3 4 5; do sleep {mark} & done"))).await;
     assert_eq!(
@@ -70,7 +70,7 @@ async fn a_killed_daemon_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_killed_helper_takes_its_command_along() {
+async fn a_killed_helper_kills_its_command() {
     let mark = mark(7);
     let procs = procs();
     let script = format!("sleep {mark} & wait");
@@ -85,7 +85,7 @@ async fn a_killed_helper_takes_its_command_along() {
 }
 
 #[tokio::test]
-async fn a_helper_that_is_asked_to_end_sweeps_first() {
+async fn a_helper_asked_to_end_kills_its_processes_first() {
     let mark = mark(8);
     let procs = procs();
     let script = format!("trap '' TERM; setsid sleep {mark} & wait; sleep {mark}");
@@ -99,7 +99,7 @@ async fn a_helper_that_is_asked_to_end_sweeps_first() {
 }
 
 #[tokio::test]
-async fn a_helper_that_its_command_has_stopped_still_obeys() {
+async fn a_helper_stopped_by_its_command_still_obeys() {
     let procs = procs();
     let mut child = procs
         .spawn(SESSION, sh("kill -STOP $PPID; echo stopped; sleep 1000"))
@@ -112,7 +112,7 @@ async fn a_helper_that_its_command_has_stopped_still_obeys() {
 }
 
 #[tokio::test]
-async fn a_helper_that_is_stopped_again_and_again_does_not_save_its_command() {
+async fn a_command_cannot_survive_by_stopping_its_helper() {
     let procs = procs();
     let script = "helper=$PPID; (setsid sh -c \"while kill -STOP $helper; do :; done\" &) ; echo ready; sleep 1000";
     let mut child = procs.spawn(SESSION, sh(script)).await.unwrap();
@@ -144,8 +144,8 @@ async fn a_killed_daemon_leaves_no_stopped_helper() {
 }
 
 #[tokio::test]
-async fn a_process_elsewhere_that_holds_the_pipe_does_not_hold_the_exit() {
-    // A pipe opened by its name in `/proc` stands for a server that was handed the descriptor.
+async fn a_process_outside_the_tree_that_holds_the_pipe_does_not_delay_the_exit() {
+    // A pipe opened by name in `/proc` represents a server that received the descriptor.
     let procs = procs();
     let child = procs.spawn(SESSION, sh("sleep 1000")).await.unwrap();
     let pipe = std::fs::OpenOptions::new()

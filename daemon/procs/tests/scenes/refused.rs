@@ -1,4 +1,4 @@
-//! What cannot be started, and how that is told.
+//! Commands that cannot be started, and their errors.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ async fn an_empty_command_and_a_nul_are_refused() {
 }
 
 #[tokio::test]
-async fn a_missing_helper_is_told() {
+async fn a_missing_helper_is_reported() {
     let mut options = options();
     options.helper.program = PathBuf::from("/no/helper");
     let procs = Procs::start(options).unwrap();

@@ -1,4 +1,4 @@
-//! What a command is given and gives back.
+//! The environment of a command, and its results.
 
 use super::*;
 
@@ -17,7 +17,7 @@ async fn the_exit_code_and_both_streams_come_back() {
 }
 
 #[tokio::test]
-async fn a_signal_is_told_as_a_signal() {
+async fn a_signal_is_reported_as_a_signal() {
     let done = run(sh("kill -SEGV $$")).await;
     assert_eq!(
         done.exit,
@@ -59,26 +59,26 @@ async fn standard_input_is_empty_and_nothing_else_is_open() {
 }
 
 #[tokio::test]
-async fn a_command_leads_a_session_of_its_own() {
+async fn a_command_leads_its_own_unix_session() {
     let done = run(sh("echo $$; cut -d' ' -f5,6 /proc/$$/stat")).await;
     let (own, led) = done.out.trim().split_once('\n').unwrap();
     assert_eq!(led, format!("{own} {own}"));
 }
 
 #[tokio::test]
-async fn the_number_that_is_told_is_the_commands_own_out_here() {
+async fn the_reported_pid_is_valid_outside_the_namespace() {
     let procs = procs();
     let mark = mark(20);
     let script = format!("echo ready; read line; sleep {mark}");
     let mut child = procs.spawn(SESSION, sh(&script)).await.unwrap();
     line(&mut child).await;
-    let told = std::fs::read(format!("/proc/{}/cmdline", child.os_pid)).unwrap();
-    assert_eq!(told, format!("sh\0-c\0{script}\0").into_bytes());
+    let arguments = std::fs::read(format!("/proc/{}/cmdline", child.os_pid)).unwrap();
+    assert_eq!(arguments, format!("sh\0-c\0{script}\0").into_bytes());
     assert_eq!(procs.table().first().unwrap().os_pid, child.os_pid);
 }
 
 #[tokio::test]
-async fn user_directory_and_shared_places_are_as_they_are_outside() {
+async fn the_user_directory_and_shared_paths_are_unchanged_inside() {
     let dir = tempfile::tempdir().unwrap();
     let mut asked =
         sh("id -u; id -g; pwd; stat -c %d:%i /tmp /dev/shm /dev/pts .; ls /dev | wc -l");
@@ -121,7 +121,7 @@ async fn no_signal_is_ignored_or_blocked_in_a_command_whatever_the_daemon_was_gi
     host.wait().unwrap();
     for line in text.lines() {
         let set = u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap();
-        // Signals 32 and 33 are the C library's own: its `posix_spawn` always leaves them ignored.
+        // Signals 32 and 33 belong to the C library: its `posix_spawn` always leaves them ignored.
         assert_eq!(set & !(0b11 << 31), 0, "{text}");
     }
 }
@@ -129,7 +129,7 @@ async fn no_signal_is_ignored_or_blocked_in_a_command_whatever_the_daemon_was_gi
 #[tokio::test]
 async fn limits_and_the_mode_mask_reach_the_command() {
     let mut options = options();
-    options.limits = Limits {
+    options.limits = ResourceLimits {
         processes: Some(3000),
         tasks: Some(3500),
         open_files: Some(64),
@@ -163,7 +163,7 @@ async fn a_text_on_standard_input_is_read_to_its_end() {
     let mut asked = sh("cat");
     asked.stdin = Some(text.clone());
     assert!(run(asked).await.out == text, "what came back is other");
-    // Who does not read it, or only a part, ends as ever.
+    // A command that reads only a part, or nothing, ends normally.
     for (script, out) in [
         ("exit 0", ""),
         ("head -c 2", "ä"),
@@ -177,7 +177,7 @@ async fn a_text_on_standard_input_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_standard_input_beyond_all_measure_is_refused() {
+async fn an_oversized_standard_input_is_refused() {
     let mut asked = sh("cat");
     asked.stdin = Some("x".repeat(contract::STDIN_MAX + 1));
     let why = refused(asked).await;

@@ -1,9 +1,9 @@
-//! Stops.
+//! Stopping commands.
 
 use super::*;
 
 #[tokio::test]
-async fn a_stop_is_heard_by_the_whole_tree_at_once() {
+async fn a_stop_signals_the_whole_tree_at_once() {
     let procs = procs();
     let script = "trap 'wait; echo outer; exit 4' TERM; setsid sh -c \"trap 'echo inner; exit' TERM; echo ready; while :; do sleep 0.01; done\" & wait";
     let mut child = procs.spawn(SESSION, sh(script)).await.unwrap();
@@ -22,7 +22,7 @@ async fn a_stop_is_heard_by_the_whole_tree_at_once() {
 }
 
 #[tokio::test]
-async fn who_does_not_hear_the_stop_is_killed_after_the_grace() {
+async fn a_command_that_ignores_the_stop_is_killed_after_the_grace_period() {
     let mark = mark(10);
     let procs = procs();
     let script =
@@ -63,7 +63,7 @@ async fn a_second_stop_may_only_be_sooner() {
 }
 
 #[tokio::test]
-async fn a_stopped_command_hears_the_term() {
+async fn a_stopped_command_receives_the_term_signal() {
     let procs = procs();
     let mut child = procs
         .spawn(
@@ -83,18 +83,21 @@ async fn a_stopped_command_hears_the_term() {
 }
 
 #[tokio::test]
-async fn a_storm_of_forks_does_not_outrun_the_kill() {
+async fn a_burst_of_forks_does_not_outrun_the_kill() {
     let mark = mark(11);
-    // Four loops of 400, and none starts another: should the kill fail, the machine hardly notices.
-    let storm = format!(
-        "trap '' TERM; storm() {{ i=0; while [ $i -lt 400 ]; do i=$((i+1)); (sleep {mark} &) ; done; }}; \
+    // Four loops of 400, and none starts another: if the kill fails, the machine hardly notices.
+    let bomb = format!(
+        "trap '' TERM; bomb() {{ i=0; while [ $i -lt 400 ]; do i=$((i+1)); (sleep {mark} &) ; done; }}; \
          setsid sh -c 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); (setsid sleep {mark} &); done' & \
-         (storm &) ; (storm &) ; echo ready; storm; sleep {mark}"
+         (bomb &) ; (bomb &) ; echo ready; bomb; sleep {mark}"
     );
     let procs = procs();
-    let mut child = procs.spawn(SESSION, sh(&storm)).await.unwrap();
+    let mut child = procs.spawn(SESSION, sh(&bomb)).await.unwrap();
     line(&mut child).await;
-    until("the storm has grown", || with_argument(&mark).len() > 150).await;
+    until("the fork bomb has grown", || {
+        with_argument(&mark).len() > 150
+    })
+    .await;
     let begun = Instant::now();
     child.control.stop(0);
     let done = finish(child).await;
@@ -105,7 +108,7 @@ async fn a_storm_of_forks_does_not_outrun_the_kill() {
 }
 
 #[tokio::test]
-async fn a_child_that_nobody_listens_to_is_killed() {
+async fn a_child_is_killed_when_its_handle_is_dropped() {
     let mark = mark(12);
     let procs = procs();
     let child = procs
@@ -126,7 +129,7 @@ async fn a_child_that_nobody_listens_to_is_killed() {
 }
 
 #[tokio::test]
-async fn a_flooding_child_that_nobody_listens_to_is_killed() {
+async fn a_flooding_child_is_killed_when_its_handle_is_dropped() {
     let procs = procs();
     let mut child = procs
         .spawn(SESSION, command(&["cat", "/dev/zero"]))
@@ -143,7 +146,7 @@ async fn a_flooding_child_that_nobody_listens_to_is_killed() {
 }
 
 #[tokio::test]
-async fn the_control_alone_may_go() {
+async fn a_command_completes_after_its_control_is_dropped() {
     let procs = procs();
     let Child {
         os_pid,
@@ -151,7 +154,7 @@ async fn the_control_alone_may_go() {
         control,
     } = procs.spawn(SESSION, sh("echo on; exit 6")).await.unwrap();
     drop(control);
-    let nothing = Box::new(Deaf);
+    let nothing = Box::new(NoControl);
     let done = finish(Child {
         os_pid,
         events,
@@ -161,8 +164,8 @@ async fn the_control_alone_may_go() {
     assert_eq!((done.out.as_str(), code(&done)), ("on\n", Some(6)));
 }
 
-struct Deaf;
+struct NoControl;
 
-impl contract::spawn::ChildControl for Deaf {
+impl contract::spawn::ChildControl for NoControl {
     fn stop(&self, _grace_ms: u64) {}
 }

@@ -1,10 +1,11 @@
-//! Everything a process may try, or suffer, to outlive its command, its session or its daemon.
+//! Everything that a process may try, or experience, to outlive its command, session or daemon.
 //!
-//! Who is left is found by a mark in the environment, wherever it hides among the processes.
+//! Remaining processes are found by a mark in their environment, wherever they are in the process
+//! tree.
 
 use super::*;
 
-/// What a command does to leave something behind.
+/// Ways to leave a process behind.
 const ESCAPES: [(&str, &str); 5] = [
     (
         "setsid, double fork",
@@ -27,7 +28,7 @@ fn unique(what: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_way_of_being_forgotten_outlives_the_command() {
+async fn no_detached_process_outlives_the_command() {
     let procs = procs();
     for (name, script) in ESCAPES {
         let mark = unique(name);
@@ -40,7 +41,7 @@ async fn no_way_of_being_forgotten_outlives_the_command() {
     }
 }
 
-/// Starts a command that leaves something and goes on, and waits until all of it runs.
+/// Starts a command that leaves a process and keeps running. Waits until all of it runs.
 async fn lingering(procs: &Procs, escape: &str, mark: &str) -> Child {
     let script = format!("{escape}\necho ready; trap '' TERM; while :; do sleep 0.1; done");
     let mut child = procs
@@ -86,14 +87,14 @@ async fn nothing_outlives_a_stop_a_dropped_stream_a_stopped_session_or_a_shutdow
     });
 }
 
-/// The `sleep`s of this length; not those that only speak of it.
+/// The `sleep` processes of this length, excluding processes that only mention it.
 fn sleeping(length: &str) -> Vec<String> {
     let mut all = with_argument(length);
     all.retain(|line| line.contains(": sleep"));
     all
 }
 
-/// A stand-in for the daemon, or for its parent and it, that writes into a file what it says.
+/// A stand-in for the daemon, or for its parent and the daemon, that writes its output to a file.
 struct Host {
     process: std::process::Child,
     said: tempfile::NamedTempFile,
@@ -115,7 +116,7 @@ impl Host {
         std::fs::read_to_string(self.said.path()).unwrap()
     }
 
-    /// The process below it: the daemon of a parent.
+    /// Its child process: the daemon, for a parent.
     fn child(&self) -> String {
         let id = self.process.id();
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
@@ -151,10 +152,10 @@ async fn nothing_outlives_a_killed_daemon() {
 }
 
 #[tokio::test]
-async fn a_killed_helper_leaves_nothing_below_a_parent_and_hurts_nobody_else() {
+async fn the_parent_kills_only_the_processes_of_a_killed_helper() {
     let inside = in_a_namespace(&procs()).await;
     let (mark, bystander) = (unique("helper"), mark(30));
-    // Twice: from within by the only name a command has for it, and with what it left gone deeper still.
+    // Twice: from inside through `$PPID`, and with deeper descendants left behind.
     let script = "setsid sleep 1000 & setsid sh -c 'setsid sleep 1000 & setsid sleep 1000' & sleep 0.2; kill -9 $PPID; sleep 1000";
     let commands = [
         "sh", "-c", script, "--", "env", "-u", "MARK", "sleep", &bystander,
@@ -163,14 +164,17 @@ async fn a_killed_helper_leaves_nothing_below_a_parent_and_hurts_nobody_else() {
     until("it says whom it started", || host.said().contains(' ')).await;
     let first = host.said().split_whitespace().next().unwrap().to_owned();
     if inside {
-        // Inside, the helper cannot be hit. From outside it can.
+        // Inside, the helper cannot be killed. From outside it can.
         until("it lingers", || marked(&mark).len() >= 5).await;
         tokio::time::timeout(Duration::from_millis(500), gone(&mark))
             .await
             .unwrap_err();
         assert!(kill("-KILL", &holder(first.parse().unwrap())));
     }
-    until("it is told", || host.said().contains("exited, swept")).await;
+    until("the exit is reported", || {
+        host.said().contains("exited, swept")
+    })
+    .await;
     assert_eq!(marked(&mark), [0_u32; 0]);
     assert_eq!(sleeping(&bystander).len(), 1, "the other command lives");
     assert!(
@@ -194,7 +198,7 @@ async fn a_parent_leaves_nothing_of_a_daemon_that_was_killed_with_its_helper() {
     })
     .await;
     let first = host.said().split_whitespace().next().unwrap().to_owned();
-    // Stopped, the daemon cannot help any more when its helper dies.
+    // A stopped daemon cannot help when its helper dies.
     assert!(kill("-STOP", &daemon));
     assert!(kill("-KILL", &holder(first.parse().unwrap())));
     assert!(kill("-KILL", &daemon));
@@ -247,7 +251,7 @@ async fn a_parent_that_had_children_before_leaves_them_alone() {
 }
 
 #[tokio::test]
-async fn inside_a_namespace_nobody_outside_is_seen_or_hit() {
+async fn a_namespace_hides_and_protects_processes_outside() {
     let procs = procs();
     if !in_a_namespace(&procs).await {
         return;
@@ -272,7 +276,7 @@ async fn inside_a_namespace_nobody_outside_is_seen_or_hit() {
 }
 
 #[tokio::test]
-async fn the_thread_that_starts_a_command_may_be_any_and_may_end() {
+async fn the_thread_that_starts_a_command_may_end() {
     let procs = procs();
     let starting = Arc::clone(&procs);
     let (done, ended) = std::sync::mpsc::channel();
@@ -287,7 +291,7 @@ async fn the_thread_that_starts_a_command_may_be_any_and_may_end() {
                 .await
                 .unwrap()
         });
-        // The runtime drives the channels, so it is kept; the thread that called is not.
+        // The runtime drives the channels, so it is kept. The calling thread is not.
         done.send((runtime, child)).unwrap();
     })
     .join()
@@ -300,7 +304,7 @@ async fn the_thread_that_starts_a_command_may_be_any_and_may_end() {
 }
 
 #[tokio::test]
-async fn a_pipe_that_is_kept_open_does_not_hold_up_the_end() {
+async fn a_pipe_kept_open_does_not_delay_the_completion() {
     let begun = Instant::now();
     let done = run(sh("sleep 1000 & setsid sleep 1000 & echo done")).await;
     assert_eq!((done.out.as_str(), code(&done)), ("done\n", Some(0)));
@@ -308,7 +312,7 @@ async fn a_pipe_that_is_kept_open_does_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn there_is_nobody_to_ask_and_no_terminal() {
+async fn there_is_no_terminal_to_ask_on() {
     let script = "read line || echo end; (echo secret >/dev/tty) 2>/dev/null || echo none; tty";
     assert_eq!(run(sh(script)).await.out, "end\nnone\nnot a tty\n");
 }
@@ -334,14 +338,14 @@ async fn a_directory_that_was_deleted_is_named_and_the_next_command_runs() {
 }
 
 #[tokio::test]
-async fn too_many_arguments_and_too_many_processes_are_told() {
+async fn too_many_arguments_or_processes_are_reported() {
     let mut huge = vec!["echo".to_owned()];
     huge.extend(std::iter::repeat_n("x".repeat(100_000), 100));
     let mut asked = command(&["echo"]);
     asked.argv = huge;
     let error = refused(asked).await;
     assert!(error.contains("Argument list too long"), "{error}");
-    // Root's number is not limited this way.
+    // Root has no such limit.
     let script = "ulimit -u 0 2>/dev/null || prlimit --nproc=0:0 --pid $$; sleep 0 & wait; echo on";
     let done = run(command(&["bash", "-c", script])).await;
     assert!(

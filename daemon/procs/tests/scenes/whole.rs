@@ -63,7 +63,7 @@ async fn a_shutdown_takes_everything_and_admits_nothing() {
 }
 
 #[tokio::test]
-async fn a_start_that_nobody_waits_for_is_undone() {
+async fn a_start_is_undone_when_its_caller_is_dropped() {
     let mark = mark(14);
     let procs = procs();
     for polls in 0..20_u32 {
@@ -83,7 +83,7 @@ async fn a_start_that_nobody_waits_for_is_undone() {
 }
 
 #[tokio::test]
-async fn many_at_once_all_come_back() {
+async fn many_concurrent_starts_all_complete() {
     let procs = procs();
     let mut all = Vec::new();
     for number in 0..40 {
@@ -123,7 +123,7 @@ async fn a_flood_waits_for_a_slow_reader_and_costs_no_memory() {
         .await
         .unwrap();
     let before = resident();
-    // Nobody reads: what was written stays below pipe and queue, and stops growing.
+    // Nothing reads: the written amount stays below pipe and queue size, and stops growing.
     let written = || {
         let io = std::fs::read_to_string(format!("/proc/{}/io", child.os_pid)).unwrap();
         io.lines()
@@ -133,7 +133,7 @@ async fn a_flood_waits_for_a_slow_reader_and_costs_no_memory() {
             .unwrap()
     };
     let (mut last, mut same) = (0, 0);
-    until("the flood stands", || {
+    until("the flood stops", || {
         let now = written();
         same = if now == last && now > 0 { same + 1 } else { 0 };
         last = now;

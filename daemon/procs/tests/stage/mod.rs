@@ -1,9 +1,5 @@
-//! What all scenes need: commands, their ends, and a way to find what was left.
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "each file of tests plays scenes of its own"
-)]
+//! Shared by all tests: commands, their results, and finding remaining processes.
+#![allow(dead_code, unused_imports, reason = "each test file uses only a part")]
 
 pub mod room;
 
@@ -13,27 +9,27 @@ pub use std::time::{Duration, Instant};
 
 pub use contract::{Child, ChildEvent, ChildExit, Command, Spawn};
 pub use futures::StreamExt;
-pub use procs::{Helper, Layers, Limits, Options, Procs};
+pub use procs::{BackendChoice, HelperProgram, Procs, ProcsOptions, ResourceLimits};
 pub use proto::Pid;
 
 pub use crate::{HOST, WAY};
 
 pub const SESSION: Pid = Pid(7);
-/// Longer than anything here takes on a busy machine.
+/// Longer than any test takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-pub fn options() -> Options {
+pub fn options() -> ProcsOptions {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_procs-probe"));
-    let helper = Helper {
+    let helper = HelperProgram {
         program,
         arguments: vec!["child".into()],
     };
-    Options {
+    ProcsOptions {
         helper,
-        limits: Limits::default(),
+        limits: ResourceLimits::default(),
         umask: None,
         layers: WAY,
-        warden: None,
+        supervisor: None,
     }
 }
 
@@ -48,7 +44,7 @@ pub fn command(argv: &[&str]) -> Command {
         env: vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())],
         title: argv.join(" "),
         number: None,
-        walls: None,
+        sandbox: None,
         stdin: None,
     }
 }
@@ -57,16 +53,16 @@ pub fn sh(script: &str) -> Command {
     command(&["sh", "-c", script])
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug, Default, PartialEq)]
-pub struct Done {
+pub struct CommandResult {
     pub out: String,
     pub err: String,
     pub exit: Option<ChildExit>,
 }
 
-pub async fn finish(mut child: Child) -> Done {
-    let mut done = Done::default();
+pub async fn finish(mut child: Child) -> CommandResult {
+    let mut done = CommandResult::default();
     let all = async {
         while let Some(event) = child.events.next().await {
             assert!(
@@ -86,7 +82,7 @@ pub async fn finish(mut child: Child) -> Done {
     done
 }
 
-pub async fn run(command: Command) -> Done {
+pub async fn run(command: Command) -> CommandResult {
     let procs = procs();
     let done = finish(procs.spawn(SESSION, command).await.unwrap()).await;
     assert_eq!(procs.count(), 0);
@@ -102,7 +98,7 @@ pub async fn refused(command: Command) -> String {
     error.to_string()
 }
 
-pub fn code(done: &Done) -> Option<i32> {
+pub fn code(done: &CommandResult) -> Option<i32> {
     done.exit.and_then(|exit| exit.code)
 }
 
@@ -123,7 +119,7 @@ pub async fn line(child: &mut Child) -> String {
     text
 }
 
-/// Processes (no zombies) with this text among their arguments, in the test's process or anywhere else.
+/// Processes (except zombies) with this text in their arguments, in this test or anywhere else.
 pub fn with_argument(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap() {
@@ -151,7 +147,7 @@ pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A number of seconds that only one scene sleeps for.
+/// A number of seconds that only one test sleeps for.
 pub fn mark(scene: u32) -> String {
     format!(
         "{}",
@@ -159,7 +155,7 @@ pub fn mark(scene: u32) -> String {
     )
 }
 
-/// Processes (no zombies) whose environment says `MARK=<mark>`.
+/// Processes (except zombies) with `MARK=<mark>` in their environment.
 pub fn marked(mark: &str) -> Vec<u32> {
     let wanted = format!("MARK={mark}");
     std::fs::read_dir("/proc")
@@ -185,7 +181,7 @@ pub fn marked_sh(script: &str, mark: &str) -> Command {
     command
 }
 
-/// Waits until nothing bears the mark, for as long as an end may take.
+/// Waits until no process has the mark, up to the time limit of a cleanup.
 pub async fn gone(mark: &str) {
     let begun = Instant::now();
     while !marked(mark).is_empty() {
@@ -198,7 +194,7 @@ pub async fn gone(mark: &str) {
     }
 }
 
-/// The process that holds a command: its parent, by our numbers.
+/// The helper of a command: its parent, by process ids outside.
 pub fn holder(os_pid: u32) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{os_pid}/stat")).unwrap();
     let (_, rest) = stat.rsplit_once(')').unwrap();
@@ -213,18 +209,18 @@ pub fn kill(signal: &str, os_pid: &str) -> bool {
         .success()
 }
 
-/// Whether commands get a namespace here; the tests that need one say so where there is none.
+/// Whether commands get a namespace here. Tests that need one report it if not.
 pub async fn in_a_namespace(procs: &Procs) -> bool {
     finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
     let mechanism = procs.mechanism();
     let is = matches!(mechanism, procs::Mechanism::Namespace { .. });
-    if !is && WAY == Layers::Auto {
+    if !is && WAY == BackendChoice::Auto {
         say(&format!("SKIPPED, no process namespace here: {mechanism}"));
     }
     is
 }
 
-/// For who runs the tests, whether they pass or not: a figure, or what was skipped.
+/// Prints a figure or a skipped test for whoever runs the tests, even if they pass.
 pub fn say(text: &str) {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();

@@ -1,34 +1,34 @@
-//! A room for a command within walls: a workspace, a directory for what is temporary, and things outside.
+//! A room for a sandboxed command: a workspace, a temporary directory, and files outside.
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use contract::{Spawn as _, Walls};
+use contract::{SandboxSpec, Spawn as _};
 use procs::Procs;
 
-use super::{Done, SESSION, command, finish, options};
+use super::{CommandResult, SESSION, command, finish, options};
 use crate::WAY;
 
-/// Who has nothing of his own on this machine.
+/// A user without any files on this machine.
 const NOBODY: u32 = 65534;
 
-/// Who runs a scene.
+/// The user that runs a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum User {
-    /// Whoever runs the tests.
+    /// The user that runs the tests.
     Own,
     Ordinary,
 }
 
-pub struct Room {
+pub struct SandboxRoom {
     pub user: User,
     base: tempfile::TempDir,
-    pub walls: Walls,
+    pub sandbox: SandboxSpec,
 }
 
-impl Room {
+impl SandboxRoom {
     pub fn new(user: User, host: &Path) -> Self {
         let base = tempfile::Builder::new()
             .prefix("room")
@@ -62,7 +62,7 @@ impl Room {
             ".mcp.json",
             ".reasonix/settings.json",
         ];
-        let walls = Walls {
+        let sandbox = SandboxSpec {
             write: vec![at("ws")],
             protected: protected.map(|name| at("ws").join(name)).into(),
             masked: vec![at("secrets"), at("ws/.env")],
@@ -70,12 +70,16 @@ impl Room {
             temp: at("temp"),
             network: false,
         };
-        let room = Self { user, base, walls };
+        let room = Self {
+            user,
+            base,
+            sandbox,
+        };
         room.give();
         room
     }
 
-    /// All that is in it belongs to who plays in it.
+    /// Gives everything in it to its user.
     pub fn give(&self) {
         if self.user == User::Ordinary {
             std::fs::set_permissions(self.base.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -95,8 +99,8 @@ impl Room {
         std::fs::read_to_string(self.at(name)).unwrap_or_default()
     }
 
-    /// Runs a script in the workspace, `$0` being the base of the room.
-    pub async fn sh(&self, script: &str) -> Done {
+    /// Runs a script in the workspace. `$0` is the base of the room.
+    pub async fn sh(&self, script: &str) -> CommandResult {
         let script = format!("base='{}'\n{script}", self.at("").display());
         match self.user {
             User::Own => {
@@ -115,31 +119,31 @@ impl Room {
         asked
             .env
             .push(("HOME".to_owned(), self.at("temp").display().to_string()));
-        asked.walls = Some(Arc::new(self.walls.clone()));
+        asked.sandbox = Some(Arc::new(self.sandbox.clone()));
         asked
     }
 
-    pub async fn sh_by(&self, procs: &Procs, script: &str) -> Done {
+    pub async fn sh_by(&self, procs: &Procs, script: &str) -> CommandResult {
         finish(procs.spawn(SESSION, self.command(script)).await.unwrap()).await
     }
 
-    pub fn sh_as_nobody(&self, script: &str) -> Done {
+    pub fn sh_as_nobody(&self, script: &str) -> CommandResult {
         self.sh_twice("", script)
     }
 
-    /// Runs the second script after the first one has printed a line, where that is not empty.
-    pub fn sh_twice(&self, before: &str, script: &str) -> Done {
+    /// Runs the second script after the first one, if not empty, has printed a line.
+    pub fn sh_twice(&self, before: &str, script: &str) -> CommandResult {
         let id = NOBODY.to_string();
         let output = std::process::Command::new("setpriv")
             .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
             .arg(env!("CARGO_BIN_EXE_procs-probe"))
-            .args(["walled", &format!("{WAY:?}")])
-            .arg(serde_json::to_string(&self.walls).unwrap())
+            .args(["sandboxed", &format!("{WAY:?}")])
+            .arg(serde_json::to_string(&self.sandbox).unwrap())
             .args([script, before])
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        Done {
+        CommandResult {
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
             exit: Some(contract::ChildExit {
@@ -161,7 +165,7 @@ fn give(path: &Path) {
 }
 
 /// A room for each user in each place.
-pub fn everywhere() -> Vec<Room> {
+pub fn everywhere() -> Vec<SandboxRoom> {
     let mut users = vec![User::Own];
     if rustix::process::geteuid().is_root() {
         users.push(User::Ordinary);
@@ -169,6 +173,6 @@ pub fn everywhere() -> Vec<Room> {
     let places = [Path::new("/tmp"), Path::new("/var/tmp")];
     let all = users
         .iter()
-        .flat_map(|user| places.map(|place| Room::new(*user, place)));
+        .flat_map(|user| places.map(|place| SandboxRoom::new(*user, place)));
     all.collect()
 }

@@ -1,8 +1,8 @@
-//! Conversations as Messages bytes. Pure, and the same bytes for the same input for ever.
+//! Renders conversations as Messages requests. Pure: equal input always yields equal bytes.
 //!
-//! A fragment is the blocks of one neutral item, comma-joined and without cache marks. `assemble` puts them into
-//! messages, all that our side says between two answers into one, and puts the marks in by copying around them:
-//! they move with each request, and no fragment knows of them.
+//! A fragment is the blocks of one neutral item, comma-joined and without cache marks. `assemble`
+//! groups them into messages, merging everything on our side between two answers. It inserts the
+//! cache marks while copying, so they can move with each request and fragments stay unchanged.
 
 use contract::codec::FragmentRole;
 use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::KIND;
 use crate::ids;
 use crate::json::{on_one_line, push_string, schemas};
-use crate::options::Options;
+use crate::options::ProviderOptions;
 use crate::registry::OpenError;
-use crate::thoughts::{Piece, pieces};
-use crate::{extra, said};
+use crate::thoughts::{AnswerPiece, answer_pieces};
+use crate::{extra, user_text};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -28,26 +28,27 @@ const RESERVED: &[&str] = &[
     "max_tokens",
 ];
 
-/// Up to here the vendor is to keep what it has read. Four in a request are allowed, and four are made.
+/// Marks the end of a prefix to cache. A request may have four marks, and all four are used.
 const MARK: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
 
-/// So long it keeps what a mark like that was set on, from its last use (its documentation on prompt caching, 2026).
+/// How long the vendor keeps a marked prefix after its last use (its documentation on prompt
+/// caching, 2026).
 const KEPT_MS: u64 = 5 * 60 * 1_000;
 
-/// The longest answer that is asked for where nothing else is known: what all models since 2025 can say.
+/// The output limit if no other is known. All models since 2025 support it.
 const MAX_TOKENS: u64 = 32_000;
 
-/// The longest id that the vendor takes.
+/// The longest id that the vendor accepts.
 const ID_MAX: usize = 64;
 
-/// Renders for one entry.
+/// The codec of one entry.
 pub(super) struct Messages {
     extra: String,
 }
 
 impl Messages {
-    /// Checks what the entry adds to requests.
-    pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
+    /// Checks the members that the entry adds to requests.
+    pub(super) fn new(options: &ProviderOptions) -> Result<Self, OpenError> {
         extra::no_command(options)?;
         let max_tokens = match options.max_output_tokens {
             0 => MAX_TOKENS,
@@ -55,7 +56,7 @@ impl Messages {
         };
         let mut extra = format!("\"max_tokens\":{max_tokens}");
         if let Some(effort) = extra::effort(options, &["thinking", "output_config"])? {
-            // Some models leave the words of their thinking out unless asked.
+            // Some models omit their thinking text unless requested.
             let thinking = "\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}";
             let config = format!("\"output_config\":{{\"effort\":{effort}}}");
             extra::join(&mut extra, thinking);
@@ -66,9 +67,9 @@ impl Messages {
     }
 
     fn user(message: &UserMessage) -> Option<String> {
-        let words = said::words(message);
+        let words = user_text::render(message);
         if words.trim().is_empty() {
-            // Refused, and with it every later request of the session.
+            // The vendor refuses an empty message, and with it every later request of the session.
             return None;
         }
         let mut out = String::new();
@@ -79,22 +80,22 @@ impl Messages {
     fn assistant(message: &AssistantMessage) -> Option<String> {
         let mut out = String::new();
         let mut says = false;
-        for piece in pieces(message, KIND) {
-            // A text without a word is refused.
-            if matches!(piece, Piece::Text(text) if text.trim().is_empty()) {
+        for piece in answer_pieces(message, KIND) {
+            // The vendor refuses blank text.
+            if matches!(piece, AnswerPiece::Text(text) if text.trim().is_empty()) {
                 continue;
             }
             if !out.is_empty() {
                 out.push(',');
             }
             match piece {
-                Piece::Text(text) => push_text(&mut out, text),
-                Piece::Call(call) => push_call(&mut out, call),
-                Piece::Thought(thought) => out.push_str(&on_one_line(&thought.data)),
+                AnswerPiece::Text(text) => push_text(&mut out, text),
+                AnswerPiece::Call(call) => push_call(&mut out, call),
+                AnswerPiece::Thought(thought) => out.push_str(&on_one_line(&thought.data)),
             }
-            says |= !matches!(piece, Piece::Thought(_));
+            says |= !matches!(piece, AnswerPiece::Thought(_));
         }
-        // Thinking that came to nothing is no message.
+        // An answer with only empty thinking is not a message.
         says.then_some(out)
     }
 
@@ -123,7 +124,7 @@ fn push_call(out: &mut String, call: &ToolCall) {
     out.push_str(",\"name\":");
     push_string(out, &call.name);
     out.push_str(",\"input\":");
-    // The input is an object here, not a text: one that is none is shown as a text in one.
+    // The input must be an object here. Other arguments are sent as a text inside an object.
     if matches!(serde_json::from_str(&call.arguments), Ok(Value::Object(_))) {
         out.push_str(on_one_line(&call.arguments).trim());
     } else {
@@ -156,8 +157,8 @@ impl Codec for Messages {
         }
     }
 
-    /// The cache key has no place here: this vendor finds prefixes by their bytes and marks.
-    /// A model that thinks takes no other temperature than its own.
+    /// Uses no cache key: this vendor finds prefixes by their bytes and marks. A thinking model
+    /// accepts only its default temperature.
     fn temperature(&self, hundredths: u32) -> Option<String> {
         let thinks = self.extra.contains("\"thinking\"");
         extra::temperature(&self.extra, hundredths).filter(|_| !thinks)
@@ -208,7 +209,7 @@ impl Codec for Messages {
     }
 }
 
-/// Copies blocks, with a mark in the last of them.
+/// Copies blocks, with a mark in the last one.
 fn push_marked(body: &mut Vec<u8>, blocks: &[u8]) {
     match blocks.strip_suffix(b"}") {
         Some(open) => {
@@ -220,7 +221,8 @@ fn push_marked(body: &mut Vec<u8>, blocks: &[u8]) {
     }
 }
 
-/// Puts fragments into messages: neighbours of one side share one. The two newest of our side end with a mark.
+/// Groups fragments into messages, one per run of the same side. The two newest messages of our
+/// side end with a mark.
 fn push_messages(body: &mut Vec<u8>, fragments: &[Fragment<'_>]) {
     let is_ours = |fragment: &Fragment<'_>| fragment.role != FragmentRole::Assistant;
     let ends = |at: usize| {

@@ -1,7 +1,7 @@
 //! The kind `anthropic`: `/v1/messages` with server-sent events.
 //!
-//! `codec` writes requests, `wire` says what events look like, `stream` collects an answer out of them. Called by the
-//! registry.
+//! `codec` writes requests, `wire` defines the events, and `stream` collects an answer from them.
+//! Called by the registry.
 
 mod codec;
 pub(crate) mod stream;
@@ -10,15 +10,18 @@ mod wire;
 use std::sync::Arc;
 
 use crate::http::{Auth, Endpoint};
-use crate::options::Options;
-use crate::registry::{Means, OpenError, Opened};
+use crate::options::ProviderOptions;
+use crate::registry::{OpenError, OpenedProvider, ProviderContext};
 use crate::vendor::Vendor;
 
-/// The name of the kind: thoughts of this name are ours to read.
+/// The name of the kind. Thoughts with this name are ours to read.
 const KIND: &str = "anthropic";
 
-/// Makes codec and provider for an entry of this kind.
-pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
+/// Creates codec and provider for an entry of this kind.
+pub(crate) fn open(
+    options: ProviderOptions,
+    _: &ProviderContext,
+) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, path(&options.base_url), Auth::ApiKey)?;
     let codec = codec::Messages::new(&options)?;
     let vendor = Vendor::new(options, endpoint, |site, request| {
@@ -27,7 +30,8 @@ pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
     Ok((Arc::new(codec), Arc::new(vendor)))
 }
 
-/// What is appended to an address. The vendor's own libraries take it without the version, others write it with.
+/// The path to append to the base URL. The vendor's libraries expect a URL without the version,
+/// others one with it.
 fn path(base: &str) -> &'static str {
     let stem = base.trim();
     let stem = stem.split(['?', '#']).next().unwrap_or(stem);

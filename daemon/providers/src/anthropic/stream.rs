@@ -1,61 +1,61 @@
 //! Collects an answer from its events.
 //!
-//! An answer is whole when the vendor gave a stop reason; a connection that ends before that has broken. Blocks are
-//! known by their index, so that they may come interleaved. Thinking is shown as it comes, and kept as a thought when
-//! its block ends: signed, and to go back unchanged. Called by `read`.
+//! An answer is complete when the vendor gives a stop reason. A connection that ends before that is
+//! broken. Blocks are identified by their index, so they may interleave. Thinking is streamed, and
+//! kept as a thought when its block ends: signed, and sent back unchanged. Called by `read`.
 
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 
 use super::KIND;
 use super::wire::{Block, Delta, Event, Usage};
-use crate::calls::{Calls, End, Piece, TooMany};
-use crate::failure::Site;
+use crate::calls::{AnswerEnd, CallFragment, Calls, TooManyCalls};
+use crate::failure::ErrorContext;
 use crate::json::{on_one_line, push_string};
 use crate::lenient::{Number, there};
-use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
+use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
 
-/// One answer in the making.
+/// An answer in progress.
 pub(crate) struct Collector {
-    site: Site,
+    site: ErrorContext,
     model: String,
     calls: Calls,
-    blocks: Vec<Growing>,
-    end: End,
+    blocks: Vec<OpenBlock>,
+    end: AnswerEnd,
     counts: Counts,
     /// Bytes of content so far.
     said: usize,
     /// Bytes of text so far.
     text: u64,
-    /// Whether there is reasoning, so that the next block's stands apart.
+    /// Whether there is reasoning, so that the next block is separated from it.
     reasoned: bool,
 }
 
-/// A block in the making, kept to the end of the answer.
-struct Growing {
+/// A block in progress, kept until the answer ends.
+struct OpenBlock {
     index: u64,
-    /// Bytes of text, and calls, that stand before it.
+    /// Position of the block: bytes of text and number of calls before it.
     text_at: u64,
     calls_at: u64,
-    what: What,
-    /// Its end has come.
+    what: BlockKind,
+    /// The block has ended.
     closed: bool,
 }
 
-enum What {
+enum BlockKind {
     Text,
     Thinking {
         text: String,
         signature: String,
     },
-    /// As it stands.
+    /// The raw block.
     Redacted(String),
     Call,
-    /// Of a kind that we did not ask for.
+    /// A kind that we did not request.
     Other,
 }
 
-/// What was reported, member by member: later events repeat some and leave others out.
+/// Reported usage, field by field: later events repeat some fields and omit others.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     there: bool,
@@ -67,13 +67,13 @@ struct Counts {
 }
 
 impl Collector {
-    pub(crate) fn new(site: Site, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
             calls: Calls::new(answered),
             blocks: Vec::new(),
-            end: End::Open,
+            end: AnswerEnd::Open,
             counts: Counts::default(),
             said: 0,
             text: 0,
@@ -81,11 +81,11 @@ impl Collector {
         }
     }
 
-    fn take(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    fn take(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError> {
         let event: Event<'_> = match serde_json::from_str(data) {
             Ok(event) => event,
-            // Nothing behind the stop reason can make the answer less whole.
-            Err(_) if self.end != End::Open => return Ok(Flow::Nothing),
+            // Anything after the stop reason cannot invalidate the answer.
+            Err(_) if self.end != AnswerEnd::Open => return Ok(Flow::Nothing),
             Err(_) => return Err(self.site.no_event()),
         };
         if event.kind.text == "error" || there(event.error).is_some() {
@@ -115,16 +115,16 @@ impl Collector {
                 self.stop(&event.delta.unwrap_or_default().stop_reason.text);
             }
             "message_stop" => {
-                if self.end == End::Open && self.said > 0 {
-                    self.end = End::Bare;
+                if self.end == AnswerEnd::Open && self.said > 0 {
+                    self.end = AnswerEnd::Bare;
                 }
                 return Ok(Flow::Last);
             }
-            // `ping`, and news of some kind.
+            // `ping`, and unknown events.
             _ => {}
         }
         if self.said > ANSWER_MAX {
-            self.end = End::Open;
+            self.end = AnswerEnd::Open;
             return Err(self.site.too_long());
         }
         Ok(if self.said == before {
@@ -134,26 +134,26 @@ impl Collector {
         })
     }
 
-    /// The vendor takes back what it said.
+    /// The vendor discards the answer so far.
     fn refused(&mut self, data: &str) -> ProviderError {
-        self.end = End::Open;
+        self.end = AnswerEnd::Open;
         self.site.refused_in(&self.model, data)
     }
 
-    fn begin(&mut self, index: u64, raw: &str, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn begin(&mut self, index: u64, raw: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let block: Block<'_> = serde_json::from_str(raw).unwrap_or_default();
         let what = match &*block.kind.text {
-            "text" => What::Text,
-            "thinking" => What::Thinking {
+            "text" => BlockKind::Text,
+            "thinking" => BlockKind::Thinking {
                 text: String::new(),
                 signature: block.signature.text.to_string(),
             },
-            "redacted_thinking" => What::Redacted(on_one_line(raw).into_owned()),
-            "tool_use" => What::Call,
-            _ => What::Other,
+            "redacted_thinking" => BlockKind::Redacted(on_one_line(raw).into_owned()),
+            "tool_use" => BlockKind::Call,
+            _ => BlockKind::Other,
         };
-        let is_call = matches!(what, What::Call);
-        self.blocks.push(Growing {
+        let is_call = matches!(what, BlockKind::Call);
+        self.blocks.push(OpenBlock {
             index,
             text_at: self.text,
             calls_at: self.calls.len() as u64,
@@ -161,7 +161,7 @@ impl Collector {
             closed: false,
         });
         if is_call {
-            // Whole where the answer is not streamed; else an empty object that grows.
+            // Complete if the answer is not streamed, otherwise an empty object that grows.
             let input = there(block.input).map_or("", |input| input.get());
             let input = if is_empty_object(input) { "" } else { input };
             return self.call(index, &block.id.text, &block.name.text, input, batch);
@@ -178,11 +178,11 @@ impl Collector {
         &mut self,
         index: u64,
         delta: &Delta<'_>,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         let at = self.blocks.iter().rposition(|block| block.index == index);
         let is_first = at.is_some_and(
-            |at| matches!(&self.blocks[at].what, What::Thinking { text, .. } if text.is_empty()),
+            |at| matches!(&self.blocks[at].what, BlockKind::Thinking { text, .. } if text.is_empty()),
         );
         self.reason(&delta.thinking.text, is_first, batch);
         self.said += delta.text.text.len();
@@ -192,21 +192,21 @@ impl Collector {
             .and_then(|at| self.blocks.get_mut(at))
             .map(|block| &mut block.what)
         {
-            Some(What::Thinking { text, signature }) => {
+            Some(BlockKind::Thinking { text, signature }) => {
                 text.push_str(&delta.thinking.text);
                 signature.push_str(&delta.signature.text);
                 self.said += delta.signature.text.len();
             }
-            Some(What::Call) => {
+            Some(BlockKind::Call) => {
                 self.call(index, "", "", &delta.partial_json.text, batch)?;
             }
-            // Some gateways leave the beginning of a block out: words are words.
-            Some(What::Text | What::Redacted(_) | What::Other) | None => {}
+            // Some gateways omit the start of a block. Its text still counts.
+            Some(BlockKind::Text | BlockKind::Redacted(_) | BlockKind::Other) | None => {}
         }
         Ok(())
     }
 
-    fn reason(&mut self, text: &str, is_first: bool, batch: &mut Batch) {
+    fn reason(&mut self, text: &str, is_first: bool, batch: &mut PartBatch) {
         if text.is_empty() {
             return;
         }
@@ -224,33 +224,33 @@ impl Collector {
         id: &str,
         name: &str,
         arguments: &str,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
         self.said += 1 + arguments.len();
-        let piece = Piece {
+        let piece = CallFragment {
             index: Some(index),
             id,
             name,
             arguments,
             whole: false,
         };
-        self.calls.take(piece, batch).map_err(|TooMany| {
-            self.end = End::Open;
+        self.calls.take(piece, batch).map_err(|TooManyCalls| {
+            self.end = AnswerEnd::Open;
             self.site.too_many_calls()
         })
     }
 
-    fn close(&mut self, index: u64, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn close(&mut self, index: u64, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Some(block) = self.blocks.iter_mut().rfind(|block| block.index == index) else {
             return Ok(());
         };
         block.closed = true;
-        let is_bare = matches!(block.what, What::Call)
+        let is_bare = matches!(block.what, BlockKind::Call)
             && self.calls.arguments(index).is_none_or(str::is_empty);
-        // A call without parameters sends none.
+        // A call without parameters sends no input.
         if is_bare {
             self.call(index, "", "", "{}", batch)?;
         }
@@ -259,7 +259,7 @@ impl Collector {
 
     fn stop(&mut self, reason: &str) {
         if !reason.is_empty() {
-            self.end = End::Reason(finish(reason));
+            self.end = AnswerEnd::Reason(finish(reason));
         }
     }
 
@@ -268,7 +268,7 @@ impl Collector {
         let counts = &mut self.counts;
         counts.there = true;
         let thinking = usage.output_tokens_details.unwrap_or_default();
-        // Some gateways begin with zeros, others end with them.
+        // Some gateways start with zeros, others end with them.
         for (count, now) in [
             (&mut counts.input, usage.input_tokens),
             (&mut counts.read, usage.cache_read_input_tokens),
@@ -281,17 +281,18 @@ impl Collector {
         }
     }
 
-    /// What goes back, in order. What was cut off before it was signed does not.
+    /// The thoughts to send back, in order. Excludes a thought that was cut off before its
+    /// signature.
     fn thoughts(&mut self, is_cut: bool) -> Vec<Thought> {
         let blocks = std::mem::take(&mut self.blocks).into_iter();
         let thoughts = blocks.filter_map(|block| {
             let data = match block.what {
-                What::Thinking { text, signature } => {
+                BlockKind::Thinking { text, signature } => {
                     let whole = !signature.is_empty() || (block.closed && !is_cut);
                     whole.then(|| thinking(&text, &signature))?
                 }
-                What::Redacted(raw) => raw,
-                What::Text | What::Call | What::Other => return None,
+                BlockKind::Redacted(raw) => raw,
+                BlockKind::Text | BlockKind::Call | BlockKind::Other => return None,
             };
             Some(Thought {
                 kind: KIND.to_owned(),
@@ -305,11 +306,11 @@ impl Collector {
 }
 
 impl Collect for Collector {
-    fn event(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    fn event(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError> {
         self.take(data, batch)
     }
 
-    fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Ok(message) = serde_json::from_str::<Event<'_>>(text) else {
             return Err(self.site.no_answer());
         };
@@ -322,9 +323,9 @@ impl Collect for Collector {
         }
         self.report(message.usage);
         self.stop(&message.stop_reason.text);
-        if self.end == End::Open && self.said > 0 {
-            // The document is whole, or it would not have parsed.
-            self.end = End::Bare;
+        if self.end == AnswerEnd::Open && self.said > 0 {
+            // A truncated document would not have parsed.
+            self.end = AnswerEnd::Bare;
         }
         Ok(())
     }
@@ -342,14 +343,12 @@ impl Collect for Collector {
     }
 
     fn is_finished(&self) -> bool {
-        self.end != End::Open
+        self.end != AnswerEnd::Open
     }
 
-    fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            return Err(self
-                .site
-                .transient("ended its answer before it had said anything"));
+            return Err(self.site.transient("ended its answer without any content"));
         };
         let is_cut = !matches!(finish, Finish::Stop | Finish::ToolCalls);
         let thoughts = self.thoughts(is_cut);
@@ -359,7 +358,7 @@ impl Collect for Collector {
     }
 }
 
-/// A block of thinking as it goes back.
+/// A thinking block as it is sent back.
 fn thinking(text: &str, signature: &str) -> String {
     let mut block = String::from("{\"type\":\"thinking\",\"thinking\":");
     push_string(&mut block, text);
@@ -371,12 +370,12 @@ fn thinking(text: &str, signature: &str) -> String {
     block
 }
 
-/// The meaning of a stop reason.
+/// Maps a stop reason.
 fn finish(reason: &str) -> Finish {
     match reason {
         "tool_use" => Finish::ToolCalls,
-        // A pause is the end of one answer and not of what was to be said. It comes with tools of the vendor's own,
-        // which nobody asks for: that something is missing is all there is to say.
+        // A pause belongs to tools of the vendor, which we never request. All we can report is that
+        // the answer is incomplete.
         "max_tokens" | "model_context_window_exceeded" | "pause_turn" => Finish::Length,
         "refusal" => Finish::ContentFilter,
         _ => Finish::Stop,

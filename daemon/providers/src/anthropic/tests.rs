@@ -1,4 +1,4 @@
-//! Whole requests against a server on loopback that breaks where it is told.
+//! Whole requests to a loopback server that fails on request.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use proto::item::Finish;
 
 use super::*;
-use crate::fake::{self, Act, Fake, chunk, end, events, nothing, plain};
+use crate::fake::{self, FakeServer, ServerAction, chunk, end, events, nothing, plain};
 
 const KEY: &str = "sk-acme-0123456789";
 const SAYS: &str = r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ab"}}
@@ -21,7 +21,7 @@ data: {"type":"message_stop"}
 
 type Parts = Vec<Result<Part, ProviderError>>;
 
-async fn ask(options: Options) -> Parts {
+async fn ask(options: ProviderOptions) -> Parts {
     let (_, provider) = open(options, &nothing()).expect("a good entry");
     tokio::time::timeout(
         Duration::from_secs(20),
@@ -39,9 +39,10 @@ fn error(parts: &Parts) -> &ProviderError {
 }
 
 #[tokio::test]
-async fn the_key_has_a_header_of_its_own_and_the_address_may_have_the_version() {
+async fn the_key_has_its_own_header_and_the_base_url_may_have_the_version() {
     for tail in ["", "/", "/messages"] {
-        let mut server = Fake::start(vec![vec![events(), chunk(SAYS), chunk(STOPS), end()]]).await;
+        let mut server =
+            FakeServer::start(vec![vec![events(), chunk(SAYS), chunk(STOPS), end()]]).await;
         let parts = ask(fake::options(KIND, &format!("{}{tail}", server.base))).await;
         assert_eq!(
             parts,
@@ -73,7 +74,7 @@ async fn the_key_has_a_header_of_its_own_and_the_address_may_have_the_version() 
 #[tokio::test]
 async fn headers_of_the_entry_replace_ours() {
     let script = vec![events(), chunk(SAYS), chunk(STOPS), end()];
-    let mut server = Fake::start(vec![script]).await;
+    let mut server = FakeServer::start(vec![script]).await;
     let mut options = fake::options(KIND, &server.base);
     options.headers = vec![
         ("Authorization".to_owned(), "Bearer gateway".to_owned()),
@@ -151,7 +152,7 @@ async fn statuses_become_errors_with_the_vendors_words_and_without_the_key() {
         let body = format!(
             r#"{{"type":"error","error":{{"type":"{vendor}","message":"{message} {KEY}"}},"request_id":"r"}}"#
         );
-        let server = Fake::start(vec![vec![plain(status, headers, &body)]]).await;
+        let server = FakeServer::start(vec![vec![plain(status, headers, &body)]]).await;
         let parts = ask(fake::options(KIND, &server.base)).await;
         let error = error(&parts);
         assert_eq!(
@@ -170,9 +171,9 @@ async fn statuses_become_errors_with_the_vendors_words_and_without_the_key() {
 
 #[tokio::test]
 async fn without_a_key_nothing_is_sent_and_no_redirect_carries_it_away() {
-    let mut other = Fake::start(vec![]).await;
+    let mut other = FakeServer::start(vec![]).await;
     let to = format!("Location: {}/messages\r\n", other.base);
-    let mut server = Fake::start(vec![vec![plain(308, &to, "")]]).await;
+    let mut server = FakeServer::start(vec![vec![plain(308, &to, "")]]).await;
     let (_, provider) = open(fake::options(KIND, &server.base), &nothing()).expect("a good entry");
     let mut keyless = fake::request();
     keyless.key = None;
@@ -186,10 +187,10 @@ async fn without_a_key_nothing_is_sent_and_no_redirect_carries_it_away() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_may_be_tried_again_and_one_behind_the_reason_is_none() {
+async fn a_broken_connection_is_retryable_and_one_after_the_finish_reason_is_ignored() {
     for acts in [
-        vec![Act::Close],
-        vec![events(), chunk(SAYS), Act::Reset],
+        vec![ServerAction::Close],
+        vec![events(), chunk(SAYS), ServerAction::Reset],
         vec![events(), chunk(SAYS), end()],
         vec![
             events(),
@@ -199,14 +200,20 @@ async fn a_broken_connection_may_be_tried_again_and_one_behind_the_reason_is_non
             end(),
         ],
     ] {
-        let server = Fake::start(vec![acts]).await;
+        let server = FakeServer::start(vec![acts]).await;
         let parts = ask(fake::options(KIND, &server.base)).await;
         assert_eq!(error(&parts).kind, ErrorKind::Transient);
     }
     let (reason, _) = STOPS
         .split_once("data: {\"type\":\"message_stop\"}")
         .expect("two events");
-    let server = Fake::start(vec![vec![events(), chunk(SAYS), chunk(reason), Act::Reset]]).await;
+    let server = FakeServer::start(vec![vec![
+        events(),
+        chunk(SAYS),
+        chunk(reason),
+        ServerAction::Reset,
+    ]])
+    .await;
     let parts = ask(fake::options(KIND, &server.base)).await;
     assert_eq!(parts.last(), Some(&Ok(Part::Done(Finish::Stop))));
 }

@@ -1,10 +1,10 @@
-//! What events look like, as leniently as can be. These types never leave the kind.
+//! The events, parsed as leniently as possible. These types never leave this kind.
 
 use serde_json::value::RawValue;
 
-use crate::lenient::{Number, Raws, Text};
+use crate::lenient::{Number, RawList, Text};
 
-/// One event, or a whole answer as one document (then the message's members stand here).
+/// One event, or a whole answer as one document, which has the message's members here.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Event<'a> {
@@ -21,12 +21,12 @@ pub(super) struct Event<'a> {
     #[serde(borrow)]
     pub error: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub content: Raws<'a>,
+    pub content: RawList<'a>,
     #[serde(borrow)]
     pub stop_reason: Text<'a>,
 }
 
-/// The message as it begins: without content.
+/// The message at its start, without content.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Message<'a> {
@@ -35,7 +35,7 @@ pub(super) struct Message<'a> {
     pub stop_reason: Text<'a>,
 }
 
-/// A block as it begins, or whole.
+/// A block at its start, or complete.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Block<'a> {
@@ -55,7 +55,7 @@ pub(super) struct Block<'a> {
     pub signature: Text<'a>,
 }
 
-/// More of a block, or of the message.
+/// An increment of a block or of the message.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Delta<'a> {
@@ -74,7 +74,7 @@ pub(super) struct Delta<'a> {
 #[derive(Clone, Copy, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Usage {
-    /// Read neither from the cache nor into it.
+    /// Excludes tokens read from or written to the cache.
     pub input_tokens: Number,
     pub cache_read_input_tokens: Number,
     pub cache_creation_input_tokens: Number,

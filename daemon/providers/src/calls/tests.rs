@@ -1,4 +1,4 @@
-//! Calls out of pieces, in the ways of many servers.
+//! Assembling calls from fragments as many servers send them.
 
 use contract::provider::Part;
 
@@ -9,8 +9,8 @@ fn piece<'a>(
     id: &'a str,
     name: &'a str,
     arguments: &'a str,
-) -> Piece<'a> {
-    Piece {
+) -> CallFragment<'a> {
+    CallFragment {
         index: index.into(),
         id,
         name,
@@ -19,21 +19,21 @@ fn piece<'a>(
     }
 }
 
-fn collect(pieces: &[Piece<'_>]) -> Vec<(String, String, String)> {
+fn collect(pieces: &[CallFragment<'_>]) -> Vec<(String, String, String)> {
     let mut calls = Calls::new(4);
     for piece in pieces {
         calls
-            .take(*piece, &mut Batch::default())
+            .take(*piece, &mut PartBatch::default())
             .expect("few calls");
     }
-    let calls = calls.finish(Trust::Whole);
+    let calls = calls.finish(ArgumentTrust::Whole);
     calls
         .into_iter()
         .map(|call| (call.id.0, call.name, call.arguments))
         .collect()
 }
 
-fn check(pieces: &[Piece<'_>], expected: &[(&str, &str, &str)]) {
+fn check(pieces: &[CallFragment<'_>], expected: &[(&str, &str, &str)]) {
     let expected: Vec<_> = expected
         .iter()
         .map(|(id, name, arguments)| {
@@ -48,7 +48,7 @@ fn check(pieces: &[Piece<'_>], expected: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn interleaved_calls_are_told_apart_by_index() {
+fn interleaved_calls_are_separated_by_index() {
     check(
         &[
             piece(1, "b", "bash", ""),
@@ -75,7 +75,7 @@ fn repeated_ids_and_names_are_not_joined() {
 }
 
 #[test]
-fn a_name_or_id_that_comes_late_is_taken() {
+fn a_late_name_or_id_of_a_call_is_accepted() {
     check(
         &[piece(0, "", "", "{"), piece(0, "a", "read", "}")],
         &[("call_5_1", "read", "{}")],
@@ -83,7 +83,7 @@ fn a_name_or_id_that_comes_late_is_taken() {
 }
 
 #[test]
-fn one_number_for_all_calls_is_no_number() {
+fn a_constant_index_for_all_calls_is_ignored() {
     check(
         &[
             piece(0, "a", "read", "{}"),
@@ -158,14 +158,14 @@ fn absurd_numbers_only_order_the_calls() {
 #[test]
 fn trust_decides_what_is_cut() {
     for (trust, expected) in [
-        (Trust::Whole, [false, false, false]),
-        (Trust::Parsed, [false, true, false]),
-        (Trust::AllButLast, [false, true, true]),
+        (ArgumentTrust::Whole, [false, false, false]),
+        (ArgumentTrust::Parsed, [false, true, false]),
+        (ArgumentTrust::AllButLast, [false, true, true]),
     ] {
         let mut calls = Calls::new(0);
         for (index, arguments) in [(0, "{}"), (1, "{\"a"), (2, "{}")] {
             calls
-                .take(piece(index, "", "x", arguments), &mut Batch::default())
+                .take(piece(index, "", "x", arguments), &mut PartBatch::default())
                 .expect("few calls");
         }
         let cut: Vec<_> = calls
@@ -180,20 +180,20 @@ fn trust_decides_what_is_cut() {
 #[test]
 fn too_many_calls_are_refused() {
     let mut calls = Calls::new(0);
-    let mut batch = Batch::default();
+    let mut batch = PartBatch::default();
     for index in 0..CALLS_MAX as u64 {
         assert_eq!(calls.take(piece(index, "", "x", "{}"), &mut batch), Ok(()));
     }
     assert_eq!(
         calls.take(piece(CALLS_MAX as u64, "", "x", "{}"), &mut batch),
-        Err(TooMany)
+        Err(TooManyCalls)
     );
 }
 
 #[test]
-fn growing_calls_are_shown_with_id_and_name() {
+fn partial_calls_have_an_id_and_a_name() {
     let mut calls = Calls::new(0);
-    let mut batch = Batch::default();
+    let mut batch = PartBatch::default();
     for piece in [
         piece(0, "a", "read", ""),
         piece(0, "", "", "{"),

@@ -1,13 +1,14 @@
-//! Conversations as the request object of `docs/command-provider.md`. Pure, and the same bytes for the same input.
+//! Renders conversations as the request object of `docs/command-provider.md`. Pure: equal input
+//! yields equal bytes.
 
 use contract::{Asked, Codec, Prefix, ToolChoice, ToolDeclaration};
 use proto::item::{AssistantMessage, CallStatus, Item, ToolMessage};
 
 use super::KIND;
 use crate::json::{on_one_line, push_string, schemas};
-use crate::options::Options;
+use crate::options::ProviderOptions;
 use crate::registry::OpenError;
-use crate::{body, extra, said};
+use crate::{body, extra, user_text};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -22,15 +23,15 @@ const RESERVED: &[&str] = &[
     "messages",
 ];
 
-/// Renders for one entry.
+/// The codec of one entry.
 pub(super) struct Lines {
     extra: String,
     sends_reasoning: bool,
 }
 
 impl Lines {
-    /// Checks what the entry adds to requests.
-    pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
+    /// Checks the members that the entry adds to requests.
+    pub(super) fn new(options: &ProviderOptions) -> Result<Self, OpenError> {
         let mut extra = String::new();
         if let Some(effort) = extra::effort(options, &[])? {
             extra = format!("\"effort\":{effort}");
@@ -99,7 +100,7 @@ impl Lines {
     }
 }
 
-/// The word for how a call ended, as the log has it.
+/// The status of a call, in the words of the log.
 fn status(status: CallStatus) -> &'static str {
     match status {
         CallStatus::Ok => "ok",
@@ -127,7 +128,7 @@ impl Codec for Lines {
 
     fn render(&self, item: &Item) -> Option<String> {
         match item {
-            Item::User(message) => Some(said::user(message)),
+            Item::User(message) => Some(user_text::user(message)),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => Some(Self::tool(message)),
         }

@@ -1,8 +1,8 @@
-//! The kind `command`: any program as a provider. One request object on its standard input, one event a line on its
-//! standard output (`docs/command-provider.md`).
+//! The kind `command`: any program as a provider. It reads one request object from standard input
+//! and writes one event per line to standard output (`docs/command-provider.md`).
 //!
-//! `codec` writes requests, `stream` collects an answer out of lines, `run` holds the program: it is started through
-//! `contract::Spawn` and gone when the request is. Called by the registry.
+//! `codec` writes requests, `stream` collects an answer from lines, and `run` owns the process:
+//! started through `contract::Spawn`, and killed with its request. Called by the registry.
 
 mod codec;
 mod run;
@@ -15,15 +15,18 @@ use contract::provider::{Part, Provider, ProviderError};
 use futures::stream::{self as streams, BoxStream, StreamExt};
 
 use crate::extra;
-use crate::failure::{Entry, Site};
-use crate::options::{Options, Timeouts};
-use crate::registry::{Means, OpenError, Opened};
+use crate::failure::{EntryInfo, ErrorContext};
+use crate::options::{ProviderOptions, Timeouts};
+use crate::registry::{OpenError, OpenedProvider, ProviderContext};
 
-/// The name of the kind: thoughts of this name are the program's to read.
+/// The name of the kind. The program reads thoughts with this name.
 const KIND: &str = "command";
 
-/// Makes codec and provider for an entry of this kind.
-pub(crate) fn open(options: Options, means: &Means) -> Result<Opened, OpenError> {
+/// Creates codec and provider for an entry of this kind.
+pub(crate) fn open(
+    options: ProviderOptions,
+    means: &ProviderContext,
+) -> Result<OpenedProvider, OpenError> {
     if options
         .command
         .first()
@@ -42,23 +45,23 @@ pub(crate) fn open(options: Options, means: &Means) -> Result<Opened, OpenError>
     let program = Program {
         argv: options.command.clone(),
         timeouts: options.timeouts,
-        entry: Arc::new(Entry::of(options)),
+        entry: Arc::new(EntryInfo::of(options)),
         means: means.clone(),
     };
     Ok((Arc::new(codec), Arc::new(program)))
 }
 
-/// A program that answers.
+/// A program as a provider.
 struct Program {
     argv: Vec<String>,
     timeouts: Timeouts,
-    entry: Arc<Entry>,
-    means: Means,
+    entry: Arc<EntryInfo>,
+    means: ProviderContext,
 }
 
 impl Provider for Program {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
-        let site = Site {
+        let site = ErrorContext {
             entry: self.entry.clone(),
             key: request.key.clone(),
         };

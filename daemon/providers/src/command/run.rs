@@ -1,4 +1,4 @@
-//! One run of a program for one request: started, fed, read line by line, and gone with the request.
+//! One process for one request: started, fed, read line by line, and killed with the request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use futures::StreamExt as _;
 use tokio::time::Instant;
 
 use super::stream::Collector;
-use crate::failure::Site;
+use crate::deadline;
+use crate::failure::ErrorContext;
 use crate::options::Timeouts;
-use crate::patience;
-use crate::read::{Batch, Flow};
+use crate::read::{Flow, PartBatch};
 
-/// The longest line, in bytes.
+/// The longest line in bytes.
 const LINE_MAX: usize = 8 << 20;
-/// What is kept of standard error, in bytes: its end, where programs say what is wrong.
+/// How many of the last bytes of standard error are kept. Programs report their errors at the end.
 const STDERR_MAX: usize = 2_000;
 
-/// One request in the making. Dropping it kills the program and all it has started.
+/// A request in progress. Dropping it kills the program and all its processes.
 pub(super) struct Run {
     phase: Phase,
     collect: Collector,
     queue: VecDeque<Result<Part, ProviderError>>,
     timeouts: Timeouts,
-    site: Site,
-    /// The beginning of a line whose end has not come.
+    site: ErrorContext,
+    /// An incomplete line.
     line: Vec<u8>,
     stderr: VecDeque<u8>,
-    /// When it was started, or last said something.
+    /// When it was started or last wrote output.
     heard: Instant,
     has_said: bool,
 }
@@ -47,7 +47,7 @@ impl Run {
         spawn: Arc<dyn Spawn>,
         argv: Vec<String>,
         timeouts: Timeouts,
-        site: Site,
+        site: ErrorContext,
         request: Request,
     ) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Run {
         }
     }
 
-    /// The next part; `None` after the last one or the first error.
+    /// The next part, or `None` after the last one or the first error.
     pub(super) async fn next(&mut self) -> Option<Result<Part, ProviderError>> {
         loop {
             if let Some(part) = self.queue.pop_front() {
@@ -105,13 +105,13 @@ impl Run {
             env,
             title: format!("provider: {}", self.site.entry.name),
             number: None,
-            // The person's own program: it has to reach its vendor, and what it was logged in with.
-            walls: None,
+            // The user's own program needs the network and its login files, so it is not sandboxed.
+            sandbox: None,
             stdin: Some(String::from_utf8_lossy(&request.body).into_owned()),
         };
         let starting = spawn.spawn(request.ground.session, command);
         let due = self.heard + self.timeouts.first_byte;
-        match patience::until(due, starting).await {
+        match deadline::until(due, starting).await {
             Ok(Ok(child)) => Ok(child),
             Ok(Err(error @ SpawnError::Start { .. })) => Err(self.site.permanent(
                 &format!("cannot be started: {error}"),
@@ -124,7 +124,7 @@ impl Run {
         }
     }
 
-    /// Waits for something to hand on, or for the end.
+    /// Waits for parts or for the end.
     async fn listen(&mut self, mut child: Child) {
         let (limit, what) = match self.has_said {
             false => (self.timeouts.first_byte, "said nothing"),
@@ -134,11 +134,11 @@ impl Run {
             ),
         };
         let due = self.heard + limit;
-        let Ok(event) = patience::until(due, child.events.next()).await else {
+        let Ok(event) = deadline::until(due, child.events.next()).await else {
             let error = self.silent(what, limit);
             return self.fail(error);
         };
-        let mut batch = Batch::default();
+        let mut batch = PartBatch::default();
         let outcome = match event {
             Some(ChildEvent::Stdout(bytes)) => {
                 (self.heard, self.has_said) = (Instant::now(), true);
@@ -156,8 +156,8 @@ impl Run {
         self.queue.extend(batch.into_parts().map(Ok));
         match outcome {
             Ok(Flow::Last) => {
-                let mut batch = Batch::default();
-                // It has said all: with `child` it is gone.
+                let mut batch = PartBatch::default();
+                // The answer is complete. Dropping `child` ends the program.
                 let _ = self.collect.end(&mut batch);
                 self.queue.extend(batch.into_parts().map(Ok));
             }
@@ -166,8 +166,8 @@ impl Run {
         }
     }
 
-    /// Takes bytes of its output.
-    fn take(&mut self, mut bytes: &[u8], batch: &mut Batch) -> Result<Flow, ProviderError> {
+    /// Handles bytes of its output.
+    fn take(&mut self, mut bytes: &[u8], batch: &mut PartBatch) -> Result<Flow, ProviderError> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.grow(&bytes[..end])?;
             bytes = &bytes[end + 1..];
@@ -192,11 +192,11 @@ impl Run {
         Ok(())
     }
 
-    /// It has ended. Its last line may have no end.
+    /// Handles the exit. The last line may lack its line end.
     fn exited(
         &mut self,
         exit: Option<ChildExit>,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<Flow, ProviderError> {
         let line = std::mem::take(&mut self.line);
         let last = self.collect.line(&String::from_utf8_lossy(&line), batch);
@@ -207,10 +207,10 @@ impl Run {
         let how = match (code, exit.and_then(|exit| exit.signal)) {
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => format!("was ended by signal {signal}"),
-            (None, None) => "ended, nobody knows how,".to_owned(),
+            (None, None) => "ended for an unknown reason,".to_owned(),
         };
         let mut stderr = self.stderr.make_contiguous();
-        // From the beginning of a line, where the beginning is lost.
+        // If the start is lost, begins at the next line.
         if stderr.len() == STDERR_MAX
             && let Some(end) = stderr.iter().position(|byte| *byte == b'\n')
         {
@@ -227,7 +227,7 @@ impl Run {
         };
         let what = format!("{how} before its answer was whole{said}");
         Err(match code {
-            // It says itself that it failed; what may pass it can say by an event.
+            // The exit code reports a failure. The program can mark a temporary one with an event.
             Some(1..) => self.site.permanent(
                 &what,
                 "look at what the program says; run it by hand if that does not help",

@@ -1,4 +1,4 @@
-//! Collects an answer from the lines of a program. The answer is whole with the event `done`. Called by `run`.
+//! Collects an answer from the lines of a program. The event `done` completes it. Called by `run`.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use proto::item::{Finish, Thought};
 use serde_json::value::RawValue;
 
 use super::KIND;
-use crate::calls::{Calls, Piece, TooMany, Trust};
-use crate::failure::Site;
+use crate::calls::{ArgumentTrust, CallFragment, Calls, TooManyCalls};
+use crate::failure::ErrorContext;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::{Number, Text, there};
-use crate::read::{ANSWER_MAX, Batch, Flow};
+use crate::read::{ANSWER_MAX, Flow, PartBatch};
 
-/// What the program has to be mended for.
+/// Hint for a program that violates the protocol.
 const PROTOCOL: &str =
     "the program must write one JSON event a line and nothing else: see docs/command-provider.md";
 
@@ -50,9 +50,9 @@ struct Event<'a> {
     reasoning_tokens: Number,
 }
 
-/// One answer in the making.
+/// An answer in progress.
 pub(super) struct Collector {
-    site: Site,
+    site: ErrorContext,
     calls: Calls,
     thoughts: Vec<Thought>,
     usage: Option<Reported>,
@@ -62,7 +62,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(site: Site, answered: u64) -> Self {
+    pub(super) fn new(site: ErrorContext, answered: u64) -> Self {
         Self {
             site,
             calls: Calls::new(answered),
@@ -74,8 +74,12 @@ impl Collector {
         }
     }
 
-    /// Takes a line.
-    pub(super) fn line(&mut self, line: &str, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    /// Handles a line.
+    pub(super) fn line(
+        &mut self,
+        line: &str,
+        batch: &mut PartBatch,
+    ) -> Result<Flow, ProviderError> {
         if line.trim().is_empty() {
             return Ok(Flow::Nothing);
         }
@@ -83,7 +87,7 @@ impl Collector {
             Ok(event) if line.trim_start().starts_with('{') => event,
             Ok(_) | Err(_) => {
                 let shown: String = line.trim().chars().take(120).collect();
-                let what = format!("wrote a line that is no event: {shown}");
+                let what = format!("wrote a line that is not an event: {shown}");
                 return Err(self.site.permanent(&what, PROTOCOL));
             }
         };
@@ -105,7 +109,7 @@ impl Collector {
                 return Ok(Flow::Last);
             }
             "error" => return Err(self.failed(&event)),
-            // News of later versions.
+            // Events of later versions.
             _ => return Ok(Flow::Nothing),
         }
         if self.said > ANSWER_MAX {
@@ -114,19 +118,19 @@ impl Collector {
         Ok(Flow::More)
     }
 
-    fn call(&mut self, event: &Event<'_>, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn call(&mut self, event: &Event<'_>, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let arguments = there(event.arguments).map(text_of).unwrap_or_default();
-        let piece = Piece {
+        let piece = CallFragment {
             index: event.index.0,
             id: &event.id.text,
             name: &event.name.text,
             arguments: &arguments,
-            // Without a number, an event is a call.
+            // An event without an index is a complete call.
             whole: event.index.0.is_none(),
         };
         self.said += 1 + arguments.len();
         let taken = self.calls.take(piece, batch);
-        taken.map_err(|TooMany| self.site.too_many_calls())
+        taken.map_err(|TooManyCalls| self.site.too_many_calls())
     }
 
     fn thought(&mut self, event: &Event<'_>) {
@@ -194,17 +198,19 @@ impl Collector {
             .error(&format!("failed: {words}"), hint, kind, wait)
     }
 
-    /// What was reported so far.
+    /// The usage reported so far.
     pub(super) fn reported(&self) -> Option<Reported> {
         self.usage
     }
 
-    /// The answer is over, where `done` has come.
-    pub(super) fn end(&mut self, batch: &mut Batch) -> Option<()> {
+    /// Ends the answer if `done` was received.
+    pub(super) fn end(&mut self, batch: &mut PartBatch) -> Option<()> {
         let finish = self.end?;
         let trust = match finish {
-            Finish::Stop | Finish::ToolCalls => Trust::Whole,
-            Finish::Length | Finish::ContentFilter | Finish::Interrupted => Trust::AllButLast,
+            Finish::Stop | Finish::ToolCalls => ArgumentTrust::Whole,
+            Finish::Length | Finish::ContentFilter | Finish::Interrupted => {
+                ArgumentTrust::AllButLast
+            }
         };
         let thoughts = std::mem::take(&mut self.thoughts);
         let calls = self.calls.finish(trust);

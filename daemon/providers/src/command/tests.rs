@@ -1,4 +1,4 @@
-//! Programs that answer, fail, go silent and run wild.
+//! Programs that answer, fail, hang and flood.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use proto::Pid;
 use proto::item::Finish;
 
 use super::*;
-use crate::fake::{self, Programs, exited, nothing};
+use crate::fake::{self, FakeProgram, exited, nothing};
 
 type Parts = Vec<Result<Part, ProviderError>>;
 
@@ -21,7 +21,7 @@ fn out(text: &str) -> ChildEvent {
 const WORDS: &str = "{\"type\":\"text\",\"text\":\"ab\"}\n";
 const DONE: &str = "{\"type\":\"done\"}\n";
 
-async fn ask(means: &Means) -> Parts {
+async fn ask(means: &ProviderContext) -> Parts {
     let (_, provider) = open(fake::options(KIND, ""), means).expect("a good entry");
     provider.stream(fake::request()).collect().await
 }
@@ -34,8 +34,8 @@ fn error(parts: &Parts) -> &ProviderError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_started_in_the_session_with_its_key_and_gone_with_its_answer() {
-    let (means, programs, gone) = Programs::staying(vec![out(WORDS), out(DONE)]);
+async fn the_program_runs_in_the_session_with_its_key_and_ends_with_its_answer() {
+    let (means, programs, gone) = FakeProgram::staying(vec![out(WORDS), out(DONE)]);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut request = fake::request();
     request.ground = Ground {
@@ -61,12 +61,12 @@ async fn it_is_started_in_the_session_with_its_key_and_gone_with_its_answer() {
         command.env,
         env.map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
-    assert!(command.walls.is_none());
+    assert!(command.sandbox.is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_the_request_lets_it_go() {
-    let (means, _, gone) = Programs::staying(vec![out(WORDS)]);
+async fn dropping_the_request_ends_the_program() {
+    let (means, _, gone) = FakeProgram::staying(vec![out(WORDS)]);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut stream = provider.stream(fake::request());
     assert_eq!(stream.next().await, Some(Ok(Part::Text("ab".to_owned()))));
@@ -75,7 +75,7 @@ async fn dropping_the_request_lets_it_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_way_it_ends_says_what_may_be_done_and_its_last_words_are_told() {
+async fn the_exit_decides_about_retries_and_stderr_is_reported() {
     let words = || ChildEvent::Stderr(b"first\nno login: sk-acme-0123456789\n".to_vec());
     for (end, kind, how) in [
         (
@@ -94,7 +94,7 @@ async fn the_way_it_ends_says_what_may_be_done_and_its_last_words_are_told() {
             "was ended by signal 9",
         ),
     ] {
-        let (means, _) = Programs::doing(vec![out(WORDS), words(), end]);
+        let (means, _) = FakeProgram::doing(vec![out(WORDS), words(), end]);
         let parts = ask(&means).await;
         assert_eq!(parts.first(), Some(&Ok(Part::Text("ab".to_owned()))));
         assert_eq!(error(&parts).kind, kind);
@@ -105,7 +105,7 @@ async fn the_way_it_ends_says_what_may_be_done_and_its_last_words_are_told() {
         assert_eq!(parts.len(), 2);
     }
     let long = format!("{}\nthe end", "x\n".repeat(5000));
-    let (means, _) = Programs::doing(vec![
+    let (means, _) = FakeProgram::doing(vec![
         ChildEvent::Stderr(long.into_bytes()),
         exited(Some(1), None),
     ]);
@@ -125,7 +125,7 @@ async fn the_way_it_ends_says_what_may_be_done_and_its_last_words_are_told() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_line_needs_no_end() {
-    let (means, _) = Programs::saying(vec![WORDS.into(), DONE.trim_end().into()], 0);
+    let (means, _) = FakeProgram::saying(vec![WORDS.into(), DONE.trim_end().into()], 0);
     assert_eq!(
         ask(&means).await,
         [
@@ -144,7 +144,7 @@ async fn silence_ends_in_time() {
             "went silent in the middle of its answer for 120s",
         ),
     ] {
-        let (means, _, gone) = Programs::staying(said);
+        let (means, _, gone) = FakeProgram::staying(said);
         let started = tokio::time::Instant::now();
         let parts = ask(&means).await;
         assert_eq!(error(&parts).kind, ErrorKind::Transient);
@@ -155,9 +155,9 @@ async fn silence_ends_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_event_is_told_and_lines_are_bounded() {
+async fn an_invalid_event_is_reported_and_lines_are_limited() {
     for line in ["Welcome to model 1.0!", "[1]", "\"x\"", "7", "{\"type\":"] {
-        let (means, _) = Programs::doing(vec![out(&format!("{line}\n{WORDS}{DONE}"))]);
+        let (means, _) = FakeProgram::doing(vec![out(&format!("{line}\n{WORDS}{DONE}"))]);
         let parts = ask(&means).await;
         assert_eq!(error(&parts).kind, ErrorKind::Permanent, "{line}");
         assert!(
@@ -168,7 +168,7 @@ async fn what_is_no_event_is_told_and_lines_are_bounded() {
         assert!(error(&parts).hint.contains("docs/command-provider.md"));
     }
     let endless = (0..10).map(|_| out(&"x".repeat(1 << 20))).collect();
-    let (means, _, gone) = Programs::staying(endless);
+    let (means, _, gone) = FakeProgram::staying(endless);
     let parts = ask(&means).await;
     assert!(
         error(&parts)
@@ -183,7 +183,7 @@ async fn an_error_event_says_what_may_be_done() {
     let line = r#"{"type":"usage","prompt_tokens":5}
 {"type":"error","kind":"transient","message":"busy sk-acme-0123456789","hint":"wait","retry_after_ms":1500}
 "#;
-    let (means, _) = Programs::doing(vec![out(line)]);
+    let (means, _) = FakeProgram::doing(vec![out(line)]);
     let parts = ask(&means).await;
     assert!(matches!(&parts[0], Ok(Part::Usage(usage)) if usage.prompt_tokens == 5));
     let error = error(&parts);
@@ -196,14 +196,14 @@ async fn an_error_event_says_what_may_be_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_come_whole_or_in_pieces_and_thoughts_have_places() {
+async fn calls_arrive_whole_or_in_fragments_and_reasoning_keeps_its_position() {
     let lines = r#"{"type":"tool_call","name":"read","arguments":{"path": "a"}}
 {"type":"thought","data":{"n": 1}}
 {"type":"tool_call","name":"read","arguments":"{\"path\": \"b\"}"}
 {"type":"done","finish":"tool_calls"}
 "#;
-    let (means, _) = Programs::doing(vec![out(lines)]);
-    let came = crate::play::came(ask(&means).await);
+    let (means, _) = FakeProgram::doing(vec![out(lines)]);
+    let came = crate::playback::came(ask(&means).await);
     let arguments: Vec<_> = came
         .calls
         .iter()
@@ -220,8 +220,8 @@ async fn calls_come_whole_or_in_pieces_and_thoughts_have_places() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_no_program_is_given_is_too_long() {
-    let (means, programs) = Programs::saying(vec![], 0);
+async fn a_request_beyond_the_pipe_limit_is_not_sent_to_the_program() {
+    let (means, programs) = FakeProgram::saying(vec![], 0);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut request = fake::request();
     request.body = vec![b' '; STDIN_MAX + 1];
@@ -231,8 +231,8 @@ async fn a_request_that_no_program_is_given_is_too_long() {
 }
 
 #[test]
-fn an_entry_that_is_no_program_is_refused() {
-    let refused = |change: fn(&mut Options)| {
+fn an_entry_without_a_program_is_refused() {
+    let refused = |change: fn(&mut ProviderOptions)| {
         let mut options = fake::options(KIND, "");
         change(&mut options);
         match open(options, &nothing()) {

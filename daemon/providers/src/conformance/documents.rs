@@ -1,36 +1,36 @@
-//! An answer that is streamed and the same answer as one document, as vendors send it where streaming is off or is
-//! passed over: whatever was said, both come to the same.
+//! A streamed answer and the same answer as one document yield the same result. Vendors send a
+//! document if streaming is off or ignored.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Came, play};
+use super::{CollectedAnswer, play};
 
-/// What a model says.
+/// The content of an answer.
 #[derive(Clone, Debug)]
-struct Said {
+struct SampleAnswer {
     reasoning: String,
     text: String,
     /// Arguments of calls, as JSON.
     calls: Vec<String>,
-    /// How long the pieces are in which it is streamed, in characters.
+    /// Length in characters of the streamed fragments.
     piece: usize,
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn sample() -> impl Strategy<Value = SampleAnswer> {
     let words = "[a-zé世🦀\"\\\\\n ]{0,40}";
     let argument = words.prop_map(|words| json!({ "path": words }).to_string());
     let calls = proptest::collection::vec(argument, 0..3);
-    (words, words, calls, 1_usize..9).prop_map(|(reasoning, text, calls, piece)| Said {
+    (words, words, calls, 1_usize..9).prop_map(|(reasoning, text, calls, piece)| SampleAnswer {
         reasoning,
-        // An answer of nothing is a failure of its own.
+        // An empty answer is a separate error.
         text: format!("so: {text}"),
         calls,
         piece,
     })
 }
 
-impl Said {
+impl SampleAnswer {
     fn pieces<'a>(&self, text: &'a str) -> impl Iterator<Item = String> + use<'a> {
         let letters: Vec<char> = text.chars().collect();
         let pieces: Vec<String> = letters
@@ -46,10 +46,10 @@ impl Said {
     }
 }
 
-/// What was said as a vendor sends it: the body of a stream, and the document.
-type Wire = fn(&Said) -> (String, Value);
+/// An answer in a vendor's format: the body of a stream, and the document.
+type WireFormat = fn(&SampleAnswer) -> (String, Value);
 
-/// Events in a row, as they stand in a body.
+/// Events in a row, as in a body.
 fn streamed(events: &[Value]) -> String {
     let event = |event: &Value| match event["type"].as_str() {
         Some(kind) => format!("event: {kind}\ndata: {event}\n\n"),
@@ -58,21 +58,25 @@ fn streamed(events: &[Value]) -> String {
     events.iter().map(event).collect()
 }
 
-/// As a stream and as a document, in the way of chat completions.
-fn chat(said: &Said) -> (String, Value) {
+/// The answer as chat completions.
+fn chat(sample: &SampleAnswer) -> (String, Value) {
     let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
     let mut events = Vec::new();
     for (name, text) in [
-        ("reasoning_content", &said.reasoning),
-        ("content", &said.text),
+        ("reasoning_content", &sample.reasoning),
+        ("content", &sample.text),
     ] {
-        events.extend(said.pieces(text).map(|piece| delta(json!({ name: piece }))));
+        events.extend(
+            sample
+                .pieces(text)
+                .map(|piece| delta(json!({ name: piece }))),
+        );
     }
     let mut calls = Vec::new();
-    for (number, id, arguments) in said.calls() {
+    for (number, id, arguments) in sample.calls() {
         let begin = json!({"index": number, "id": id, "type": "function", "function": {"name": "read", "arguments": ""}});
         events.push(delta(json!({"tool_calls": [begin]})));
-        for piece in said.pieces(arguments) {
+        for piece in sample.pieces(arguments) {
             let more = json!({"index": number, "function": {"arguments": piece}});
             events.push(delta(json!({"tool_calls": [more]})));
         }
@@ -85,14 +89,14 @@ fn chat(said: &Said) -> (String, Value) {
     let usage = json!({"prompt_tokens": 10, "completion_tokens": 4});
     events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}));
     events.push(json!({"choices": [], "usage": usage}));
-    let message = json!({"role": "assistant", "reasoning_content": said.reasoning, "content": said.text, "tool_calls": calls});
+    let message = json!({"role": "assistant", "reasoning_content": sample.reasoning, "content": sample.text, "tool_calls": calls});
     let choice = json!({"index": 0, "message": message, "finish_reason": finish});
     let document = json!({"object": "chat.completion", "choices": [choice], "usage": usage});
     (format!("{}data: [DONE]\n\n", streamed(&events)), document)
 }
 
-/// The same in the way of messages.
-fn messages(said: &Said) -> (String, Value) {
+/// The answer as messages.
+fn messages(sample: &SampleAnswer) -> (String, Value) {
     let mut blocks = Vec::new();
     let mut events = vec![
         json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant",
@@ -107,32 +111,32 @@ fn messages(said: &Said) -> (String, Value) {
         events.push(json!({"type": "content_block_stop", "index": index}));
         blocks.push(whole);
     };
-    if !said.reasoning.is_empty() {
+    if !sample.reasoning.is_empty() {
         let thinking = |piece| json!({"type": "thinking_delta", "thinking": piece});
-        let mut deltas: Vec<_> = said.pieces(&said.reasoning).map(thinking).collect();
+        let mut deltas: Vec<_> = sample.pieces(&sample.reasoning).map(thinking).collect();
         deltas.push(json!({"type": "signature_delta", "signature": "AB=="}));
         block(
             json!({"type": "thinking", "thinking": "", "signature": ""}),
             deltas,
-            json!({"type": "thinking", "thinking": said.reasoning, "signature": "AB=="}),
+            json!({"type": "thinking", "thinking": sample.reasoning, "signature": "AB=="}),
         );
     }
     let words = |piece| json!({"type": "text_delta", "text": piece});
     block(
         json!({"type": "text", "text": ""}),
-        said.pieces(&said.text).map(words).collect(),
-        json!({"type": "text", "text": said.text}),
+        sample.pieces(&sample.text).map(words).collect(),
+        json!({"type": "text", "text": sample.text}),
     );
-    for (_, id, arguments) in said.calls() {
+    for (_, id, arguments) in sample.calls() {
         let more = |piece| json!({"type": "input_json_delta", "partial_json": piece});
         let input: Value = serde_json::from_str(arguments).expect("JSON");
         block(
             json!({"type": "tool_use", "id": id, "name": "read", "input": {}}),
-            said.pieces(arguments).map(more).collect(),
+            sample.pieces(arguments).map(more).collect(),
             json!({"type": "tool_use", "id": id, "name": "read", "input": input}),
         );
     }
-    let reason = match said.calls.is_empty() {
+    let reason = match sample.calls.is_empty() {
         true => "end_turn",
         false => "tool_use",
     };
@@ -143,8 +147,8 @@ fn messages(said: &Said) -> (String, Value) {
     (streamed(&events), document)
 }
 
-/// The same in the way of responses.
-fn responses(said: &Said) -> (String, Value) {
+/// The answer as responses.
+fn responses(sample: &SampleAnswer) -> (String, Value) {
     let mut items = Vec::new();
     let mut events = vec![
         json!({"type": "response.created", "response": {"id": "r", "object": "response",
@@ -164,22 +168,27 @@ fn responses(said: &Said) -> (String, Value) {
         );
         items.push(whole);
     };
-    let pieces = |kind, text| said.pieces(text).map(move |piece| (kind, piece)).collect();
-    if !said.reasoning.is_empty() {
-        let summary = json!([{"type": "summary_text", "text": said.reasoning}]);
+    let pieces = |kind, text| {
+        sample
+            .pieces(text)
+            .map(move |piece| (kind, piece))
+            .collect()
+    };
+    if !sample.reasoning.is_empty() {
+        let summary = json!([{"type": "summary_text", "text": sample.reasoning}]);
         item(
             json!({"id": "i0", "type": "reasoning", "summary": []}),
-            pieces("response.reasoning_summary_text.delta", &said.reasoning),
+            pieces("response.reasoning_summary_text.delta", &sample.reasoning),
             json!({"id": "i0", "type": "reasoning", "summary": summary, "encrypted_content": "gA=="}),
         );
     }
-    let content = json!([{"type": "output_text", "text": said.text, "annotations": []}]);
+    let content = json!([{"type": "output_text", "text": sample.text, "annotations": []}]);
     item(
         json!({"id": "t", "type": "message", "role": "assistant", "content": []}),
-        pieces("response.output_text.delta", &said.text),
+        pieces("response.output_text.delta", &sample.text),
         json!({"id": "t", "type": "message", "role": "assistant", "status": "completed", "content": content}),
     );
-    for (_, id, arguments) in said.calls() {
+    for (_, id, arguments) in sample.calls() {
         let call = |arguments: &str| json!({"id": format!("f{id}"), "type": "function_call", "call_id": id, "name": "read", "arguments": arguments});
         item(
             call(""),
@@ -195,15 +204,15 @@ fn responses(said: &Said) -> (String, Value) {
 
 proptest! {
     #[test]
-    fn a_streamed_answer_and_its_document_are_the_same(said in said()) {
-        let wires: [(&str, Wire); 3] =
+    fn a_streamed_answer_equals_its_document(sample in sample()) {
+        let wires: [(&str, WireFormat); 3] =
             [("openai", chat), ("anthropic", messages), ("openai-responses", responses)];
         for (kind, wire) in wires {
-            let (stream, document) = wire(&said);
+            let (stream, document) = wire(&sample);
             let of_stream = play(kind, &[stream.as_bytes()]);
-            prop_assert_eq!(&of_stream.text, &said.text, "{}: {:?}", kind, of_stream);
-            prop_assert_eq!(of_stream.calls.len(), said.calls.len());
-            let of_document: Came = play(kind, &[document.to_string().as_bytes()]);
+            prop_assert_eq!(&of_stream.text, &sample.text, "{}: {:?}", kind, of_stream);
+            prop_assert_eq!(of_stream.calls.len(), sample.calls.len());
+            let of_document: CollectedAnswer = play(kind, &[document.to_string().as_bytes()]);
             prop_assert_eq!(of_stream, of_document, "{}", kind);
         }
     }

@@ -1,14 +1,14 @@
-//! One suite for all kinds: the same scene, in the shape in which each vendor streams it, comes to the same neutral
-//! answer; whole, with other line ends, and cut at every byte.
+//! One test suite for all kinds. The same scenario, in each vendor's streaming format, yields the
+//! same neutral answer: whole, with other line ends, and cut at every byte.
 //!
-//! The streams stand beside this file, one file a kind, in the shapes that the vendors send.
+//! The streams are beside this file, one file per kind, as the vendors send them.
 
 use std::collections::BTreeMap;
 
 use contract::provider::{ErrorKind, Reported};
 use proto::item::{Finish, ToolCall};
 
-use crate::play::{Came, play};
+use crate::playback::{CollectedAnswer, play};
 
 mod documents;
 
@@ -20,7 +20,7 @@ const KINDS: &[(&str, &str)] = &[
     ("command", include_str!("command.txt")),
 ];
 
-/// The scenes of a file, by name.
+/// The scenarios of a file, by name.
 fn scenes(file: &'static str) -> BTreeMap<&'static str, &'static str> {
     let scenes = file.split("=== ").filter(|scene| !scene.is_empty());
     scenes
@@ -47,26 +47,26 @@ fn usage(prompt: u64, cached: u64, output: u64) -> Option<Reported> {
     })
 }
 
-/// What every kind comes to. What only some vendors tell (thoughts, what was written into the cache) stands in the
-/// tests of their kinds.
-fn expected() -> Vec<(&'static str, Came)> {
-    let words = |text: &str, usage| Came {
+/// The expected answer of every kind. The tests of each kind cover the data that only some vendors
+/// send, such as thoughts and cache writes.
+fn expected() -> Vec<(&'static str, CollectedAnswer)> {
+    let words = |text: &str, usage| CollectedAnswer {
         text: text.to_owned(),
         usage,
         done: Some(Finish::Stop),
-        ..Came::default()
+        ..CollectedAnswer::default()
     };
-    let calls = |text: &str, calls: Vec<ToolCall>, usage, finish| Came {
+    let calls = |text: &str, calls: Vec<ToolCall>, usage, finish| CollectedAnswer {
         text: text.to_owned(),
         calls,
         usage,
         done: Some(finish),
-        ..Came::default()
+        ..CollectedAnswer::default()
     };
-    let broken = |text: &str, kind| Came {
+    let broken = |text: &str, kind| CollectedAnswer {
         text: text.to_owned(),
         error: Some(kind),
-        ..Came::default()
+        ..CollectedAnswer::default()
     };
     let both = vec![
         call("call_a", "read", r#"{"path": "a.txt"}"#, false),
@@ -82,7 +82,7 @@ fn expected() -> Vec<(&'static str, Came)> {
         ("text", words("Hello, world.", usage(100, 64, 5))),
         (
             "thinks",
-            Came {
+            CollectedAnswer {
                 reasoning: "Let me see.".to_owned(),
                 ..words("It is 4.", usage(20, 0, 9))
             },
@@ -124,8 +124,9 @@ fn expected() -> Vec<(&'static str, Came)> {
     ]
 }
 
-/// What is common: without what only some tell, and without usage of what broke (some tell it early).
-fn common(came: &Came) -> Came {
+/// The common part: without data that only some vendors send, and without usage of broken answers,
+/// which some send early.
+fn common(came: &CollectedAnswer) -> CollectedAnswer {
     let mut came = came.clone();
     came.thoughts.clear();
     came.message.clear();
@@ -138,23 +139,20 @@ fn common(came: &Came) -> Came {
     came
 }
 
-/// Every scene of every kind.
-fn each(check: impl Fn(&str, &str, &'static str, Came)) {
+/// Runs every scenario of every kind.
+fn each(check: impl Fn(&str, &str, &'static str, CollectedAnswer)) {
     for (kind, file) in KINDS {
         let mut streams = scenes(file);
         for (name, expected) in expected() {
             let stream = streams.remove(name).unwrap_or_default();
             check(kind, name, stream, expected);
         }
-        assert!(
-            streams.is_empty(),
-            "scenes that nobody expects: {streams:?}"
-        );
+        assert!(streams.is_empty(), "unexpected scenarios: {streams:?}");
     }
 }
 
 #[test]
-fn every_kind_comes_to_the_same_answer() {
+fn every_provider_kind_yields_the_same_answer() {
     each(|kind, name, stream, expected| {
         let came = play(kind, &[stream.as_bytes()]);
         assert_eq!(common(&came), expected, "{kind}: {name}");
@@ -185,14 +183,18 @@ fn line_ends_and_comments_change_nothing() {
 }
 
 #[test]
-fn blanks_before_an_answer_mean_nothing_in_the_same_chunk_either() {
+fn leading_spaces_of_an_answer_are_ignored_in_the_same_chunk_too() {
     each(|kind, name, stream, _| {
         if kind != "command" {
             let whole = play(kind, &[stream.as_bytes()]);
-            let behind = format!(" \n {stream}");
+            let with_spaces = format!(" \n {stream}");
             let pieces = [b" \n ", stream.as_bytes()];
             assert_eq!(play(kind, &pieces), whole, "{kind}: {name}");
-            assert_eq!(play(kind, &[behind.as_bytes()]), whole, "{kind}: {name}");
+            assert_eq!(
+                play(kind, &[with_spaces.as_bytes()]),
+                whole,
+                "{kind}: {name}"
+            );
         }
     });
 }
@@ -219,7 +221,8 @@ fn a_stream_that_ends_anywhere_is_whole_or_an_error() {
                     assert!(
                         error == ErrorKind::Transient
                             || expected.error == Some(error)
-                            // Half a line of a program is no event, and it ended in good order.
+                            // An incomplete line of a program is not an event, and the program
+                            // exited normally.
                             || (kind == "command" && error == ErrorKind::Permanent),
                         "{}: {error:?}",
                         place()
@@ -233,11 +236,11 @@ fn a_stream_that_ends_anywhere_is_whole_or_an_error() {
                     );
                 }
                 None => {
-                    let without = |came: &Came| Came {
+                    let without = |came: &CollectedAnswer| CollectedAnswer {
                         usage: None,
                         ..came.clone()
                     };
-                    // Behind the end only usage can be lost.
+                    // After the end only usage can be lost.
                     assert_eq!(without(&came), without(&expected), "{}", place());
                 }
             }

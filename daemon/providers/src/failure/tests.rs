@@ -1,17 +1,17 @@
-//! What statuses and vendors' words come to.
+//! Errors for statuses and vendors' messages.
 
 use super::*;
 
 const KEY: &str = "sk-acme-0123456789";
 
-fn site() -> Site {
-    let entry = Entry {
+fn site() -> ErrorContext {
+    let entry = EntryInfo {
         name: "acme".to_owned(),
         models: vec!["big".to_owned(), "small".to_owned()],
         key_env: Some("ACME_KEY".to_owned()),
         header_values: vec!["tenant-98765".to_owned(), "1".to_owned()],
     };
-    Site {
+    ErrorContext {
         entry: Arc::new(entry),
         key: Some(contract::Secret::new(format!("{KEY}\n"))),
     }
@@ -22,7 +22,7 @@ fn refused(status: u16, body: &str) -> ProviderError {
 }
 
 #[test]
-fn a_status_says_whether_another_try_helps() {
+fn a_status_says_whether_a_retry_helps() {
     use ErrorKind::{ContextLength, Credentials, Permanent, Transient};
     for (status, kind) in [
         (400, Permanent),
@@ -48,7 +48,7 @@ fn a_status_says_whether_another_try_helps() {
 }
 
 #[test]
-fn refusals_name_what_the_person_can_mend() {
+fn refusals_name_what_the_user_can_fix() {
     for (status, words) in [
         (400, ["`big`", "`ACME_KEY`"]),
         (401, ["check the key", "`ACME_KEY`"]),
@@ -92,7 +92,7 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
 }
 
 #[test]
-fn an_empty_account_is_not_waited_for() {
+fn an_empty_account_is_not_retried() {
     let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     let error = refused(429, body);
     assert_eq!(error.kind, ErrorKind::Permanent);
@@ -140,7 +140,7 @@ fn errors_inside_an_answer_are_judged_by_code_and_type() {
 }
 
 #[test]
-fn the_words_are_found_in_every_shape() {
+fn the_error_message_is_found_in_every_shape() {
     for (body, words) in [
         (r#"{"error":{"message":"a"}}"#, "a"),
         (r#"[{"error":{"message":"b","code":400}}]"#, "b"),
@@ -168,7 +168,7 @@ fn the_words_are_found_in_every_shape() {
 }
 
 #[test]
-fn keys_are_blotted_out_and_words_stay() {
+fn keys_are_redacted_and_other_words_stay() {
     let body = format!("bad key {KEY} for tenant-98765,\u{1b}[31m 1 try\r\nleft");
     let error = refused(401, &body);
     assert_eq!(
@@ -180,7 +180,7 @@ fn keys_are_blotted_out_and_words_stay() {
 }
 
 #[test]
-fn what_looks_like_a_key_is_blotted_out_too() {
+fn text_that_looks_like_a_key_is_redacted_too() {
     for (body, shown) in [
         (
             "Incorrect API key provided: sk-proj-ABCDEFGHIJKL****wxyz.",
@@ -202,7 +202,7 @@ fn what_looks_like_a_key_is_blotted_out_too() {
 }
 
 #[test]
-fn a_long_story_is_cut() {
+fn a_long_error_text_is_truncated() {
     let error = refused(500, &"é".repeat(5000));
     assert!(error.message.chars().count() < WORDS_MAX + 50);
     assert!(error.message.ends_with('…'));

@@ -1,4 +1,4 @@
-//! Addresses and routes.
+//! URLs and routes.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn an_address_ends_in_the_path_of_its_kind() {
 #[test]
 fn loopback_takes_no_proxy_and_plain_http_no_certificates() {
     let route = |base: &str| {
-        Route::of(
+        ClientRoute::of(
             &Url::parse(base).expect("an address"),
             Duration::from_secs(1),
         )
@@ -64,7 +64,7 @@ fn loopback_takes_no_proxy_and_plain_http_no_certificates() {
 fn every_route_gives_a_client() {
     for tls in [false, true] {
         for proxied in [false, true] {
-            let route = Route {
+            let route = ClientRoute {
                 connect: Duration::from_secs(1),
                 tls,
                 proxied,

@@ -1,4 +1,4 @@
-//! Writing compared with the library that everybody reads with.
+//! Compares the output with `serde_json`.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,15 +1,15 @@
-//! Conversations as chat-completions bytes. Pure, and the same bytes for the same input for ever.
+//! Renders conversations as chat-completions requests. Pure: equal input always yields equal bytes.
 //!
-//! What an assistant said goes back byte for byte as it came: its text, and the arguments of its calls as the JSON
-//! text that they were. `session` renders each message once; `assemble` only copies.
+//! An assistant's text and the JSON text of its calls' arguments are sent back byte for byte.
+//! `session` renders each message once. `assemble` only copies.
 
 use contract::{Asked, Codec, Prefix, ToolDeclaration};
 use proto::item::{AssistantMessage, Item, ToolMessage};
 
 use crate::json::{push_string, schemas};
-use crate::options::Options;
+use crate::options::ProviderOptions;
 use crate::registry::OpenError;
-use crate::{body, extra, said};
+use crate::{body, extra, user_text};
 
 /// Members that `assemble` writes itself.
 const RESERVED: &[&str] = &[
@@ -21,15 +21,15 @@ const RESERVED: &[&str] = &[
     "stream_options",
 ];
 
-/// Renders for one entry.
+/// The codec of one entry.
 pub(super) struct Chat {
     extra: String,
     sends_reasoning: bool,
 }
 
 impl Chat {
-    /// Checks what the entry adds to requests.
-    pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
+    /// Checks the members that the entry adds to requests.
+    pub(super) fn new(options: &ProviderOptions) -> Result<Self, OpenError> {
         let mut extra = String::new();
         if let Some(effort) = extra::effort(options, &["reasoning_effort"])? {
             extra = format!("\"reasoning_effort\":{effort}");
@@ -48,7 +48,7 @@ impl Chat {
         })
     }
 
-    /// Whether nothing of an answer goes back: it is reasoning alone, or nothing at all.
+    /// Whether an answer is not sent back: it is empty or has only reasoning.
     fn is_silent(&self, message: &AssistantMessage) -> bool {
         let thinks = self.sends_reasoning && !message.reasoning.is_empty();
         message.text.is_empty() && message.calls.is_empty() && !thinks
@@ -117,9 +117,10 @@ impl Codec for Chat {
 
     fn render(&self, item: &Item) -> Option<String> {
         Some(match item {
-            // Vendors refuse an answer without words and calls, and with it every later request of the session.
+            // Vendors refuse an answer without text and calls, and with it every later request of
+            // the session.
             Item::Assistant(message) if self.is_silent(message) => return None,
-            Item::User(message) => said::user(message),
+            Item::User(message) => user_text::user(message),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => Self::tool(message),
         })
@@ -136,11 +137,11 @@ impl Codec for Chat {
         extra::temperature(&self.extra, hundredths)
     }
 
-    /// The cache key has no place here: vendors of this kind find prefixes by their bytes.
+    /// Uses no cache key: vendors of this kind find prefixes by their bytes.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
-        // What never changes stands first, and the messages grow behind it: so each body is, byte for byte, the
-        // beginning of the next one up to the end of its messages.
+        // Constant members come first and the messages follow. So each body, up to the end of its
+        // messages, is a prefix of the next one.
         let mut head = String::from("{\"model\":");
         push_string(&mut head, &prefix.model);
         head.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");

@@ -1,7 +1,8 @@
-//! The kind `openai`: `/chat/completions` with server-sent events, as OpenAI began it and everybody speaks it.
+//! The kind `openai`: `/chat/completions` with server-sent events, introduced by OpenAI and
+//! supported by most vendors.
 //!
-//! `codec` writes requests, `wire` says what events look like, `stream` collects an answer out of them. Called by the
-//! registry.
+//! `codec` writes requests, `wire` defines the events, and `stream` collects an answer from them.
+//! Called by the registry.
 
 mod codec;
 pub(crate) mod stream;
@@ -10,12 +11,15 @@ mod wire;
 use std::sync::Arc;
 
 use crate::http::{Auth, Endpoint};
-use crate::options::Options;
-use crate::registry::{Means, OpenError, Opened};
+use crate::options::ProviderOptions;
+use crate::registry::{OpenError, OpenedProvider, ProviderContext};
 use crate::vendor::Vendor;
 
-/// Makes codec and provider for an entry of this kind.
-pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
+/// Creates codec and provider for an entry of this kind.
+pub(crate) fn open(
+    options: ProviderOptions,
+    _: &ProviderContext,
+) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, "/chat/completions", Auth::Bearer)?;
     let codec = codec::Chat::new(&options)?;
     let vendor = Vendor::new(options, endpoint, |site, request| {

@@ -1,49 +1,54 @@
 //! Collects an answer from its events.
 //!
-//! An answer is whole when the vendor gave a finish reason, or ended a stream that said something with `[DONE]`. A
-//! connection that ends before that has broken, however well-formed the pieces are: a proxy that loses its upstream
-//! looks exactly so, and half an answer must not pass for a whole one. Behind a finish reason only usage may come; its
-//! loss breaks nothing. Called by `read`.
+//! An answer is complete when the vendor gives a finish reason, or ends a stream with content by
+//! `[DONE]`. A connection that ends before that is broken, even between events: a proxy that loses
+//! its upstream looks the same. After a finish reason only usage may follow, and losing it is
+//! harmless. Called by `read`.
 
 use contract::provider::{ProviderError, Reported};
 use proto::item::Finish;
 use serde_json::value::RawValue;
 
-use crate::calls::{Calls, End, Piece, TooMany};
-use crate::failure::{Site, VendorError};
+use crate::calls::{AnswerEnd, CallFragment, Calls, TooManyCalls};
+use crate::failure::{ErrorContext, VendorError};
 use crate::json;
-use crate::openai_chat::wire::{CallDelta, Choice, Chunk, Number, Said, Usage};
-use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
+use crate::openai_chat::wire::{CallDelta, ChatMessage, Choice, Chunk, Number, Usage};
+use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
 
-/// One answer in the making.
+/// An answer in progress.
 pub(crate) struct Collector {
-    site: Site,
+    site: ErrorContext,
     model: String,
     calls: Calls,
-    end: End,
+    end: AnswerEnd,
     usage: Option<Reported>,
     /// Bytes of content so far.
     said: usize,
 }
 
 impl Collector {
-    pub(crate) fn new(site: Site, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
             calls: Calls::new(answered),
-            end: End::Open,
+            end: AnswerEnd::Open,
             usage: None,
             said: 0,
         }
     }
 
-    /// Takes one event, or a whole answer (`whole`).
-    fn chunk(&mut self, text: &str, whole: bool, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    /// Handles one event, or a whole answer (`whole`).
+    fn chunk(
+        &mut self,
+        text: &str,
+        whole: bool,
+        batch: &mut PartBatch,
+    ) -> Result<Flow, ProviderError> {
         let chunk: Chunk<'_> = match serde_json::from_str(text) {
             Ok(chunk) => chunk,
-            // Nothing behind the finish reason can make the answer less whole.
-            Err(_) if self.end != End::Open => return Ok(Flow::Nothing),
+            // Anything after the finish reason cannot invalidate the answer.
+            Err(_) if self.end != AnswerEnd::Open => return Ok(Flow::Nothing),
             Err(_) => return Err(self.site.no_event()),
         };
         let error = chunk
@@ -51,8 +56,8 @@ impl Collector {
             .filter(|error| !matches!(error.get(), "null" | "false" | "{}" | "\"\""));
         if error.is_some() || (!chunk.choices.there && chunk.usage.is_none()) {
             if let Some(vendor) = error_in(text, error) {
-                // The vendor takes back what it said.
-                self.end = End::Open;
+                // The vendor discards the answer so far.
+                self.end = AnswerEnd::Open;
                 return Err(self.site.refused(&self.model, 200, None, &vendor));
             }
             return Ok(Flow::Nothing);
@@ -69,7 +74,7 @@ impl Collector {
         &mut self,
         choice: Choice<'_>,
         whole: bool,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<Flow, ProviderError> {
         self.report(choice.usage);
         let before = self.said;
@@ -77,7 +82,7 @@ impl Collector {
             self.said(said, whole, batch)?;
         }
         if self.said > ANSWER_MAX {
-            self.end = End::Open;
+            self.end = AnswerEnd::Open;
             return Err(self.site.too_long());
         }
         let flow = if self.said == before {
@@ -88,12 +93,12 @@ impl Collector {
         let reason = choice.finish_reason.text;
         if !reason.is_empty() {
             self.end = match finish(&reason) {
-                Some(finish) => End::Reason(finish),
+                Some(finish) => AnswerEnd::Reason(finish),
                 None => {
-                    self.end = End::Open;
+                    self.end = AnswerEnd::Open;
                     return Err(self
                         .site
-                        .transient(&format!("broke its answer off: `{reason}`")));
+                        .transient(&format!("broke off its answer: `{reason}`")));
                 }
             };
         }
@@ -102,11 +107,11 @@ impl Collector {
 
     fn said(
         &mut self,
-        said: Said<'_>,
+        said: ChatMessage<'_>,
         whole: bool,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
-        // Gateways that know both names send the same words under both.
+        // Gateways that know both names send the same text under both.
         let by_name = [said.reasoning_content.text, said.reasoning.text];
         let reasoning = by_name.iter().find(|text| !text.is_empty());
         let thoughts = [reasoning.map_or("", |text| text), &said.content.thinking];
@@ -129,11 +134,11 @@ impl Collector {
         &mut self,
         delta: CallDelta<'_>,
         whole: bool,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         let function = delta.function.unwrap_or_default();
         let arguments = function.arguments.map(json::text_of).unwrap_or_default();
-        let piece = Piece {
+        let piece = CallFragment {
             index: delta.index.0,
             id: &delta.id.text,
             name: &function.name.text,
@@ -141,17 +146,18 @@ impl Collector {
             whole,
         };
         if piece.id.is_empty() && piece.name.is_empty() && arguments.is_empty() {
-            // Says nothing, and must not begin a call.
+            // An empty fragment must not start a call.
             return Ok(());
         }
         self.said += 1 + arguments.len();
-        self.calls.take(piece, batch).map_err(|TooMany| {
-            self.end = End::Open;
+        self.calls.take(piece, batch).map_err(|TooManyCalls| {
+            self.end = AnswerEnd::Open;
             self.site.too_many_calls()
         })
     }
 
-    /// Keeps what the vendor reports. The last report counts, unless it is empty: some end with zeros.
+    /// Keeps the reported usage. The last report counts, unless it is empty: some vendors end with
+    /// zeros.
     fn report(&mut self, usage: Option<Usage>) {
         let Some(usage) = usage else { return };
         let count = |number: Number| number.0.unwrap_or(0);
@@ -164,7 +170,7 @@ impl Collector {
         let reported = Reported {
             prompt_tokens: count(usage.prompt_tokens),
             cached_tokens: cached.into_iter().map(count).max().unwrap_or(0),
-            // Nobody who speaks this tells.
+            // No vendor of this kind reports it.
             cache_write_tokens: 0,
             output_tokens: count(usage.completion_tokens),
             reasoning_tokens: count(
@@ -181,21 +187,21 @@ impl Collector {
 }
 
 impl Collect for Collector {
-    fn event(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    fn event(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError> {
         if data.trim_ascii() != "[DONE]" {
             return self.chunk(data, false, batch);
         }
-        if self.end == End::Open && self.said > 0 {
-            self.end = End::Bare;
+        if self.end == AnswerEnd::Open && self.said > 0 {
+            self.end = AnswerEnd::Bare;
         }
         Ok(Flow::Last)
     }
 
-    fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         self.chunk(text, true, batch)?;
-        if self.end == End::Open && self.said > 0 {
-            // The document is whole, or it would not have parsed.
-            self.end = End::Bare;
+        if self.end == AnswerEnd::Open && self.said > 0 {
+            // A truncated document would not have parsed.
+            self.end = AnswerEnd::Bare;
         }
         Ok(())
     }
@@ -205,14 +211,12 @@ impl Collect for Collector {
     }
 
     fn is_finished(&self) -> bool {
-        self.end != End::Open
+        self.end != AnswerEnd::Open
     }
 
-    fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            return Err(self
-                .site
-                .transient("ended its answer before it had said anything"));
+            return Err(self.site.transient("ended its answer without any content"));
         };
         let calls = self.calls.finish(trust);
         batch.finish(Vec::new(), calls, self.reported(), finish);
@@ -220,7 +224,7 @@ impl Collect for Collector {
     }
 }
 
-/// The meaning of a finish reason; `None` where it says that the vendor failed.
+/// Maps a finish reason. `None` if it means that the vendor failed.
 fn finish(reason: &str) -> Option<Finish> {
     match reason {
         "tool_calls" | "function_call" | "tool_use" => Some(Finish::ToolCalls),
@@ -228,13 +232,13 @@ fn finish(reason: &str) -> Option<Finish> {
             Some(Finish::Length)
         }
         "content_filter" | "sensitive" | "safety" => Some(Finish::ContentFilter),
-        // DeepSeek, GLM and OpenRouter name their own trouble here.
+        // DeepSeek, GLM and OpenRouter report their own failures here.
         "insufficient_system_resource" | "network_error" | "error" => None,
         _ => Some(Finish::Stop),
     }
 }
 
-/// The error that an event is, if it is one.
+/// The error in an event, if it is one.
 fn error_in(text: &str, error: Option<&RawValue>) -> Option<VendorError> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     let found = VendorError::from_value(&value);
@@ -243,7 +247,8 @@ fn error_in(text: &str, error: Option<&RawValue>) -> Option<VendorError> {
             message: error.get().to_owned(),
             ..VendorError::default()
         })),
-        // Without an `error` member, only a message makes an event an error: others are news of some kind.
+        // Without an `error` member, only a message makes an event an error. Other events are
+        // informational.
         None => found.filter(|found| !found.message.is_empty()),
     }
 }

@@ -1,4 +1,4 @@
-//! Whole requests against a server on loopback that breaks where it is told.
+//! Whole requests to a loopback server that fails on request.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use contract::provider::{Part, Provider, ProviderError};
 use futures::stream::StreamExt;
 
-use crate::fake::{self, Act, Fake, chunk, end, events, nothing, plain, request};
-use crate::options::Options;
+use crate::fake::{self, FakeServer, ServerAction, chunk, end, events, nothing, plain, request};
+use crate::options::ProviderOptions;
 
 const KEY: &str = "sk-acme-0123456789";
 const SAYS: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ab\"}}]}\n\n";
@@ -21,14 +21,14 @@ const STOPS: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
 const DONE: &str = "data: [DONE]\n\n";
 
-fn options(base: &str) -> Options {
-    Options {
+fn options(base: &str) -> ProviderOptions {
+    ProviderOptions {
         headers: vec![("X-Tenant".to_owned(), "tenant-98765".to_owned())],
         ..fake::options("openai", base)
     }
 }
 
-fn provider(options: Options) -> Arc<dyn Provider> {
+fn provider(options: ProviderOptions) -> Arc<dyn Provider> {
     crate::open(options, &nothing()).expect("a good entry").1
 }
 
@@ -43,9 +43,9 @@ async fn ask(provider: &Arc<dyn Provider>) -> Parts {
     .expect("an end in time")
 }
 
-/// What a server that does this comes to.
-async fn against(acts: Vec<Act>) -> Parts {
-    let server = Fake::start(vec![acts]).await;
+/// The result of a request to a server with these actions.
+async fn against(acts: Vec<ServerAction>) -> Parts {
+    let server = FakeServer::start(vec![acts]).await;
     ask(&provider(options(&server.base))).await
 }
 
@@ -66,7 +66,7 @@ fn good() -> Parts {
 #[tokio::test]
 async fn a_request_is_sent_as_it_was_assembled_and_the_connection_is_used_again() {
     let script = || vec![events(), chunk(SAYS), chunk(STOPS), chunk(DONE), end()];
-    let mut server = Fake::start(vec![script(), script(), script()]).await;
+    let mut server = FakeServer::start(vec![script(), script(), script()]).await;
     let provider = provider(options(&format!("{}/?api-version=7", server.base)));
     for _ in 0..3 {
         assert_eq!(ask(&provider).await, good());
@@ -93,7 +93,7 @@ async fn a_request_is_sent_as_it_was_assembled_and_the_connection_is_used_again(
 #[tokio::test]
 async fn headers_of_the_entry_replace_ours_and_no_key_is_no_header() {
     let script = || vec![events(), chunk(SAYS), chunk(STOPS), end()];
-    let mut server = Fake::start(vec![script(), script()]).await;
+    let mut server = FakeServer::start(vec![script(), script()]).await;
     let mut with = options(&server.base);
     with.headers = vec![("Authorization".to_owned(), "Token t".to_owned())];
     ask(&provider(with)).await;
@@ -121,7 +121,7 @@ async fn headers_of_the_entry_replace_ours_and_no_key_is_no_header() {
 
 #[tokio::test]
 async fn without_the_key_that_the_entry_names_nothing_is_sent() {
-    let mut server = Fake::start(vec![]).await;
+    let mut server = FakeServer::start(vec![]).await;
     let provider = provider(options(&server.base));
     for key in [None, Some(""), Some(" \n")] {
         let mut request = request();
@@ -158,12 +158,12 @@ async fn statuses_become_errors_with_the_vendors_words_and_without_the_key() {
 }
 
 #[tokio::test]
-async fn an_error_body_that_never_ends_does_not_hold_us() {
+async fn an_endless_error_body_does_not_block() {
     let (gone, _kept) = oneshot::channel();
     let head = "HTTP/1.1 500 X\r\nContent-Length: 1000000\r\n\r\n";
     let parts = against(vec![
-        Act::Say(format!("{head}{}", "x".repeat(100_000)).into_bytes()),
-        Act::Hold(gone),
+        ServerAction::Say(format!("{head}{}", "x".repeat(100_000)).into_bytes()),
+        ServerAction::Hold(gone),
     ])
     .await;
     assert_eq!(error(&parts).status, Some(500));
@@ -172,13 +172,16 @@ async fn an_error_body_that_never_ends_does_not_hold_us() {
 #[tokio::test]
 async fn broken_connections_may_be_tried_again() {
     for acts in [
-        vec![Act::Close],
-        vec![Act::Reset],
-        vec![Act::Say(b"SSH-2.0-nope\r\n\r\n".to_vec()), Act::Close],
-        vec![events(), Act::Close],
+        vec![ServerAction::Close],
+        vec![ServerAction::Reset],
+        vec![
+            ServerAction::Say(b"SSH-2.0-nope\r\n\r\n".to_vec()),
+            ServerAction::Close,
+        ],
+        vec![events(), ServerAction::Close],
         vec![events(), end()],
-        vec![events(), chunk(SAYS), Act::Close],
-        vec![events(), chunk(SAYS), Act::Reset],
+        vec![events(), chunk(SAYS), ServerAction::Close],
+        vec![events(), chunk(SAYS), ServerAction::Reset],
         vec![events(), chunk(SAYS), end()],
         vec![
             events(),
@@ -191,8 +194,8 @@ async fn broken_connections_may_be_tried_again() {
         vec![
             events(),
             chunk(SAYS),
-            Act::Say(b"zz\r\n".to_vec()),
-            Act::Close,
+            ServerAction::Say(b"zz\r\n".to_vec()),
+            ServerAction::Close,
         ],
         vec![plain(204, "", "")],
         vec![plain(200, "", "")],
@@ -216,8 +219,8 @@ async fn broken_connections_may_be_tried_again() {
 }
 
 #[tokio::test]
-async fn what_breaks_behind_the_finish_reason_is_no_failure() {
-    for last in [Act::Close, Act::Reset] {
+async fn an_error_after_the_finish_reason_is_ignored() {
+    for last in [ServerAction::Close, ServerAction::Reset] {
         assert_eq!(
             against(vec![events(), chunk(SAYS), chunk(STOPS), last]).await,
             good()
@@ -225,14 +228,20 @@ async fn what_breaks_behind_the_finish_reason_is_no_failure() {
     }
     let unended = STOPS.trim_end();
     assert_eq!(
-        against(vec![events(), chunk(SAYS), chunk(unended), Act::Close]).await,
+        against(vec![
+            events(),
+            chunk(SAYS),
+            chunk(unended),
+            ServerAction::Close
+        ])
+        .await,
         good()
     );
 }
 
 #[tokio::test]
-async fn nobody_there_may_be_tried_again() {
-    // Bound and not listening: nobody else can take the port.
+async fn a_refused_connection_is_retryable() {
+    // Bound but not listening, so that nobody else can take the port.
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let address = socket.local_addr().expect("an address");
@@ -257,15 +266,18 @@ async fn silence_ends_in_time() {
             "went silent in the middle of its answer for 80ms",
         ),
     ] {
-        let (gone, told) = oneshot::channel();
-        let server = Fake::start(vec![acts.into_iter().chain([Act::Hold(gone)]).collect()]).await;
+        let (gone, dropped) = oneshot::channel();
+        let server = FakeServer::start(vec![
+            acts.into_iter().chain([ServerAction::Hold(gone)]).collect(),
+        ])
+        .await;
         let mut options = options(&server.base);
         options.timeouts.first_byte = short;
         options.timeouts.idle = short;
         let parts = ask(&provider(options)).await;
         assert_eq!(error(&parts).kind, ErrorKind::Transient);
         assert_eq!(error(&parts).message, format!("`acme` {words}"));
-        tokio::time::timeout(Duration::from_secs(20), told)
+        tokio::time::timeout(Duration::from_secs(20), dropped)
             .await
             .expect("we hang up")
             .expect("the server saw it");
@@ -275,15 +287,15 @@ async fn silence_ends_in_time() {
 #[tokio::test]
 async fn parts_come_as_they_are_sent_and_dropping_the_stream_hangs_up() {
     let (go, wait) = oneshot::channel();
-    let (gone, told) = oneshot::channel();
+    let (gone, dropped) = oneshot::channel();
     let script = vec![
         events(),
         chunk(SAYS),
-        Act::Wait(wait),
+        ServerAction::Wait(wait),
         chunk(SAYS),
-        Act::Hold(gone),
+        ServerAction::Hold(gone),
     ];
-    let server = Fake::start(vec![script]).await;
+    let server = FakeServer::start(vec![script]).await;
     let mut stream = provider(options(&server.base)).stream(request());
     assert_eq!(
         stream.next().await,
@@ -293,23 +305,23 @@ async fn parts_come_as_they_are_sent_and_dropping_the_stream_hangs_up() {
     go.send(()).expect("the server waits");
     assert_eq!(stream.next().await, Some(Ok(Part::Text("ab".to_owned()))));
     drop(stream);
-    tokio::time::timeout(Duration::from_secs(20), told)
+    tokio::time::timeout(Duration::from_secs(20), dropped)
         .await
         .expect("we hang up")
         .expect("the server saw it");
 }
 
 #[tokio::test]
-async fn dropping_a_request_that_has_no_answer_yet_hangs_up() {
-    let (gone, told) = oneshot::channel();
-    let mut server = Fake::start(vec![vec![Act::Hold(gone)]]).await;
+async fn dropping_an_unanswered_request_closes_the_connection() {
+    let (gone, dropped) = oneshot::channel();
+    let mut server = FakeServer::start(vec![vec![ServerAction::Hold(gone)]]).await;
     let mut stream = provider(options(&server.base)).stream(request());
     tokio::select! {
         part = stream.next() => panic!("an answer out of nothing: {part:?}"),
         seen = server.request() => assert_eq!(seen.connection, 0),
     }
     drop(stream);
-    tokio::time::timeout(Duration::from_secs(20), told)
+    tokio::time::timeout(Duration::from_secs(20), dropped)
         .await
         .expect("we hang up")
         .expect("the server saw it");
@@ -355,7 +367,7 @@ async fn other_forms_of_an_answer_are_understood() {
 }
 
 #[tokio::test]
-async fn a_compressed_answer_is_understood_though_nobody_asked_for_one() {
+async fn a_compressed_response_is_decoded_although_not_requested() {
     // `data: {"choices":[{"delta":{"content":"ab"},"finish_reason":"stop"}]}` and a blank line.
     const GZIP: &[u8] = &[
         0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x0d, 0xc8, 0xc1, 0x09, 0x80,
@@ -370,14 +382,14 @@ async fn a_compressed_answer_is_understood_though_nobody_asked_for_one() {
         GZIP.len()
     );
     assert_eq!(
-        against(vec![Act::Say([head.as_bytes(), GZIP].concat())]).await,
+        against(vec![ServerAction::Say([head.as_bytes(), GZIP].concat())]).await,
         good()
     );
 }
 
 #[tokio::test]
 async fn a_redirect_is_followed_on_the_same_host_only() {
-    let mut other = Fake::start(vec![]).await;
+    let mut other = FakeServer::start(vec![]).await;
     let here = vec![
         vec![plain(307, "Location: /v2/chat/completions\r\n", "")],
         vec![events(), chunk(SAYS), chunk(STOPS), chunk(DONE), end()],
@@ -388,7 +400,7 @@ async fn a_redirect_is_followed_on_the_same_host_only() {
         )],
         vec![plain(302, "Location: /v2/chat/completions\r\n", "")],
     ];
-    let mut server = Fake::start(here).await;
+    let mut server = FakeServer::start(here).await;
     let provider = provider(options(&server.base));
     assert_eq!(ask(&provider).await, good());
     server.request().await;
@@ -415,9 +427,9 @@ async fn a_redirect_is_followed_on_the_same_host_only() {
 }
 
 #[tokio::test]
-async fn a_request_that_a_codec_made_is_what_a_vendor_reads() {
+async fn a_request_from_a_codec_is_valid_for_the_vendor() {
     let script = vec![events(), chunk(SAYS), chunk(STOPS), chunk(DONE), end()];
-    let mut server = Fake::start(vec![script]).await;
+    let mut server = FakeServer::start(vec![script]).await;
     let (codec, provider): (Arc<dyn Codec>, _) =
         crate::open(options(&server.base), &nothing()).expect("a good entry");
     let prefix = codec.prefix("big", "Be brief.", &[]);

@@ -1,6 +1,7 @@
-//! What events look like, as leniently as can be: a text or number of an unexpected type counts as absent.
+//! The events, parsed as leniently as possible: a text or number of an unexpected type counts as
+//! absent.
 //!
-//! Texts are borrowed from the event wherever they hold no escape. These types never leave the kind.
+//! Borrows texts from the event if they have no escapes. These types never leave this kind.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,11 +16,11 @@ pub(super) use crate::lenient::{Number, Text};
 #[serde(default)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow)]
-    pub choices: First<'a>,
+    pub choices: FirstChoice<'a>,
     pub usage: Option<Usage>,
     #[serde(borrow)]
     pub error: Option<&'a RawValue>,
-    /// Groq has its usage here.
+    /// Groq reports usage here.
     pub x_groq: Option<Groq>,
 }
 
@@ -29,9 +30,9 @@ pub(super) struct Groq {
     pub usage: Option<Usage>,
 }
 
-/// The choice with index 0 (or none). We ask for one; what a server sends beside it is not ours.
+/// The choice with index 0, if any. We request one choice and ignore others.
 #[derive(Default)]
-pub(super) struct First<'a> {
+pub(super) struct FirstChoice<'a> {
     pub choice: Option<Choice<'a>>,
     /// Whether there was a list at all.
     pub there: bool,
@@ -42,19 +43,19 @@ pub(super) struct First<'a> {
 pub(super) struct Choice<'a> {
     pub index: Number,
     #[serde(borrow)]
-    pub delta: Option<Said<'a>>,
-    /// In place of `delta`, where the server does not stream.
+    pub delta: Option<ChatMessage<'a>>,
+    /// Instead of `delta`, if the server does not stream.
     #[serde(borrow)]
-    pub message: Option<Said<'a>>,
+    pub message: Option<ChatMessage<'a>>,
     #[serde(borrow)]
     pub finish_reason: Text<'a>,
-    /// Moonshot has its usage here.
+    /// Moonshot reports usage here.
     pub usage: Option<Usage>,
 }
 
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Said<'a> {
+pub(super) struct ChatMessage<'a> {
     #[serde(borrow)]
     pub content: Text<'a>,
     #[serde(borrow)]
@@ -82,7 +83,7 @@ pub(super) struct CallDelta<'a> {
 pub(super) struct Function<'a> {
     #[serde(borrow)]
     pub name: Text<'a>,
-    /// A string that holds JSON; some servers send the object itself.
+    /// A string that contains JSON. Some servers send the object itself.
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
@@ -110,27 +111,27 @@ pub(super) struct CompletionDetails {
     pub reasoning_tokens: Number,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for FirstChoice<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FirstVisitor(PhantomData))
+        deserializer.deserialize_any(FirstChoiceVisitor(PhantomData))
     }
 }
 
-struct FirstVisitor<'a>(PhantomData<&'a ()>);
+struct FirstChoiceVisitor<'a>(PhantomData<&'a ()>);
 
-impl<'de: 'a, 'a> Visitor<'de> for FirstVisitor<'a> {
-    type Value = First<'a>;
+impl<'de: 'a, 'a> Visitor<'de> for FirstChoiceVisitor<'a> {
+    type Value = FirstChoice<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of choices")
     }
 
-    fn visit_unit<E>(self) -> Result<First<'a>, E> {
-        Ok(First::default())
+    fn visit_unit<E>(self) -> Result<FirstChoice<'a>, E> {
+        Ok(FirstChoice::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<First<'a>, A::Error> {
-        let mut first = First {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<FirstChoice<'a>, A::Error> {
+        let mut first = FirstChoice {
             choice: None,
             there: true,
         };

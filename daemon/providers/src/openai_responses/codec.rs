@@ -1,7 +1,8 @@
-//! Conversations as Responses bytes. Pure, and the same bytes for the same input for ever.
+//! Renders conversations as Responses requests. Pure: equal input always yields equal bytes.
 //!
-//! A fragment is the input items of one neutral item, comma-joined: an answer may be several, its encrypted reasoning
-//! among them as it came. The vendor keeps nothing (`store: false`), so all of it goes with each request.
+//! A fragment is the input items of one neutral item, comma-joined. An answer may have several,
+//! including its encrypted reasoning, unchanged. The vendor stores nothing (`store: false`), so
+//! each request contains everything.
 
 use contract::{Asked, Codec, Prefix, ToolDeclaration};
 use proto::item::{AssistantMessage, Item, ToolCall, ToolMessage, UserMessage};
@@ -9,10 +10,10 @@ use proto::item::{AssistantMessage, Item, ToolCall, ToolMessage, UserMessage};
 use super::KIND;
 use crate::ids;
 use crate::json::{on_one_line, push_string, schemas};
-use crate::options::Options;
+use crate::options::ProviderOptions;
 use crate::registry::OpenError;
-use crate::thoughts::{Piece, pieces};
-use crate::{body, extra, said};
+use crate::thoughts::{AnswerPiece, answer_pieces};
+use crate::{body, extra, user_text};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -29,20 +30,20 @@ const RESERVED: &[&str] = &[
     "max_output_tokens",
 ];
 
-/// The longest id that the vendor takes.
+/// The longest id that the vendor accepts.
 const ID_MAX: usize = 64;
 
-/// Renders for one entry.
+/// The codec of one entry.
 pub(super) struct Responses {
     extra: String,
 }
 
 impl Responses {
-    /// Checks what the entry adds to requests.
-    pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
+    /// Checks the members that the entry adds to requests.
+    pub(super) fn new(options: &ProviderOptions) -> Result<Self, OpenError> {
         extra::no_command(options)?;
         let mut extra = String::new();
-        // Models that do not reason refuse it: an entry may have an `include` of its own.
+        // Models without reasoning refuse it, so an entry may set its own `include`.
         if !extra::has(options, "include") {
             extra.push_str("\"include\":[\"reasoning.encrypted_content\"]");
         }
@@ -62,26 +63,26 @@ impl Responses {
         let mut out = String::from(
             "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":",
         );
-        push_string(&mut out, &said::words(message));
+        push_string(&mut out, &user_text::render(message));
         out.push_str("}]}");
         out
     }
 
     fn assistant(message: &AssistantMessage) -> Option<String> {
-        let mut pieces = pieces(message, KIND);
-        // Reasoning is refused where what it led to does not follow.
-        while matches!(pieces.last(), Some(Piece::Thought(_))) {
-            pieces.pop();
+        let mut answer_pieces = answer_pieces(message, KIND);
+        // The vendor refuses reasoning that its result does not follow.
+        while matches!(answer_pieces.last(), Some(AnswerPiece::Thought(_))) {
+            answer_pieces.pop();
         }
         let mut out = String::new();
-        for piece in pieces {
+        for piece in answer_pieces {
             if !out.is_empty() {
                 out.push(',');
             }
             match piece {
-                Piece::Text(text) => push_text(&mut out, text),
-                Piece::Call(call) => push_call(&mut out, call),
-                Piece::Thought(thought) => out.push_str(&on_one_line(&thought.data)),
+                AnswerPiece::Text(text) => push_text(&mut out, text),
+                AnswerPiece::Call(call) => push_call(&mut out, call),
+                AnswerPiece::Thought(thought) => out.push_str(&on_one_line(&thought.data)),
             }
         }
         Some(out).filter(|out| !out.is_empty())
@@ -129,7 +130,7 @@ impl Codec for Responses {
                 [
                     "{\"type\":\"function\",\"name\":",
                     ",\"parameters\":",
-                    // Strict is what the vendor takes for granted, and it demands other schemas.
+                    // The vendor defaults to strict, which requires other schemas.
                     ",\"strict\":false}",
                 ],
             ),

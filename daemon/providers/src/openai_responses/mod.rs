@@ -1,7 +1,7 @@
-//! The kind `openai-responses`: `/responses` with server-sent events, nothing kept by the vendor.
+//! The kind `openai-responses`: `/responses` with server-sent events. The vendor stores nothing.
 //!
-//! `codec` writes requests, `wire` says what events look like, `stream` collects an answer out of them. Called by the
-//! registry.
+//! `codec` writes requests, `wire` defines the events, and `stream` collects an answer from them.
+//! Called by the registry.
 
 mod codec;
 pub(crate) mod stream;
@@ -10,15 +10,18 @@ mod wire;
 use std::sync::Arc;
 
 use crate::http::{Auth, Endpoint};
-use crate::options::Options;
-use crate::registry::{Means, OpenError, Opened};
+use crate::options::ProviderOptions;
+use crate::registry::{OpenError, OpenedProvider, ProviderContext};
 use crate::vendor::Vendor;
 
-/// The name of the kind: thoughts of this name are ours to read.
+/// The name of the kind. Thoughts with this name are ours to read.
 const KIND: &str = "openai-responses";
 
-/// Makes codec and provider for an entry of this kind.
-pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
+/// Creates codec and provider for an entry of this kind.
+pub(crate) fn open(
+    options: ProviderOptions,
+    _: &ProviderContext,
+) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, "/responses", Auth::Bearer)?;
     let codec = codec::Responses::new(&options)?;
     let vendor = Vendor::new(options, endpoint, |site, request| {

@@ -1,29 +1,30 @@
 //! Collects an answer from its events.
 //!
-//! Everything comes twice: in pieces, and whole when a part, an item or the answer is done. The pieces are shown as they
-//! come; of what is said whole only what has not been said yet is taken, so that servers that leave the pieces out are
-//! understood too. The answer is whole when the vendor says how it ended. Called by `read`.
+//! The vendor sends everything twice: as deltas, and complete when a part, an item or the answer
+//! ends. Deltas are passed on as they arrive. Of the complete text, only the rest is passed on, so
+//! servers without deltas work too. The answer is complete when the vendor reports its status.
+//! Called by `read`.
 
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 
 use super::KIND;
 use super::wire::{self, Event, Output, Response, Usage};
-use crate::calls::{Calls, Piece, TooMany, Trust};
-use crate::failure::Site;
+use crate::calls::{ArgumentTrust, CallFragment, Calls, TooManyCalls};
+use crate::failure::ErrorContext;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::there;
-use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
+use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
 
-/// One answer in the making.
+/// An answer in progress.
 pub(crate) struct Collector {
-    site: Site,
+    site: ErrorContext,
     model: String,
     calls: Calls,
-    /// Ids of items, for servers that do not number them: the place is the number.
+    /// Ids of items, for servers that do not number them. The position is the number.
     items: Vec<String>,
-    /// How much of which part has been said.
-    parts: Vec<Said>,
+    /// How much of each part was passed on.
+    parts: Vec<StreamedPart>,
     thoughts: Vec<Thought>,
     end: Option<Finish>,
     usage: Option<Reported>,
@@ -33,16 +34,16 @@ pub(crate) struct Collector {
     text: u64,
 }
 
-/// A part of an item, as far as it has been said.
-struct Said {
+/// A part of an item, as far as it was passed on.
+struct StreamedPart {
     item: u64,
     part: u64,
-    what: What,
+    what: PartKind,
     bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum PartKind {
     Text,
     /// The vendor's summary of its reasoning.
     Summary,
@@ -51,7 +52,7 @@ enum What {
 }
 
 impl Collector {
-    pub(crate) fn new(site: Site, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
@@ -66,7 +67,7 @@ impl Collector {
         }
     }
 
-    fn take(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    fn take(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError> {
         let event: Event<'_> = match serde_json::from_str(data) {
             Ok(event) => event,
             Err(_) if self.end.is_some() => return Ok(Flow::Nothing),
@@ -82,25 +83,25 @@ impl Collector {
         let summary = event.summary_index.0.unwrap_or(0);
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
-                self.more(item, part, What::Text, &event.delta.text, batch);
+                self.more(item, part, PartKind::Text, &event.delta.text, batch);
             }
             "response.output_text.done" => {
-                self.rest(item, part, What::Text, &event.text.text, batch);
+                self.rest(item, part, PartKind::Text, &event.text.text, batch);
             }
             "response.refusal.done" => {
-                self.rest(item, part, What::Text, &event.refusal.text, batch);
+                self.rest(item, part, PartKind::Text, &event.refusal.text, batch);
             }
             "response.reasoning_summary_text.delta" => {
-                self.more(item, summary, What::Summary, &event.delta.text, batch);
+                self.more(item, summary, PartKind::Summary, &event.delta.text, batch);
             }
             "response.reasoning_summary_text.done" => {
-                self.rest(item, summary, What::Summary, &event.text.text, batch);
+                self.rest(item, summary, PartKind::Summary, &event.text.text, batch);
             }
             "response.reasoning_text.delta" => {
-                self.more(item, part, What::Reasoning, &event.delta.text, batch);
+                self.more(item, part, PartKind::Reasoning, &event.delta.text, batch);
             }
             "response.reasoning_text.done" => {
-                self.rest(item, part, What::Reasoning, &event.text.text, batch);
+                self.rest(item, part, PartKind::Reasoning, &event.text.text, batch);
             }
             "response.function_call_arguments.delta" => {
                 self.call(item, "", "", &event.delta.text, batch)?;
@@ -121,7 +122,7 @@ impl Collector {
                 self.over(kind, event.response.unwrap_or_default(), data, batch)?;
                 return Ok(Flow::Last);
             }
-            // How it goes on, and what we did not ask for.
+            // Progress events, and events that we did not request.
             _ => {}
         }
         if self.said > ANSWER_MAX {
@@ -135,7 +136,7 @@ impl Collector {
         })
     }
 
-    /// The number of the item that an event is about.
+    /// The number of the item of an event.
     fn number(&mut self, event: &Event<'_>) -> u64 {
         if let Some(index) = event.output_index.0 {
             return index;
@@ -154,18 +155,19 @@ impl Collector {
         at as u64
     }
 
-    /// More of a part.
-    fn more(&mut self, item: u64, part: u64, what: What, text: &str, batch: &mut Batch) {
+    /// Adds a delta of a part.
+    fn more(&mut self, item: u64, part: u64, what: PartKind, text: &str, batch: &mut PartBatch) {
         if text.is_empty() {
             return;
         }
-        let is_same = |said: &Said| said.item == item && said.part == part && said.what == what;
+        let is_same =
+            |said: &StreamedPart| said.item == item && said.part == part && said.what == what;
         let at = self.parts.iter().position(is_same).unwrap_or_else(|| {
-            let first = !self.parts.iter().any(|said| said.what != What::Text);
-            if what != What::Text && !first {
+            let first = !self.parts.iter().any(|said| said.what != PartKind::Text);
+            if what != PartKind::Text && !first {
                 batch.reasoning("\n\n");
             }
-            self.parts.push(Said {
+            self.parts.push(StreamedPart {
                 item,
                 part,
                 what,
@@ -175,7 +177,7 @@ impl Collector {
         });
         self.parts[at].bytes += text.len();
         self.said += text.len();
-        if what == What::Text {
+        if what == PartKind::Text {
             self.text += text.len() as u64;
             batch.text(text);
         } else {
@@ -183,9 +185,10 @@ impl Collector {
         }
     }
 
-    /// A part as a whole: what has not been said of it is said.
-    fn rest(&mut self, item: u64, part: u64, what: What, whole: &str, batch: &mut Batch) {
-        let is_same = |said: &&Said| said.item == item && said.part == part && said.what == what;
+    /// Handles a complete part: passes on the rest.
+    fn rest(&mut self, item: u64, part: u64, what: PartKind, whole: &str, batch: &mut PartBatch) {
+        let is_same =
+            |said: &&StreamedPart| said.item == item && said.part == part && said.what == what;
         let said = self.parts.iter().find(is_same).map_or(0, |said| said.bytes);
         self.more(
             item,
@@ -196,13 +199,13 @@ impl Collector {
         );
     }
 
-    /// An item as it begins, or `done`.
+    /// Handles an item at its start, or at its end (`done`).
     fn item(
         &mut self,
         number: u64,
         raw: &str,
         done: bool,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         let output: Output<'_> = serde_json::from_str(raw).unwrap_or_default();
         match &*output.kind.text {
@@ -222,7 +225,7 @@ impl Collector {
                 for (at, part) in (0..).zip(&output.content.0) {
                     let part: wire::Part<'_> = serde_json::from_str(part.get()).unwrap_or_default();
                     for text in [&part.text.text, &part.refusal.text] {
-                        self.rest(number, at, What::Text, text, batch);
+                        self.rest(number, at, PartKind::Text, text, batch);
                     }
                 }
             }
@@ -232,21 +235,21 @@ impl Collector {
         Ok(())
     }
 
-    fn reasoned(&mut self, number: u64, output: &Output<'_>, raw: &str, batch: &mut Batch) {
+    fn reasoned(&mut self, number: u64, output: &Output<'_>, raw: &str, batch: &mut PartBatch) {
         let shown = |what| {
-            let of = |said: &Said| said.item == number && said.what == what;
+            let of = |said: &StreamedPart| said.item == number && said.what == what;
             self.parts.iter().any(of)
         };
-        // One of both is shown: the summary where there is one.
-        let (what, parts) = match output.summary.0.is_empty() || shown(What::Reasoning) {
-            true => (What::Reasoning, &output.content.0),
-            false => (What::Summary, &output.summary.0),
+        // Shows only one of both: the summary if there is one.
+        let (what, parts) = match output.summary.0.is_empty() || shown(PartKind::Reasoning) {
+            true => (PartKind::Reasoning, &output.content.0),
+            false => (PartKind::Summary, &output.summary.0),
         };
         for (at, part) in (0..).zip(parts) {
             let part: wire::Part<'_> = serde_json::from_str(part.get()).unwrap_or_default();
             self.rest(number, at, what, &part.text.text, batch);
         }
-        // Without its encrypted content the vendor would look for it in its store, and there is nothing.
+        // Without its encrypted content, the vendor would look it up in its store, which is empty.
         let known = self
             .thoughts
             .iter()
@@ -262,12 +265,12 @@ impl Collector {
         }
     }
 
-    /// A call's arguments as a whole: what has not been said of them is said.
+    /// Handles the complete arguments of a call: passes on the rest.
     fn arguments(
         &mut self,
         number: u64,
         whole: &str,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         let said = self.calls.arguments(number).map_or(0, str::len);
         let rest = whole.get(said..).unwrap_or_default();
@@ -280,35 +283,35 @@ impl Collector {
         id: &str,
         name: &str,
         arguments: &str,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         if id.is_empty() && name.is_empty() && arguments.is_empty() {
             return Ok(());
         }
         self.said += 1 + arguments.len();
-        let piece = Piece {
+        let piece = CallFragment {
             index: Some(number),
             id,
             name,
             arguments,
             whole: false,
         };
-        self.calls.take(piece, batch).map_err(|TooMany| {
+        self.calls.take(piece, batch).map_err(|TooManyCalls| {
             self.end = None;
             self.site.too_many_calls()
         })
     }
 
-    /// The answer as a whole, and how it ended.
+    /// Handles the complete answer and its status.
     fn over(
         &mut self,
         kind: &str,
         response: Response<'_>,
         data: &str,
-        batch: &mut Batch,
+        batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         self.report(response.usage);
-        // Whoever sent pieces has sent all of them; numbers need not agree then.
+        // A server that sent deltas has sent all of them. Its item numbers need not match.
         if self.said == 0 {
             for (number, item) in (0..).zip(&response.output.0) {
                 self.item(number, item.get(), true, batch)?;
@@ -332,14 +335,14 @@ impl Collector {
                 return Err(self.refused(error));
             }
             other => {
-                let what = format!("broke its answer off: `{other}`");
+                let what = format!("broke off its answer: `{other}`");
                 return Err(self.site.transient(&what));
             }
         }
         Ok(())
     }
 
-    /// The vendor takes back what it said.
+    /// The vendor discards the answer so far.
     fn refused(&mut self, data: &str) -> ProviderError {
         self.end = None;
         self.site.refused_in(&self.model, data)
@@ -360,14 +363,14 @@ impl Collector {
 }
 
 impl Collect for Collector {
-    fn event(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError> {
+    fn event(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError> {
         if data.trim_ascii() == "[DONE]" {
             return Ok(Flow::Last);
         }
         self.take(data, batch)
     }
 
-    fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Ok(response) = serde_json::from_str::<Response<'_>>(text) else {
             return Err(self.site.no_answer());
         };
@@ -386,14 +389,16 @@ impl Collect for Collector {
         self.end.is_some()
     }
 
-    fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
+    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let Some(finish) = self.end else {
-            return Err(self.site.transient("ended its answer before it was over"));
+            return Err(self
+                .site
+                .transient("ended its answer before it was complete"));
         };
         let (finish, trust) = match finish {
-            Finish::Stop if self.calls.is_empty() => (Finish::Stop, Trust::Whole),
-            Finish::Stop | Finish::ToolCalls => (Finish::ToolCalls, Trust::Whole),
-            cut => (cut, Trust::AllButLast),
+            Finish::Stop if self.calls.is_empty() => (Finish::Stop, ArgumentTrust::Whole),
+            Finish::Stop | Finish::ToolCalls => (Finish::ToolCalls, ArgumentTrust::Whole),
+            cut => (cut, ArgumentTrust::AllButLast),
         };
         let thoughts = std::mem::take(&mut self.thoughts);
         let calls = self.calls.finish(trust);

@@ -1,4 +1,4 @@
-//! Whole requests against a server on loopback that breaks where it is told.
+//! Whole requests to a loopback server that fails on request.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use proto::item::Finish;
 
 use super::*;
-use crate::fake::{self, Act, Fake, chunk, end, events, nothing, plain};
+use crate::fake::{self, FakeServer, ServerAction, chunk, end, events, nothing, plain};
 
 const SAYS: &str = r#"data: {"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"ab"}
 
@@ -18,7 +18,7 @@ const STOPS: &str = r#"data: {"type":"response.completed","response":{"status":"
 
 type Parts = Vec<Result<Part, ProviderError>>;
 
-async fn ask(options: Options) -> Parts {
+async fn ask(options: ProviderOptions) -> Parts {
     let (_, provider) = open(options, &nothing()).expect("a good entry");
     tokio::time::timeout(
         Duration::from_secs(20),
@@ -31,7 +31,7 @@ async fn ask(options: Options) -> Parts {
 #[tokio::test]
 async fn a_request_is_sent_as_it_was_assembled() {
     let script = vec![events(), chunk(SAYS), chunk(STOPS), end()];
-    let mut server = Fake::start(vec![script]).await;
+    let mut server = FakeServer::start(vec![script]).await;
     let parts = ask(fake::options(KIND, &server.base)).await;
     assert_eq!(
         parts,
@@ -74,7 +74,7 @@ async fn statuses_become_errors_with_the_vendors_words() {
         let body = format!(
             r#"{{"error":{{"message":"{message} sk-acme-0123456789","type":"t","param":null,"code":"{code}"}}}}"#
         );
-        let server = Fake::start(vec![vec![plain(status, "", &body)]]).await;
+        let server = FakeServer::start(vec![vec![plain(status, "", &body)]]).await;
         let parts = ask(fake::options(KIND, &server.base)).await;
         let Some(Err(error)) = parts.last() else {
             panic!("no error: {parts:?}");
@@ -88,14 +88,14 @@ async fn statuses_become_errors_with_the_vendors_words() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_may_be_tried_again() {
+async fn a_broken_connection_is_retryable() {
     for acts in [
-        vec![Act::Close],
-        vec![events(), chunk(SAYS), Act::Reset],
+        vec![ServerAction::Close],
+        vec![events(), chunk(SAYS), ServerAction::Reset],
         vec![events(), chunk(SAYS), end()],
         vec![events(), chunk(SAYS), chunk("data: [DONE]\n\n"), end()],
     ] {
-        let server = Fake::start(vec![acts]).await;
+        let server = FakeServer::start(vec![acts]).await;
         let parts = ask(fake::options(KIND, &server.base)).await;
         assert!(
             matches!(parts.last(), Some(Err(error)) if error.kind == ErrorKind::Transient),

@@ -1,8 +1,8 @@
-//! What events look like, as leniently as can be. These types never leave the kind.
+//! The events, parsed as leniently as possible. These types never leave this kind.
 
 use serde_json::value::RawValue;
 
-use crate::lenient::{Number, Raws, Text};
+use crate::lenient::{Number, RawList, Text};
 
 /// One event.
 #[derive(Default, serde::Deserialize)]
@@ -31,14 +31,14 @@ pub(super) struct Event<'a> {
     pub error: Option<&'a RawValue>,
 }
 
-/// The answer as a whole: in events, or as one document.
+/// The complete answer: in events, or as one document.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Response<'a> {
     #[serde(borrow)]
     pub status: Text<'a>,
     #[serde(borrow)]
-    pub output: Raws<'a>,
+    pub output: RawList<'a>,
     pub usage: Option<Usage>,
     #[serde(borrow)]
     pub incomplete_details: Option<Incomplete<'a>>,
@@ -68,9 +68,9 @@ pub(super) struct Output<'a> {
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub content: Raws<'a>,
+    pub content: RawList<'a>,
     #[serde(borrow)]
-    pub summary: Raws<'a>,
+    pub summary: RawList<'a>,
     #[serde(borrow)]
     pub encrypted_content: Text<'a>,
 }

@@ -1,12 +1,12 @@
-//! Endpoints that answer, refuse, echo, lie, flood and keep still.
+//! Endpoints that answer, refuse, echo, lie, flood and hang.
 
 use super::*;
-use crate::fake::{Act, Fake, plain};
+use crate::fake::{FakeServer, ServerAction, plain};
 
 const CANARY: &str = "canary-7f3e9b-do-not-show";
 
-fn of(fake: &Fake) -> Probe {
-    Probe {
+fn of(fake: &FakeServer) -> ProbeRequest {
+    ProbeRequest {
         kind: "openai".to_owned(),
         name: "acme".into(),
         base_url: fake.base.clone(),
@@ -17,15 +17,15 @@ fn of(fake: &Fake) -> Probe {
     }
 }
 
-fn json(status: u16, body: &str) -> Vec<Act> {
+fn json(status: u16, body: &str) -> Vec<ServerAction> {
     vec![plain(status, "Content-Type: application/json\r\n", body)]
 }
 
 const LIST: &str = r#"{"object":"list","data":[{"id":"one"},{"id":"two"}]}"#;
 
 #[tokio::test]
-async fn a_key_that_opens_the_list_works_and_its_models_are_told() {
-    let mut fake = Fake::start(vec![json(200, LIST), json(401, "{}")]).await;
+async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned() {
+    let mut fake = FakeServer::start(vec![json(200, LIST), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
     assert_eq!(probed.key, KeyState::Works, "{probed:?}");
@@ -47,8 +47,8 @@ async fn a_key_that_opens_the_list_works_and_its_models_are_told() {
 }
 
 #[tokio::test]
-async fn a_list_that_everybody_gets_says_nothing_of_the_key() {
-    let fake = Fake::start(vec![json(200, LIST), json(200, LIST)]).await;
+async fn a_public_model_list_does_not_prove_the_key() {
+    let fake = FakeServer::start(vec![json(200, LIST), json(200, LIST)]).await;
     let probed = probe(of(&fake)).await;
     assert_eq!(probed.key, KeyState::Unknown, "{probed:?}");
     assert_eq!(probed.models.len(), 2);
@@ -56,11 +56,11 @@ async fn a_list_that_everybody_gets_says_nothing_of_the_key() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_wrong_and_never_shown_though_the_server_echoes_it() {
+async fn a_refused_key_is_invalid_and_never_shown_although_the_server_echoes_it() {
     let words = format!("x{}", "y".repeat(4000));
     for status in [401, 403] {
         let body = format!(r#"{{"error":{{"message":"bad key: {CANARY} {words}"}}}}"#);
-        let fake = Fake::start(vec![json(status, &body)]).await;
+        let fake = FakeServer::start(vec![json(status, &body)]).await;
         let probed = probe(of(&fake)).await;
         assert!(probed.reachable);
         assert_eq!(probed.key, KeyState::Wrong);
@@ -75,18 +75,18 @@ async fn a_refused_key_is_wrong_and_never_shown_though_the_server_echoes_it() {
 #[tokio::test]
 async fn some_vendors_refuse_a_key_with_another_status() {
     let body = r#"{"error":{"code":"invalid_api_key","message":"no such key"}}"#;
-    let fake = Fake::start(vec![json(400, body)]).await;
+    let fake = FakeServer::start(vec![json(400, body)]).await;
     assert_eq!(probe(of(&fake)).await.key, KeyState::Wrong);
 }
 
 #[tokio::test]
-async fn models_that_hold_the_key_are_blotted_out_and_bounded() {
+async fn model_names_are_redacted_and_limited() {
     let mut ids: Vec<_> = (0..500)
         .map(|n| serde_json::json!({"id": n.to_string()}))
         .collect();
     ids[0] = serde_json::json!({"id": format!("m\u{1b}[2J {CANARY}")});
     let body = serde_json::json!({"data": ids}).to_string();
-    let fake = Fake::start(vec![json(200, &body), json(401, "{}")]).await;
+    let fake = FakeServer::start(vec![json(200, &body), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert_eq!(probed.models.len(), MODELS_MAX);
     assert!(!format!("{probed:?}").contains(CANARY));
@@ -98,8 +98,8 @@ async fn models_that_hold_the_key_are_blotted_out_and_bounded() {
 }
 
 #[tokio::test]
-async fn without_a_key_it_is_told_whether_one_is_needed() {
-    let keyless = |fake: &Fake, named: bool| Probe {
+async fn without_a_key_the_probe_reports_whether_one_is_needed() {
+    let keyless = |fake: &FakeServer, named: bool| ProbeRequest {
         key: None,
         key_env: named.then(|| "ACME_API_KEY".to_owned()),
         ..of(fake)
@@ -111,7 +111,7 @@ async fn without_a_key_it_is_told_whether_one_is_needed() {
         (200, false, KeyState::NotNeeded),
         (404, false, KeyState::Unknown),
     ] {
-        let mut fake = Fake::start(vec![json(status, LIST)]).await;
+        let mut fake = FakeServer::start(vec![json(status, LIST)]).await;
         let probed = probe(keyless(&fake, named)).await;
         assert_eq!(probed.key, expected, "{status} {named}");
         assert!(probed.reachable);
@@ -125,8 +125,8 @@ async fn without_a_key_it_is_told_whether_one_is_needed() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_a_list_is_there_and_its_key_unknown() {
-    let fake = Fake::start(vec![json(404, "not found")]).await;
+async fn an_endpoint_without_a_model_list_is_reachable_and_its_key_is_unknown() {
+    let fake = FakeServer::start(vec![json(404, "not found")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
     assert_eq!(probed.key, KeyState::Unknown);
@@ -134,7 +134,7 @@ async fn an_endpoint_without_a_list_is_there_and_its_key_unknown() {
 }
 
 #[test]
-fn the_address_of_a_host_alone_may_lack_its_version() {
+fn a_base_url_without_a_path_gets_its_version() {
     let host = versioned("http://127.0.0.1:8080/");
     assert_eq!(host.as_deref(), Some("http://127.0.0.1:8080/v1"));
     assert_eq!(
@@ -150,9 +150,9 @@ fn the_address_of_a_host_alone_may_lack_its_version() {
 
 #[tokio::test]
 async fn a_redirect_to_another_host_gets_no_key() {
-    let mut other = Fake::start(vec![json(200, LIST)]).await;
+    let mut other = FakeServer::start(vec![json(200, LIST)]).await;
     let to = format!("Location: {}/models\r\n", other.base);
-    let fake = Fake::start(vec![vec![plain(307, &to, "")]]).await;
+    let fake = FakeServer::start(vec![vec![plain(307, &to, "")]]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
     assert_eq!(probed.key, KeyState::Unknown);
@@ -161,8 +161,8 @@ async fn a_redirect_to_another_host_gets_no_key() {
 }
 
 #[tokio::test]
-async fn nothing_there_is_not_reachable_with_what_to_do() {
-    let fake = Fake::start(Vec::new()).await;
+async fn an_unreachable_endpoint_is_reported_with_a_hint() {
+    let fake = FakeServer::start(Vec::new()).await;
     let what = of(&fake);
     drop(fake);
     let probed = probe(what).await;
@@ -173,15 +173,15 @@ async fn nothing_there_is_not_reachable_with_what_to_do() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_is_not_reachable() {
-    let fake = Fake::start(vec![vec![Act::Close]]).await;
+    let fake = FakeServer::start(vec![vec![ServerAction::Close]]).await;
     assert!(!probe(of(&fake)).await.reachable);
 }
 
 #[tokio::test]
 async fn silence_ends_in_time() {
-    // Real time until it is asked, then the clock jumps: nothing else runs.
+    // Real time until the request arrives, then the clock jumps: nothing else runs.
     let (gone, _left) = tokio::sync::oneshot::channel();
-    let mut fake = Fake::start(vec![vec![Act::Hold(gone)]]).await;
+    let mut fake = FakeServer::start(vec![vec![ServerAction::Hold(gone)]]).await;
     let asking = tokio::spawn(probe(of(&fake)));
     fake.request().await;
     tokio::time::pause();
@@ -193,7 +193,7 @@ async fn silence_ends_in_time() {
 #[tokio::test]
 async fn a_flood_is_cut_off() {
     let body = format!(r#"{{"data":[{{"id":"{}"}}]}}"#, "x".repeat(3 << 20));
-    let fake = Fake::start(vec![json(200, &body), json(401, "{}")]).await;
+    let fake = FakeServer::start(vec![json(200, &body), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
     assert_eq!(probed.models, Vec::<String>::new());
@@ -201,14 +201,14 @@ async fn a_flood_is_cut_off() {
 }
 
 #[tokio::test]
-async fn an_address_or_a_key_that_cannot_be_sent_is_told_without_it() {
-    let fake = Fake::start(vec![json(200, LIST)]).await;
+async fn an_error_about_an_unusable_url_or_key_does_not_contain_it() {
+    let fake = FakeServer::start(vec![json(200, LIST)]).await;
     for what in [
-        Probe {
+        ProbeRequest {
             base_url: "ftp://a.example".into(),
             ..of(&fake)
         },
-        Probe {
+        ProbeRequest {
             key: Some(Secret::new(format!("{CANARY}\nx"))),
             ..of(&fake)
         },
@@ -220,26 +220,26 @@ async fn an_address_or_a_key_that_cannot_be_sent_is_told_without_it() {
 }
 
 #[tokio::test]
-async fn a_web_page_is_no_api() {
-    let fake = Fake::start(vec![json(200, "<html>hello</html>"), json(200, "<html>")]).await;
+async fn a_web_page_is_not_an_api() {
+    let fake = FakeServer::start(vec![json(200, "<html>hello</html>"), json(200, "<html>")]).await;
     let probed = probe(of(&fake)).await;
     assert_eq!(probed.key, KeyState::Unknown);
     assert!(probed.hint.contains("base_url"), "{}", probed.hint);
 }
 
 #[tokio::test]
-async fn each_kind_shows_its_key_in_its_way_and_has_its_list_in_its_place() {
+async fn each_provider_kind_sends_its_key_and_lists_models_in_its_own_way() {
     for (kind, tail, path) in [
         ("openai-responses", "/responses", "get /v1/models "),
         ("anthropic", "", "get /v1/models "),
         ("anthropic", "/messages", "get /v1/models "),
     ] {
-        let mut fake = Fake::start(vec![
+        let mut fake = FakeServer::start(vec![
             json(200, r#"{"data":[{"id":"big"}]}"#),
             json(401, "{}"),
         ])
         .await;
-        let asked = Probe {
+        let asked = ProbeRequest {
             kind: kind.to_owned(),
             base_url: format!("{}{tail}", fake.base),
             ..of(&fake)

@@ -1,16 +1,16 @@
-//! Scenes of opening entries.
+//! Opening entries.
 
 use super::*;
 use crate::fake::{self, nothing};
 
-fn options() -> Options {
-    Options {
+fn options() -> ProviderOptions {
+    ProviderOptions {
         api_key_env: None,
         ..fake::options("openai", "https://api.acme.test/v1")
     }
 }
 
-fn refused(change: impl FnOnce(&mut Options)) -> String {
+fn refused(change: impl FnOnce(&mut ProviderOptions)) -> String {
     let mut options = options();
     change(&mut options);
     match open(options, &nothing()) {
@@ -22,7 +22,7 @@ fn refused(change: impl FnOnce(&mut Options)) -> String {
 #[test]
 fn every_kind_of_the_registry_opens() {
     for kind in KINDS {
-        let mut options = Options {
+        let mut options = ProviderOptions {
             kind: (*kind).to_owned(),
             ..options()
         };
@@ -39,7 +39,7 @@ fn a_wrong_entry_is_refused_by_name_and_key() {
     let message = refused(|options| options.kind = "carrier-pigeon".to_owned());
     assert_eq!(
         message,
-        "provider `acme`: kind `carrier-pigeon` is not known; known are openai, openai-responses, anthropic, command"
+        "provider `acme`: unknown kind `carrier-pigeon`; known kinds: openai, openai-responses, anthropic, command"
     );
     for base_url in ["", "api.acme.test", "ftp://a/b", "https://user:word@a/b"] {
         let message = refused(|options| options.base_url = base_url.to_owned());
@@ -58,9 +58,9 @@ fn a_wrong_entry_is_refused_by_name_and_key() {
         );
     }
     for (extra, reason) in [
-        ("\"a\":", "no JSON members"),
+        ("\"a\":", "not JSON members"),
         ("\"model\":1", "`model`"),
-        ("}{", "no JSON members"),
+        ("}{", "not JSON members"),
     ] {
         let message = refused(|options| options.extra = extra.to_owned());
         assert!(

@@ -1,4 +1,4 @@
-//! Scenes of what vendors say about waiting.
+//! Waits as vendors request them.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn seconds_and_dates_are_read() {
 }
 
 #[test]
-fn a_date_is_measured_by_the_answers_own_clock() {
+fn a_retry_date_is_compared_with_the_responses_own_date() {
     let headers = [
         ("date", "Thu, 29 Feb 2024 23:59:50 GMT"),
         ("retry-after", "Fri, 01 Mar 2024 00:00:10 GMT"),
@@ -42,7 +42,7 @@ fn a_date_is_measured_by_the_answers_own_clock() {
 }
 
 #[test]
-fn nonsense_is_no_wait() {
+fn an_invalid_retry_after_is_ignored() {
     for value in [
         "-3",
         "NaN",

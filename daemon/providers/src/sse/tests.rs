@@ -1,15 +1,15 @@
-//! Events out of bytes that come as they like.
+//! Parsing events from arbitrary chunks.
 
 use proptest::prelude::*;
 
 use super::*;
 
-fn parse(chunks: &[&[u8]], cap: usize) -> Result<Vec<String>, TooLarge> {
+fn parse(chunks: &[&[u8]], cap: usize) -> Result<Vec<String>, EventTooLarge> {
     let mut found = Vec::new();
-    let mut events = Events::new(cap);
+    let mut events = SseParser::new(cap);
     let mut each = |data: &str| {
         found.push(data.to_owned());
-        Ok::<(), TooLarge>(())
+        Ok::<(), EventTooLarge>(())
     };
     for chunk in chunks {
         events.feed(chunk, &mut each)?;
@@ -42,7 +42,7 @@ fn an_event_is_its_data_lines() {
 }
 
 #[test]
-fn what_stands_at_the_end_counts_without_its_blank_line() {
+fn the_last_event_counts_without_its_blank_line() {
     assert_eq!(events("data: a\n\ndata: b\n"), ["a", "b"]);
     assert_eq!(events("data: a\n\ndata: b"), ["a", "b"]);
 }
@@ -56,11 +56,11 @@ fn a_line_end_may_be_cut_and_nothing_may_come_between() {
 #[test]
 fn an_event_beyond_the_cap_is_refused_however_it_grows() {
     let long = format!("data: {}\n\n", "x".repeat(100));
-    assert_eq!(parse(&[long.as_bytes()], 50), Err(TooLarge));
+    assert_eq!(parse(&[long.as_bytes()], 50), Err(EventTooLarge));
     let no_end = "y".repeat(100);
-    assert_eq!(parse(&[no_end.as_bytes()], 50), Err(TooLarge));
+    assert_eq!(parse(&[no_end.as_bytes()], 50), Err(EventTooLarge));
     let lines = "data: 12345678\n".repeat(10);
-    assert_eq!(parse(&[lines.as_bytes()], 50), Err(TooLarge));
+    assert_eq!(parse(&[lines.as_bytes()], 50), Err(EventTooLarge));
     let many = "data: 12345678\n\n".repeat(100);
     assert_eq!(
         parse(&[many.as_bytes()], 50).map(|events| events.len()),
@@ -70,7 +70,7 @@ fn an_event_beyond_the_cap_is_refused_however_it_grows() {
 }
 
 #[test]
-fn what_is_refused_does_not_depend_on_the_pieces() {
+fn limits_do_not_depend_on_the_chunks() {
     for text in [
         "data: 12345\n\n",
         ": a long comment\n",
@@ -89,16 +89,16 @@ fn a_failing_reader_ends_the_feeding() {
     let mut count = 0;
     let mut fail = |_: &str| {
         count += 1;
-        Err::<(), TooLarge>(TooLarge)
+        Err::<(), EventTooLarge>(EventTooLarge)
     };
     assert_eq!(
-        Events::new(99).feed(b"data: a\n\ndata: b\n\n", &mut fail),
-        Err(TooLarge)
+        SseParser::new(99).feed(b"data: a\n\ndata: b\n\n", &mut fail),
+        Err(EventTooLarge)
     );
     assert_eq!(count, 1);
 }
 
-/// The rules of the standard, written for clearness and not for speed.
+/// The rules of the standard, written for clarity and not for speed.
 fn reference(text: &str) -> Vec<String> {
     let text = text
         .strip_prefix('\u{feff}')
@@ -121,7 +121,7 @@ fn reference(text: &str) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn any_cutting_gives_the_same_events(
+    fn any_chunking_gives_the_same_events(
         lines in proptest::collection::vec(
             prop_oneof![Just(String::new()), "data: ?[a-zé😀 :]{0,6}", "[:a-z\u{feff}]{0,8}", Just("data".to_owned())], 0..20),
         ends in proptest::collection::vec(prop_oneof![Just("\n"), Just("\r\n"), Just("\r")], 20),

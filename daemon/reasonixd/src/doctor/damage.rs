@@ -74,7 +74,7 @@ fn look(
     logs_max: usize,
     time_max: Duration,
     size_max: u64,
-) -> Result<Found, store::Fault> {
+) -> Result<Found, store::DiskError> {
     let begun = Instant::now();
     let mut logs: Vec<(SystemTime, u64, SessionId)> = home
         .session_ids()?
@@ -95,7 +95,7 @@ fn look(
             // A torn tail is the end of what was never acknowledged, or a line that is just being written.
             Ok(scan) if scan.damaged() => {
                 let why = scan.invalid.unwrap_or_default();
-                let what = format!("its log is damaged behind record {}: {why}", scan.last);
+                let what = format!("its log is damaged after record {}: {why}", scan.last);
                 found.damaged.push((session, what));
             }
             Ok(scan) if scan.last == proto::Seq(0) => {

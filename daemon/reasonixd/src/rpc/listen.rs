@@ -309,8 +309,8 @@ pub async fn serve(
     let mut ticks = tokio::time::interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // What a killed helper leaves goes to the parent program: whatever is below that was started by us as well.
-    let root = procs::warden::Warden::of_this_process()
-        .map_or_else(std::process::id, procs::warden::Warden::pid);
+    let root = procs::supervisor::SupervisorProcess::of_this_process()
+        .map_or_else(std::process::id, procs::supervisor::SupervisorProcess::pid);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,

@@ -3,7 +3,7 @@
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use ::hooks::{Hook, Hooks, Read, Scope};
+use ::hooks::{Hook, HookScope, Hooks, ParsedHooks};
 
 use super::{project, read};
 
@@ -12,8 +12,8 @@ use super::{project, read};
 pub(super) struct Found {
     /// The project's file, where it can be read.
     pub project: Option<PathBuf>,
-    theirs: Read,
-    own: Read,
+    theirs: ParsedHooks,
+    own: ParsedHooks,
     problems: Vec<String>,
 }
 
@@ -26,12 +26,12 @@ impl Found {
             .and_then(|cwd| project::hooks_of(cwd, user_home))
             .filter(|file| *file != own && !file.starts_with(home));
         if let Some(text) = found.text(&own, read::following(&own)) {
-            found.own = ::hooks::read(&text, &own, Scope::Home);
+            found.own = ::hooks::read(&text, &own, HookScope::Home);
         }
         if let Some(file) = theirs
             && let Some(text) = found.text(&file, no_link(&file))
         {
-            found.theirs = ::hooks::read(&text, &file, Scope::Project);
+            found.theirs = ::hooks::read(&text, &file, HookScope::Project);
             found.project = Some(file);
         }
         found

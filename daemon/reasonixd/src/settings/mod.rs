@@ -60,7 +60,7 @@ pub struct Settings {
     /// How commands are held.
     pub confine: SandboxSettings,
     /// By what they are held. It counts from the daemon's start to its end.
-    pub layers: procs::Layers,
+    pub layers: procs::BackendChoice,
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,
     /// Days without activity after which a session may be pruned; 0: never.

@@ -453,17 +453,21 @@ fn only_the_user_chooses_the_layer_of_the_sandbox() {
         place.load().settings.layers
     };
     let words = [
-        ("auto", procs::Layers::Auto),
-        ("bubblewrap", procs::Layers::Bubblewrap),
-        ("direct", procs::Layers::Direct),
-        ("landlock", procs::Layers::Landlock),
+        ("auto", procs::BackendChoice::Auto),
+        ("bubblewrap", procs::BackendChoice::Bubblewrap),
+        ("direct", procs::BackendChoice::Direct),
+        ("landlock", procs::BackendChoice::Landlock),
         // Nothing that switches it off: that is `sandbox.bash`.
-        ("off", procs::Layers::Auto),
+        ("off", procs::BackendChoice::Auto),
     ];
     for (word, layers) in words {
         let text = format!("[sandbox]\nlayer = \"{word}\"\n");
         assert_eq!(chosen(&text, None), layers, "{word}");
-        assert_eq!(chosen("", Some(&text)), procs::Layers::Auto, "{word}");
+        assert_eq!(
+            chosen("", Some(&text)),
+            procs::BackendChoice::Auto,
+            "{word}"
+        );
     }
 }
 

@@ -59,10 +59,10 @@ impl Values {
             deny_read: self.texts("sandbox.deny_read"),
             confine: self.confine(),
             layers: match self.text("sandbox.layer").as_deref() {
-                Some("bubblewrap") => procs::Layers::Bubblewrap,
-                Some("direct") => procs::Layers::Direct,
-                Some("landlock") => procs::Layers::Landlock,
-                _ => procs::Layers::Auto,
+                Some("bubblewrap") => procs::BackendChoice::Bubblewrap,
+                Some("direct") => procs::BackendChoice::Direct,
+                Some("landlock") => procs::BackendChoice::Landlock,
+                _ => procs::BackendChoice::Auto,
             },
             bash_timeout_ms: self.seconds_in_ms("tools.bash_timeout_seconds"),
             recover: match self.text("daemon.recover").as_deref() {

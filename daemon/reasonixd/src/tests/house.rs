@@ -75,7 +75,7 @@ impl House {
             paths,
             user_home,
             umask: 0o022,
-            layers: procs::Layers::Off,
+            layers: procs::BackendChoice::Off,
             gate: Arc::clone(&self.gate),
         };
         self.life = Some(tokio::spawn(async move { live(&start).await }));

@@ -38,7 +38,7 @@ fn members_may_have_members() {
     };
     let home = tempfile::tempdir().expect("a directory");
     let settings = settings::load(home.path(), None, Path::new("/nonexistent")).settings;
-    let means = providers::Means {
+    let means = providers::ProviderContext {
         spawn: Arc::new(NoProcesses),
     };
     assert!(open(&entry, "m", &settings, &means).is_ok());

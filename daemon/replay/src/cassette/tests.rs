@@ -1,8 +1,8 @@
-//! Scenes of reading a script.
+//! Parsing scripts.
 
 use super::*;
 
-fn said(cassette: &Cassette, index: usize) -> &Said {
+fn said(cassette: &Cassette, index: usize) -> &AnswerContent {
     cassette.answers[index].said.as_ref().expect("an answer")
 }
 
@@ -73,14 +73,17 @@ fn faults_belong_to_the_answer_after_them() {
         .iter()
         .map(|answer| answer.faults.clone())
         .collect();
-    let limited = Fault::Http {
+    let limited = ScriptedFault::Http {
         status: 429,
         retry_after: Some(1),
     };
-    assert_eq!(faults[0], [limited, Fault::Cut, Fault::Stall]);
+    assert_eq!(
+        faults[0],
+        [limited, ScriptedFault::Cut, ScriptedFault::Stall]
+    );
     assert_eq!(
         faults[1],
-        [Fault::Http {
+        [ScriptedFault::Http {
             status: 500,
             retry_after: None
         }]

@@ -1,4 +1,4 @@
-//! Scenes of playing a script.
+//! Playing scripts.
 
 use contract::codec::{Asked, Fragment, FragmentRole, ToolChoice};
 use contract::{Codec, Prefix};
@@ -7,7 +7,7 @@ use proto::ItemId;
 use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
 
 use super::*;
-use crate::codec::Plain;
+use crate::codec::ReplayCodec;
 
 fn user(text: &str) -> Item {
     Item::User(UserMessage {
@@ -52,7 +52,7 @@ fn body(items: &[Item]) -> Vec<u8> {
         .map(|item| {
             (
                 FragmentRole::of(item),
-                Plain.render(item).expect("rendered"),
+                ReplayCodec.render(item).expect("rendered"),
             )
         })
         .collect();
@@ -69,7 +69,7 @@ fn body(items: &[Item]) -> Vec<u8> {
         tool_choice: ToolChoice::Auto,
         cache_key: "k",
     };
-    Plain.assemble(&asked)
+    ReplayCodec.assemble(&asked)
 }
 
 fn request(items: &[Item], attempt: u32) -> Request {
@@ -108,7 +108,7 @@ fn fault(played: &Played) -> Option<&ProviderError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_place_is_the_number_of_answers() {
+async fn the_position_is_the_number_of_answers() {
     let script = "{\"text\":\"one\"}\n{\"text\":\"two\"}";
     let mut items = vec![user("go")];
     for expected in ["one", "two", OVER, OVER] {
@@ -166,7 +166,7 @@ async fn a_call_streams_and_comes_out_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fault_befalls_the_first_try_only() {
+async fn a_fault_happens_only_on_the_first_try() {
     let script = r#"{"text":"abcd","chunk_bytes":1,"fault":"FAULT"}"#;
     for (name, partial, kind, status, seconds) in [
         ("http:429:3", "", ErrorKind::Transient, Some(429), Some(3)),
@@ -212,7 +212,7 @@ async fn a_stall_is_silent_and_then_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lines_of_faults_are_failed_tries_of_the_next_answer() {
+async fn fault_lines_are_failed_attempts_of_the_next_answer() {
     let script = "{\"fault\":\"http:503\"}\n{\"fault\":\"http:429:1\"}\n{\"text\":\"at last\"}";
     for (attempt, status) in [(1, Some(503)), (2, Some(429)), (3, None)] {
         let played = play(script, request(&[user("go")], attempt)).await;
@@ -233,7 +233,7 @@ async fn a_condition_looks_at_what_came_since_the_last_answer() {
     assert_eq!(
         text(&play(script, request(&items, 1)).await),
         "done",
-        "the zebra line is not taken up again"
+        "the zebra line is not used again"
     );
     items[2] = tool("exit code 1");
     assert_eq!(text(&play(script, request(&items, 1)).await), "failed");
@@ -244,7 +244,7 @@ async fn a_condition_looks_at_what_came_since_the_last_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_cut_off_does_not_count() {
+async fn a_truncated_answer_is_ignored() {
     let script = concat!(
         "{\"text\":\"umbrella\",\"when\":{\"contains\":\"rain\"}}\n",
         "{\"text\":\"hat\"}"
@@ -253,7 +253,7 @@ async fn an_answer_that_was_cut_off_does_not_count() {
     if let Item::Assistant(said) = &mut cut {
         said.finish = Finish::Interrupted;
     }
-    // As after a restart in the middle of the first answer.
+    // As after a restart during the first answer.
     let mut asked = request(&[user("rain"), cut, user("go on")], 1);
     asked.answered = 0;
     assert_eq!(text(&play(script, asked).await), "umbrella");

@@ -1,12 +1,12 @@
-//! Plans for file systems that exist only here.
+//! Plans for fake file systems.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use super::*;
 
-/// A file system: a name that ends with a stroke is a directory, ` -> ` is a link.
-struct Fake(BTreeMap<PathBuf, Result<Kind, PathBuf>>);
+/// A file system: a name with a trailing slash is a directory, ` -> ` is a link.
+struct Fake(BTreeMap<PathBuf, Result<FileKind, PathBuf>>);
 
 impl Fake {
     fn of(names: &[&str]) -> Self {
@@ -15,14 +15,14 @@ impl Fake {
         for name in system.iter().chain(names) {
             let (name, entry) = match name.split_once(" -> ") {
                 Some((name, target)) => (name, Err(PathBuf::from(target))),
-                None if name.ends_with("//") => (name.trim_end_matches('/'), Ok(Kind::Stub)),
-                None if name.ends_with('/') => (*name, Ok(Kind::Directory)),
-                None => (*name, Ok(Kind::File)),
+                None if name.ends_with("//") => (name.trim_end_matches('/'), Ok(FileKind::Stub)),
+                None if name.ends_with('/') => (*name, Ok(FileKind::Directory)),
+                None => (*name, Ok(FileKind::File)),
             };
             let name = PathBuf::from(name);
             for above in name.ancestors().skip(1) {
                 all.entry(above.to_path_buf())
-                    .or_insert(Ok(Kind::Directory));
+                    .or_insert(Ok(FileKind::Directory));
             }
             all.insert(name, entry);
         }
@@ -30,10 +30,10 @@ impl Fake {
     }
 }
 
-impl Look for Fake {
-    fn kind(&self, path: &Path) -> Option<Kind> {
+impl FileSystem for Fake {
+    fn kind(&self, path: &Path) -> Option<FileKind> {
         let entry = self.0.get(path)?;
-        Some(entry.as_ref().map_or(Kind::Link, |kind| *kind))
+        Some(entry.as_ref().map_or(FileKind::Link, |kind| *kind))
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
@@ -65,8 +65,8 @@ fn paths(of: &[&str]) -> Vec<PathBuf> {
     of.iter().map(PathBuf::from).collect()
 }
 
-fn walls(write: &[&str], protected: &[&str], masked: &[&str]) -> Walls {
-    Walls {
+fn spec(write: &[&str], protected: &[&str], masked: &[&str]) -> SandboxSpec {
+    SandboxSpec {
         write: paths(write),
         protected: paths(protected),
         masked: paths(masked),
@@ -76,11 +76,11 @@ fn walls(write: &[&str], protected: &[&str], masked: &[&str]) -> Walls {
     }
 }
 
-/// A line a step, but for those that every plan has.
-fn told(walls: &Walls, host: &[&str]) -> Vec<String> {
-    let plan = Plan::of(walls, &Fake::of(host)).unwrap();
+/// One line per mount, without those of every plan.
+fn describe(spec: &SandboxSpec, host: &[&str]) -> Vec<String> {
+    let plan = MountPlan::of(spec, &Fake::of(host)).unwrap();
     let lines = plan.steps.iter().map(|step| match step {
-        Step::Bind { from, to, writable } => {
+        MountStep::Bind { from, to, writable } => {
             let sign = if *writable { "rw" } else { "ro" };
             if from == to {
                 format!("{sign} {}", to.display())
@@ -88,12 +88,12 @@ fn told(walls: &Walls, host: &[&str]) -> Vec<String> {
                 format!("{sign} {} at {}", from.display(), to.display())
             }
         }
-        Step::Empty { at } if plan.stubs.contains(at) => format!("stub {}", at.display()),
-        Step::Empty { at } => format!("empty {}", at.display()),
-        Step::Nothing { at } => format!("nothing {}", at.display()),
-        Step::Link { at, target } => format!("{} -> {}", at.display(), target.display()),
-        Step::Devices => "dev".to_owned(),
-        Step::Processes => "proc".to_owned(),
+        MountStep::Empty { at } if plan.stubs.contains(at) => format!("stub {}", at.display()),
+        MountStep::Empty { at } => format!("empty {}", at.display()),
+        MountStep::Nothing { at } => format!("nothing {}", at.display()),
+        MountStep::Link { at, target } => format!("{} -> {}", at.display(), target.display()),
+        MountStep::Devices => "dev".to_owned(),
+        MountStep::Processes => "proc".to_owned(),
     });
     let all = [
         "ro /",
@@ -108,7 +108,7 @@ fn told(walls: &Walls, host: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_command_gets_its_own_temporary_directory_devices_and_processes() {
-    let plan = Plan::of(&walls(&[], &[], &[]), &Fake::of(&[])).unwrap();
+    let plan = MountPlan::of(&spec(&[], &[], &[]), &Fake::of(&[])).unwrap();
     let at: Vec<_> = plan
         .steps
         .iter()
@@ -119,15 +119,15 @@ fn every_command_gets_its_own_temporary_directory_devices_and_processes() {
 }
 
 #[test]
-fn what_is_protected_holds_with_every_directory_on_the_way() {
+fn protected_paths_and_their_parent_directories_cannot_be_replaced() {
     let host = ["/p/.git/hooks/", "/p/.git/config", "/p/a/b/c.toml"];
-    let walls = walls(
+    let spec = spec(
         &["/p"],
         &["/p/.git/hooks", "/p/.git/config", "/p/a/b/c.toml"],
         &[],
     );
     assert_eq!(
-        told(&walls, &host),
+        describe(&spec, &host),
         [
             "rw /p",
             "rw /p/.git",
@@ -141,7 +141,7 @@ fn what_is_protected_holds_with_every_directory_on_the_way() {
 }
 
 #[test]
-fn of_what_does_not_exist_the_first_missing_part_is_blocked() {
+fn for_a_missing_path_the_first_missing_component_is_blocked() {
     let protected = [
         "/p/.git/hooks",
         "/p/.mcp.json",
@@ -149,10 +149,10 @@ fn of_what_does_not_exist_the_first_missing_part_is_blocked() {
         "/p/a/b/d",
         "/p/s/x",
     ];
-    let walls = walls(&["/p"], &protected, &[]);
+    let spec = spec(&["/p"], &protected, &[]);
     let host = ["/p/.git/", "/p/a/", "/p/s//"];
     assert_eq!(
-        told(&walls, &host),
+        describe(&spec, &host),
         [
             "rw /p",
             "rw /p/.git",
@@ -167,30 +167,30 @@ fn of_what_does_not_exist_the_first_missing_part_is_blocked() {
 
 #[test]
 fn git_gets_a_file_where_a_directory_would_kill_it() {
-    let walls = walls(&["/p"], &["/p/.git/commondir"], &[]);
-    let plan = Plan::of(&walls, &Fake::of(&["/p/.git/"])).unwrap();
+    let spec = spec(&["/p"], &["/p/.git/commondir"], &[]);
+    let plan = MountPlan::of(&spec, &Fake::of(&["/p/.git/"])).unwrap();
     assert_eq!(plan.stubs, paths(&["/p/.git/commondir"]));
     let expected = ["rw /p", "rw /p/.git", "ro /p/.git/commondir"];
-    assert_eq!(told(&walls, &["/p/.git/"]), expected);
+    assert_eq!(describe(&spec, &["/p/.git/"]), expected);
 }
 
 #[test]
-fn a_file_in_the_way_stands_for_what_could_be_below_it() {
-    let walls = walls(&["/p"], &["/p/.git/hooks"], &[]);
-    assert_eq!(told(&walls, &["/p/.git"]), ["rw /p", "ro /p/.git"]);
+fn a_file_in_place_of_a_directory_blocks_the_paths_below_it() {
+    let spec = spec(&["/p"], &["/p/.git/hooks"], &[]);
+    assert_eq!(describe(&spec, &["/p/.git"]), ["rw /p", "ro /p/.git"]);
 }
 
 #[test]
-fn nothing_is_held_where_nothing_can_be_written() {
-    let walls = walls(&["/p"], &["/q/.git/hooks", "/tmp/x/y"], &[]);
+fn without_writable_roots_nothing_is_protected() {
+    let spec = spec(&["/p"], &["/q/.git/hooks", "/tmp/x/y"], &[]);
     assert_eq!(
-        told(&walls, &["/p/", "/q/.git/hooks/", "/tmp/x/"]),
+        describe(&spec, &["/p/", "/q/.git/hooks/", "/tmp/x/"]),
         ["rw /p"]
     );
 }
 
 #[test]
-fn a_link_on_the_way_is_kept_by_what_is_around_it_and_its_target_is_held() {
+fn a_link_in_a_path_is_protected_with_its_target() {
     let host = [
         "/p/.git -> store/git",
         "/p/store/git/hooks/",
@@ -199,13 +199,13 @@ fn a_link_on_the_way_is_kept_by_what_is_around_it_and_its_target_is_held() {
         "/p/file",
         "/p/other -> /etc",
     ];
-    let walls = walls(
+    let spec = spec(
         &["/p"],
         &["/p/.git/hooks", "/p/.git/commondir", "/p/.mcp.json"],
         &[],
     );
     assert_eq!(
-        told(&walls, &host),
+        describe(&spec, &host),
         [
             "ro /p",
             "rw /p/file",
@@ -216,30 +216,30 @@ fn a_link_on_the_way_is_kept_by_what_is_around_it_and_its_target_is_held() {
             "ro /p/store/git/hooks"
         ]
     );
-    let plan = Plan::of(&walls, &Fake::of(&host)).unwrap();
+    let plan = MountPlan::of(&spec, &Fake::of(&host)).unwrap();
     assert_eq!(plan.stubs, paths(&["/p/store/git/commondir"]));
 }
 
 #[test]
-fn a_link_out_of_what_can_be_written_is_only_kept() {
+fn a_link_out_of_the_writable_roots_is_only_kept() {
     let host = ["/p/a", "/p/.git -> /elsewhere", "/elsewhere/hooks/"];
-    let walls = walls(&["/p"], &["/p/.git/hooks"], &[]);
-    assert_eq!(told(&walls, &host), ["ro /p", "rw /p/a"]);
+    let spec = spec(&["/p"], &["/p/.git/hooks"], &[]);
+    assert_eq!(describe(&spec, &host), ["ro /p", "rw /p/a"]);
 }
 
 #[test]
 fn a_link_that_leads_nowhere_is_refused_and_named() {
     let host = Fake::of(&["/p/", "/p/.git -> /elsewhere"]);
-    let why = Plan::of(&walls(&["/p"], &["/p/.git/hooks"], &[]), &host).unwrap_err();
+    let why = MountPlan::of(&spec(&["/p"], &["/p/.git/hooks"], &[]), &host).unwrap_err();
     assert!(why.0.starts_with("`/p/.git` is a link"), "{why}");
 }
 
 #[test]
-fn what_may_be_read_of_a_masked_place_is_seen_and_no_more() {
-    let mut walls = walls(&["/p"], &[], &["/h"]);
-    walls.readable = paths(&["/h/s/1/spill", "/h/s/2/none"]);
+fn only_exceptions_of_a_masked_path_are_visible() {
+    let mut spec = spec(&["/p"], &[], &["/h"]);
+    spec.readable = paths(&["/h/s/1/spill", "/h/s/2/none"]);
     assert_eq!(
-        told(&walls, &["/p/", "/h/s/1/spill/x", "/h/s/2/log"]),
+        describe(&spec, &["/p/", "/h/s/1/spill/x", "/h/s/2/log"]),
         ["empty /h", "ro /h/s/1/spill", "rw /p"]
     );
 }
@@ -248,7 +248,7 @@ fn what_may_be_read_of_a_masked_place_is_seen_and_no_more() {
 fn a_root_that_was_replaced_by_a_link_is_not_written() {
     let host = ["/p/", "/p/cache -> /etc", "/etc/"];
     assert_eq!(
-        told(&walls(&["/p", "/p/cache"], &[], &[]), &host),
+        describe(&spec(&["/p", "/p/cache"], &[], &[]), &host),
         ["rw /p"]
     );
 }
@@ -262,7 +262,7 @@ fn the_deepest_word_decides() {
         "/h/p/d/key",
         "/h/p/.r/auto/",
     ];
-    let walls = walls(
+    let spec = spec(
         &["/h/p", "/h/p/.r/auto"],
         &["/h/p/.r"],
         &[
@@ -276,7 +276,7 @@ fn the_deepest_word_decides() {
         ],
     );
     assert_eq!(
-        told(&walls, &host),
+        describe(&spec, &host),
         [
             "empty /h",
             "rw /h/p",
@@ -290,30 +290,30 @@ fn the_deepest_word_decides() {
 
 #[test]
 fn a_mask_deep_in_a_root_cannot_be_renamed_away() {
-    let walls = walls(&["/p"], &[], &["/p/a/b/key"]);
+    let spec = spec(&["/p"], &[], &["/p/a/b/key"]);
     let expected = ["rw /p", "rw /p/a", "rw /p/a/b", "nothing /p/a/b/key"];
-    assert_eq!(told(&walls, &["/p/a/b/key"]), expected);
+    assert_eq!(describe(&spec, &["/p/a/b/key"]), expected);
 }
 
 #[test]
-fn a_masked_link_masks_what_it_leads_to() {
+fn a_masked_link_masks_its_target() {
     let host = ["/h/key -> /s/key", "/s/key"];
     assert_eq!(
-        told(&walls(&[], &[], &["/h/key"]), &host),
+        describe(&spec(&[], &[], &["/h/key"]), &host),
         ["nothing /s/key"]
     );
 }
 
 #[test]
-fn a_workspace_below_tmp_or_run_is_seen() {
+fn a_workspace_below_tmp_or_run_is_visible() {
     let host = ["/tmp/p/.git/hooks/", "/run/media/p/"];
-    let walls = walls(
+    let spec = spec(
         &["/tmp/p", "/run/media/p"],
         &["/tmp/p/.git/hooks"],
         &["/tmp/secret"],
     );
     assert_eq!(
-        told(&walls, &host),
+        describe(&spec, &host),
         [
             "rw /run/media/p",
             "rw /tmp/p",
@@ -324,15 +324,15 @@ fn a_workspace_below_tmp_or_run_is_seen() {
 }
 
 #[test]
-fn the_switches_of_the_machine_cannot_be_turned() {
+fn kernel_settings_cannot_be_changed() {
     let host = ["/proc/sys/", "/proc/sysrq-trigger"];
     let expected = ["ro /proc/sys", "ro /proc/sysrq-trigger"];
-    assert_eq!(told(&walls(&[], &[], &[]), &host), expected);
+    assert_eq!(describe(&spec(&[], &[], &[]), &host), expected);
 }
 
 #[test]
-fn who_works_in_tmp_itself_gets_it() {
-    let plan = Plan::of(&walls(&["/tmp"], &[], &[]), &Fake::of(&[])).unwrap();
+fn a_workspace_in_tmp_gets_the_real_tmp() {
+    let plan = MountPlan::of(&spec(&["/tmp"], &[], &[]), &Fake::of(&[])).unwrap();
     let tmp = plan
         .steps
         .iter()
@@ -341,7 +341,7 @@ fn who_works_in_tmp_itself_gets_it() {
 }
 
 #[test]
-fn of_run_only_what_programs_need_is_kept() {
+fn only_needed_parts_of_run_are_visible() {
     let host = [
         "/run/current-system -> /nix/store/x",
         "/run/opengl-driver/",
@@ -350,14 +350,14 @@ fn of_run_only_what_programs_need_is_kept() {
         "/etc/resolv.conf -> ../run/systemd/resolve/stub.conf",
         "/run/systemd/resolve/stub.conf",
     ];
-    let mut walls = walls(&[], &[], &[]);
+    let mut spec = spec(&[], &[], &[]);
     let mut expected = vec![
         "/run/current-system -> /nix/store/x",
         "ro /run/opengl-driver",
         "empty /var/run",
     ];
-    assert_eq!(told(&walls, &host), expected);
-    walls.network = true;
+    assert_eq!(describe(&spec, &host), expected);
+    spec.network = true;
     expected.insert(2, "ro /run/systemd/resolve/stub.conf");
-    assert_eq!(told(&walls, &host), expected);
+    assert_eq!(describe(&spec, &host), expected);
 }

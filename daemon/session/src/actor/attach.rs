@@ -171,8 +171,8 @@ impl Actor {
     /// The bytes of the file that hold the records from `next` on: a page, at least one record.
     fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
         let place = |seq: Seq| match self.journal.line(seq) {
-            Some(store::log::Where::Disk { offset, len }) => Some((offset, len + 1)),
-            Some(store::log::Where::Memory { .. }) | None => None,
+            Some(store::log::ByteLocation::Disk { offset, len }) => Some((offset, len + 1)),
+            Some(store::log::ByteLocation::Memory { .. }) | None => None,
         };
         let Some((start, mut len)) = place(next) else {
             return (0, 0);

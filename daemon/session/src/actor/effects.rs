@@ -238,7 +238,7 @@ impl Actor {
             let asked = AssertUnwindSafe(async {
                 match bench.seen(&call) {
                     Some(seen) => asker.ask(seen.before(), &stop).await,
-                    None => Some(hooks::Chain::default()),
+                    None => Some(hooks::HookChain::default()),
                 }
             });
             let refuse = |why, hooks| Happened::Judged {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hooks::{Hooks, What};
+use hooks::{HookPayload, Hooks};
 use proto::Body;
 use proto::CallId;
 use proto::hook::{HookEvent, HookFinished};
@@ -74,7 +74,7 @@ impl Actor {
             let mut finished = Vec::new();
             if let (Some(asker), Some(ended)) = (asker, ended) {
                 let outcome = serde_json::to_value(ended.outcome).unwrap_or_default();
-                let what = What::Stop {
+                let what = HookPayload::Stop {
                     last_text: &ended.text,
                     turn,
                     outcome: outcome.as_str().unwrap_or_default(),
@@ -116,7 +116,7 @@ impl Actor {
         };
         let (stop, reporter) = (self.life.ended.child_token(), call_reporter(&self.happened));
         tokio::spawn(async move {
-            let what = What::Waits {
+            let what = HookPayload::Waits {
                 message: &message,
                 kind,
             };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hooks::{Chain, Hooks};
+use hooks::{HookChain, Hooks};
 use proto::hook::HookFinished;
 use proto::params::Empty;
 use proto::params::approval::AnswerParams;
@@ -244,7 +244,7 @@ pub enum Happened {
         found: Result<ReasoningExtracted, String>,
     },
     /// Hooks have spoken about the first prompt that waits for them.
-    PromptAsked(Chain),
+    PromptAsked(HookChain),
     /// Hooks have been told of the turn's end.
     EndTold(Vec<HookFinished>),
     /// Settings were read again.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use hooks::{Chain, What};
+use hooks::{HookChain, HookPayload};
 use proto::hook::HookEvent;
 use proto::params::session::{PromptOutput, QueueOutput, When};
 use proto::record::PromptQueued;
@@ -86,7 +86,7 @@ impl Actor {
             let (stop, happened) = (self.life.ended.child_token(), self.happened.clone());
             self.gate.asking = Some(stop.clone());
             tokio::spawn(async move {
-                let chain = asker.ask(What::Prompt { text: &text }, &stop).await;
+                let chain = asker.ask(HookPayload::Prompt { text: &text }, &stop).await;
                 // Where it was stopped, what waited has been answered.
                 if let Some(chain) = chain {
                     let _ = happened.send(Happened::PromptAsked(chain));
@@ -110,7 +110,7 @@ impl Actor {
     }
 
     /// Hooks have spoken about the first prompt that waits.
-    pub(crate) fn prompt_asked(&mut self, chain: Chain) {
+    pub(crate) fn prompt_asked(&mut self, chain: HookChain) {
         if self.gate.asking.take().is_none() {
             return;
         }

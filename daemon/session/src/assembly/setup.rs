@@ -276,7 +276,7 @@ pub trait Assembly: Send + Sync {
 
     /// How logs get to the disk. A seam: tests lose what was not synced.
     fn syncer(&self) -> Arc<dyn store::log::Syncer> {
-        Arc::new(store::log::Kernel)
+        Arc::new(store::log::KernelSyncer)
     }
 
     /// Creates the memory of one session's tools.

@@ -7,14 +7,14 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
 use proto::record::{ChildExited, ChildSpawned};
-use store::pids::Pids;
+use store::pids::PidCounter;
 
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
 
 /// Of one session.
 pub struct Children {
-    pub pids: Arc<Pids>,
+    pub pids: Arc<PidCounter>,
     pub reporter: Reporter<CallEvent>,
 }
 

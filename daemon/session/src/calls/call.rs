@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
 use contract::{
-    Basis, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, Walls,
+    Basis, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory, ToolSet, ToolSpec,
 };
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
@@ -77,7 +77,7 @@ pub struct Ready {
     /// What stands beside its checkpoint, in the log's line.
     pub own: Option<String>,
     /// What its command may touch.
-    pub walls: Option<Arc<Walls>>,
+    pub walls: Option<Arc<SandboxSpec>>,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -108,7 +108,7 @@ impl Bench {
             progress,
             cancel,
             shells: Arc::clone(&self.shells),
-            walls: None,
+            sandbox: None,
         }
     }
 

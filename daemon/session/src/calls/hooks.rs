@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use contract::{Outcome, Tool, ToolSpec};
 use futures::FutureExt as _;
-use hooks::{Chain, Ground, Hooks, Told, What, run_all};
+use hooks::{HookChain, HookEnvironment, HookPayload, HookSession, Hooks, run_all};
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use proto::item::CallStatus;
 use proto::params::hook::{HookStatus, LastRun, ListOutput};
@@ -60,14 +60,14 @@ impl HookState {
         let workspace = &bench.workspace;
         Some(Asker {
             set: Arc::clone(&self.set),
-            ground: Ground {
+            ground: HookEnvironment {
                 spawn: Arc::clone(&bench.spawn),
                 session: bench.session,
                 env: Arc::clone(&bench.env),
                 cwd: workspace.cwd().to_path_buf(),
                 root: workspace.root().to_path_buf(),
             },
-            told: Told {
+            told: HookSession {
                 session,
                 pid: bench.session,
                 cwd: workspace.cwd().to_path_buf(),
@@ -150,13 +150,13 @@ impl HookState {
 #[derive(Clone)]
 pub struct Asker {
     set: Arc<Hooks>,
-    ground: Ground,
-    told: Told,
+    ground: HookEnvironment,
+    told: HookSession,
 }
 
 impl Asker {
     /// Asks all that are for this. `None`: it was stopped.
-    pub async fn ask(&self, what: What<'_>, stop: &CancellationToken) -> Option<Chain> {
+    pub async fn ask(&self, what: HookPayload<'_>, stop: &CancellationToken) -> Option<HookChain> {
         let asked = run_all(&self.ground, &self.set, &self.told, what, stop);
         let asked = AssertUnwindSafe(asked).catch_unwind().await;
         // Somebody waits for the answer, and would wait for ever.
@@ -164,7 +164,7 @@ impl Asker {
     }
 
     /// What nobody could be asked about is not let through, where asking lets through.
-    fn crashed(&self, what: &What<'_>) -> Chain {
+    fn crashed(&self, what: &HookPayload<'_>) -> HookChain {
         let event = what.event();
         let hook = self.set.on(event, what.tool()).next();
         let finished = HookFinished {
@@ -181,7 +181,7 @@ impl Asker {
             duration_ms: 0,
             call: what.call().cloned(),
         };
-        Chain {
+        HookChain {
             finished: vec![finished],
         }
     }
@@ -203,7 +203,7 @@ pub fn blocked(why: &str) -> Outcome {
 }
 
 /// A prompt that hooks do not let through.
-pub fn refused(chain: &Chain) -> Option<Failure> {
+pub fn refused(chain: &HookChain) -> Option<Failure> {
     let why = chain.why_blocked()?;
     let source = chain.blocked().map(|hook| hook.source.clone());
     Some(
@@ -247,8 +247,8 @@ pub struct Seen {
 
 impl Seen {
     /// As it is before it runs.
-    pub fn before(&self) -> What<'_> {
-        What::Call {
+    pub fn before(&self) -> HookPayload<'_> {
+        HookPayload::Call {
             call: &self.call,
             tool: self.tool.spec(),
             arguments: &self.arguments,
@@ -256,8 +256,8 @@ impl Seen {
     }
 
     /// As it is when it has its result.
-    pub fn after<'a>(&'a self, outcome: &'a Outcome, status: &'a str) -> What<'a> {
-        What::Result {
+    pub fn after<'a>(&'a self, outcome: &'a Outcome, status: &'a str) -> HookPayload<'a> {
+        HookPayload::Result {
             call: &self.call,
             tool: self.tool.spec(),
             arguments: &self.arguments,

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{EffectivePermissions, Family, Outcome, Spawn, Tool, ToolSet, ToolSpec, Walls};
+use contract::{
+    EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet, ToolSpec,
+};
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
 use proto::state::ApprovalMode;
@@ -82,7 +84,7 @@ pub struct Judged {
     /// What stands now where it may change something, unless it is a command.
     pub places: Places,
     /// What its command may touch.
-    pub walls: Option<Arc<Walls>>,
+    pub walls: Option<Arc<SandboxSpec>>,
 }
 
 impl<'a> Surroundings<'a> {
@@ -259,13 +261,13 @@ impl<'a> Surroundings<'a> {
             text: text.to_owned(),
             access,
             absolute: at.map(|at| at.path().to_path_buf()),
-            writable: at.is_some_and(workspace::Resolved::writable),
-            protected: at.is_some_and(workspace::Resolved::protected),
+            writable: at.is_some_and(workspace::ResolvedPath::writable),
+            protected: at.is_some_and(workspace::ResolvedPath::protected),
             // What leads through `/proc/self` leads elsewhere for the command that will follow it.
             masked: matches!(error, Some(PathError::Masked { .. }))
-                || at.is_some_and(workspace::Resolved::through_process),
+                || at.is_some_and(workspace::ResolvedPath::through_process),
             denied: matches!(error, Some(PathError::Denied { .. })),
-            holds_closed: at.is_some_and(workspace::Resolved::holds_closed),
+            holds_closed: at.is_some_and(workspace::ResolvedPath::contains_denied),
             directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
             unkept: false,
             error: error.map(|error| error.to_string()),

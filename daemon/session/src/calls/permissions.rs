@@ -9,7 +9,7 @@ use proto::record::Rules;
 use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
-use workspace::{Options, Workspace};
+use workspace::{Workspace, WorkspaceOptions};
 
 use crate::assembly::setup::{Assembly, Layered, Terms};
 use crate::calls::call::Bench;
@@ -99,7 +99,7 @@ fn open(
     cwd: &Path,
     root: &Path,
 ) -> Result<Workspace, Failure> {
-    let options = Options {
+    let options = WorkspaceOptions {
         root: root.to_path_buf(),
         cwd: cwd.to_path_buf(),
         extra_writable: terms.allow_write.clone(),

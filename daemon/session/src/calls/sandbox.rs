@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Strength, Walls};
+use contract::{SandboxSpec, SandboxStrength};
 use policy::{Access, RuleSet};
 use workspace::Workspace;
 
@@ -18,8 +18,8 @@ mod sockets;
 /// What holds one command.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
-    pub walls: Option<Arc<Walls>>,
-    pub strength: Strength,
+    pub walls: Option<Arc<SandboxSpec>>,
+    pub strength: SandboxStrength,
     /// Not everything that is closed to tools is closed by the walls.
     pub leaks: bool,
     /// Why it would run held by less than is demanded.
@@ -32,7 +32,7 @@ pub struct Around<'a> {
     pub confine: &'a SandboxSettings,
     /// The agent's own directories.
     pub masked: &'a [PathBuf],
-    pub strength: Strength,
+    pub strength: SandboxStrength,
     /// The environment of the command.
     pub env: &'a [(String, String)],
 }
@@ -44,10 +44,10 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
         return Held::default();
     }
     let made = match about.strength {
-        Strength::None => {
+        SandboxStrength::None => {
             Err("no layer of the sandbox works here (`reasonix doctor` says why)".to_owned())
         }
-        Strength::Partial | Strength::Full => temp_of(about),
+        SandboxStrength::Partial | SandboxStrength::Full => temp_of(about),
     };
     let temp = match made {
         Ok(temp) => temp,
@@ -62,10 +62,10 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     };
     let reading = about
         .workspace
-        .closed_to_reading(rules.denied_paths(Access::Read));
+        .paths_denied_to_read(rules.denied_paths(Access::Read));
     let changes = about
         .workspace
-        .closed_to_changes(rules.denied_paths(Access::Edit));
+        .paths_denied_to_edit(rules.denied_paths(Access::Edit));
     let whole_family = rules.denies_all(Access::Read) || rules.denies_all(Access::Edit);
     let roots = about.workspace.writable_roots();
     let mut write: Vec<PathBuf> = roots.iter().filter(|root| root.is_dir()).cloned().collect();
@@ -98,19 +98,19 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     // Only what could be written needs it.
     let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));
     // Without mounts nothing is closed within what may be written.
-    let open_within = about.strength == Strength::Partial && closed.iter().any(inside);
+    let open_within = about.strength == SandboxStrength::Partial && closed.iter().any(inside);
     protected.extend(changes.places.into_iter().filter(inside));
     let mut masked = about.masked.to_vec();
     masked.extend(reading.places);
     masked.extend(sockets::of(about.workspace.user_home(), about.env));
-    let whole = reading.unsure.is_empty()
-        && changes.unsure.is_empty()
+    let whole = reading.incomplete.is_empty()
+        && changes.incomplete.is_empty()
         && all_guarded
         && !whole_family
         && !everything
         && !open_within;
     Held {
-        walls: Some(Arc::new(Walls {
+        walls: Some(Arc::new(SandboxSpec {
             write,
             protected,
             masked,

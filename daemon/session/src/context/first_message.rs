@@ -30,7 +30,7 @@ pub fn context(cwd: &Path, root: &Path, shell: Option<&str>) -> String {
     if let Some(shell) = shell {
         lines.push(format!("Shell: {shell}"));
     }
-    match GitDirs::of(root).and_then(|git| git.branch()) {
+    match GitDirs::of_work_tree(root).and_then(|git| git.branch()) {
         Some(branch) => lines.push(format!("Git branch: {branch}")),
         None => lines.push("Not a git repository".into()),
     }

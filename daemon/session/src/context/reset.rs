@@ -10,7 +10,7 @@ use contract::{Asked, Codec, Fragment, Prefix, PrefixText, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
-use store::log::{LogFile, Where};
+use store::log::{ByteLocation, LogFile};
 use turn::compacting::{Digest, Job, JobEnd, Resetting};
 use turn::compaction::{self, Excerpt, Message, Part, Planned, Terms, Why};
 
@@ -380,7 +380,7 @@ fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<Message>, Failure> {
     messages.collect()
 }
 
-fn fetch(file: &LogFile, at: &Where) -> Result<Vec<u8>, Failure> {
+fn fetch(file: &LogFile, at: &ByteLocation) -> Result<Vec<u8>, Failure> {
     let bytes = file.fetch(at);
     let bytes = bytes.map_err(|error| damaged(format!("cannot read the log: {error}")))?;
     Ok(bytes.into_owned())

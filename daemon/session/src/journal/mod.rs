@@ -15,13 +15,13 @@ use crate::reporter::Reporter;
 use contract::codec::FragmentRole;
 use proto::reset::Piece;
 use proto::{Body, ErrorName, Record, Seq, SessionId};
-use store::format::{Envelope, Line, encode};
+use store::format::{Envelope, LogLine, encode};
 use store::home::Home;
-use store::log::{Index, LogFile, Tag, Trouble, Where};
+use store::log::{ByteLocation, DiskFailure, LogFile, LogIndex, MessageRole};
 
 pub struct Journal {
     file: Arc<LogFile>,
-    index: Index,
+    index: LogIndex,
     session: SessionId,
     home: Arc<Home>,
     reporter: Reporter<JournalEvent>,
@@ -42,7 +42,7 @@ pub enum JournalEvent {
     /// Everything up to here is on disk.
     Durable(Seq),
     /// The log takes no more: why, and what failed, if it can be repaired.
-    Failed(String, Option<Trouble>),
+    Failed(String, Option<DiskFailure>),
 }
 
 /// Why a session can be read, but not be worked in.
@@ -60,7 +60,7 @@ pub struct Closed {
 pub struct Broken {
     /// The last record that is on disk.
     pub upto: Seq,
-    pub trouble: Trouble,
+    pub trouble: DiskFailure,
 }
 
 /// What has to be mended.
@@ -136,7 +136,7 @@ impl Closed {
 impl Journal {
     pub fn new(
         file: LogFile,
-        index: Index,
+        index: LogIndex,
         session: SessionId,
         home: Arc<Home>,
         marked: bool,
@@ -171,7 +171,7 @@ impl Journal {
     }
 
     /// Where the line of a record is.
-    pub fn line(&self, seq: Seq) -> Option<Where> {
+    pub fn line(&self, seq: Seq) -> Option<ByteLocation> {
         self.index.line(seq)
     }
 
@@ -198,7 +198,7 @@ impl Journal {
         record: &Record,
         own: Option<&str>,
         fragment: Option<&str>,
-    ) -> Result<Line, serde_json::Error> {
+    ) -> Result<LogLine, serde_json::Error> {
         let data = record.body.to_json()?;
         let line = encode(&Envelope {
             seq: record.seq,
@@ -210,7 +210,8 @@ impl Journal {
             own,
             fragment,
         });
-        self.index.push(&line, Tag::of_kind(record.body.kind()));
+        self.index
+            .push(&line, MessageRole::of_kind(record.body.kind()));
         if matches!(record.body, Body::CacheReset(_))
             && let Ok(raw) = store::format::decode(trimmed(&line))
         {
@@ -274,11 +275,11 @@ impl Journal {
     /// A job has ended: everything up to `upto` is on disk.
     pub fn settled(&mut self, upto: Seq) {
         self.busy = false;
-        self.index.settle(upto);
+        self.index.mark_durable(upto);
     }
 
     /// A job has failed. Nothing is tried again: what an fsync lost cannot be known (I16).
-    pub fn fail(&mut self, reason: String, trouble: Option<Trouble>) {
+    pub fn fail(&mut self, reason: String, trouble: Option<DiskFailure>) {
         self.busy = false;
         let upto = self.index.durable();
         let broken = trouble.map(|trouble| Broken { upto, trouble });
@@ -327,7 +328,7 @@ impl Journal {
             follows: false,
             piece: Piece::Element { reset, element },
             role: at.role,
-            fragment: self.index.within(reset, at.fragment.clone())?,
+            fragment: self.index.line_range(reset, at.fragment.clone())?,
             line: self.index.line(reset)?,
         })
     }
@@ -341,15 +342,15 @@ impl Journal {
 }
 
 /// A line as it is read: without its newline.
-fn trimmed(line: &Line) -> &[u8] {
+fn trimmed(line: &LogLine) -> &[u8] {
     line.bytes.strip_suffix(b"\n").unwrap_or(&line.bytes)
 }
 
-fn role(tag: Tag) -> FragmentRole {
+fn role(tag: MessageRole) -> FragmentRole {
     match tag {
-        Tag::User => FragmentRole::User,
-        Tag::Assistant => FragmentRole::Assistant,
-        Tag::Tool => FragmentRole::Tool,
+        MessageRole::User => FragmentRole::User,
+        MessageRole::Assistant => FragmentRole::Assistant,
+        MessageRole::Tool => FragmentRole::Tool,
     }
 }
 
@@ -358,11 +359,11 @@ fn role(tag: Tag) -> FragmentRole {
 pub struct MessageAt {
     pub piece: Piece,
     pub role: FragmentRole,
-    pub fragment: Where,
+    pub fragment: ByteLocation,
     /// In the log no other message stands between it and the one before it.
     pub follows: bool,
     /// The whole line of its record, or of the reset that it is an element of.
-    pub line: Where,
+    pub line: ByteLocation,
 }
 
 fn write(
@@ -371,15 +372,15 @@ fn write(
     session: SessionId,
     marker: Option<bool>,
     batch: &[Arc<[u8]>],
-) -> Result<(), (String, Option<Trouble>)> {
+) -> Result<(), (String, Option<DiskFailure>)> {
     if marker == Some(true) {
         // The log was not touched.
-        let untouched = |error| (store::reason(&error), Some(Trouble::Write));
+        let untouched = |error| (store::reason(&error), Some(DiskFailure::Write));
         store::markers::mark(home, session).map_err(untouched)?;
     }
     if !batch.is_empty() {
         file.append(batch)
-            .map_err(|error| (store::reason(&error), error.trouble()))?;
+            .map_err(|error| (store::reason(&error), error.disk_failure()))?;
     }
     if marker == Some(false)
         && let Err(error) = store::markers::unmark(home, session)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use store::aside::Aside;
+use store::sidecar::Sidecar;
 use tokio::task::JoinHandle;
 
 /// How long the end of a session waits for the last job.
@@ -20,7 +20,7 @@ pub struct AsideFile {
 
 struct Slot {
     dir: PathBuf,
-    aside: Aside,
+    aside: Sidecar,
     state: Mutex<State>,
 }
 
@@ -40,7 +40,7 @@ enum Wish {
 
 impl AsideFile {
     /// `dir`: the session's.
-    pub fn new(dir: PathBuf, aside: Aside) -> Self {
+    pub fn new(dir: PathBuf, aside: Sidecar) -> Self {
         let slot = Arc::new(Slot {
             dir,
             aside,
@@ -95,8 +95,8 @@ impl Slot {
             };
             drop(state);
             let done = match wish {
-                Wish::Put(content) => store::aside::put(&self.dir, self.aside, &content),
-                Wish::Remove => store::aside::remove(&self.dir, self.aside),
+                Wish::Put(content) => store::sidecar::put(&self.dir, self.aside, &content),
+                Wish::Remove => store::sidecar::remove(&self.dir, self.aside),
             };
             if let Err(error) = done
                 && !std::mem::replace(&mut self.lock().told, true)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proto::ItemId;
 use serde::{Deserialize, Serialize};
-use store::aside::Aside;
+use store::sidecar::Sidecar;
 use tokio::time::Instant;
 use turn::Answer;
 
@@ -40,7 +40,7 @@ impl Draft {
     /// `found`: a file of an earlier life is there.
     pub fn new(dir: &Path, found: bool) -> Self {
         Self {
-            file: AsideFile::new(dir.to_path_buf(), Aside::Partial),
+            file: AsideFile::new(dir.to_path_buf(), Sidecar::Partial),
             holds: found.then_some(0),
             bytes: (0, 0),
             due: None,
@@ -116,7 +116,7 @@ impl Draft {
 
 /// The draft that an earlier life left: whether there is a file, and what can be read of it. Blocks.
 pub fn found(dir: &Path) -> (bool, Option<(ItemId, Answer)>) {
-    let Some(content) = store::aside::get(dir, Aside::Partial) else {
+    let Some(content) = store::sidecar::get(dir, Sidecar::Partial) else {
         return (false, None);
     };
     let draft = serde_json::from_slice::<DraftContent>(&content).ok();

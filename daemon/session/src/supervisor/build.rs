@@ -12,10 +12,10 @@ use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
 use proto::state::ApprovalMode;
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
-use store::log::{Index, LogFile};
+use store::log::{LogFile, LogIndex};
 use tokio::sync::{mpsc, watch};
 use turn::{Facts, Limits, Machine};
-use workspace::{Options, Workspace};
+use workspace::{Workspace, WorkspaceOptions};
 
 use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
 use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
@@ -53,7 +53,7 @@ use checkpoint::Keeper;
 pub struct Parts {
     pub created: SessionCreated,
     pub file: LogFile,
-    pub index: Index,
+    pub index: LogIndex,
     pub facts: Facts,
     pub prefix: FrozenPrefix,
     pub setup: Setup,
@@ -366,7 +366,7 @@ fn open_workspace(
     spill_dir: &Path,
     temp: Option<PathBuf>,
 ) -> Result<Workspace, Failure> {
-    let options = Options {
+    let options = WorkspaceOptions {
         root: PathBuf::from(&created.root),
         cwd: PathBuf::from(&created.cwd),
         extra_writable: setup.allow_write.clone(),
@@ -406,10 +406,10 @@ fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
 
 /// A workspace in which nothing can be done: for a session that is only read.
 fn nowhere(dir: &Path) -> Result<Workspace, Failure> {
-    let options = Options {
+    let options = WorkspaceOptions {
         root: dir.to_path_buf(),
         cwd: dir.to_path_buf(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     };
     Workspace::open(options)
         .map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))

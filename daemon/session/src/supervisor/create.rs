@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{Prefix, ToolSet};
-use hooks::What;
+use hooks::HookPayload;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
@@ -160,7 +160,7 @@ impl Supervisor {
         let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
         let mut told = Vec::new();
         if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
-            let what = What::Prompt { text: &prompt.text };
+            let what = HookPayload::Prompt { text: &prompt.text };
             let chain = asker
                 .ask(what, actor.life.ended())
                 .await
@@ -325,7 +325,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     let parts = Parts {
         created: created.clone(),
         file,
-        index: store::log::Index::new(),
+        index: store::log::LogIndex::new(),
         facts: turn::Facts::default(),
         prefix,
         setup,

@@ -69,7 +69,7 @@ impl Supervisor {
     /// What would be lost.
     async fn confirm_needed(&self, summary: &SessionSummary) -> Result<Failure, Failure> {
         let dir = self.ground.home.session_dir(summary.session);
-        let bytes = blocking(move || store::gone::bytes(&dir)).await?;
+        let bytes = blocking(move || store::session_dirs::dir_bytes(&dir)).await?;
         let (pid, turns) = (summary.pid, summary.turns);
         let name = summary.name.as_deref();
         let named = name.map_or_else(String::new, |name| format!(" (`{name}`)"));
@@ -210,7 +210,7 @@ impl Supervisor {
     /// is removed at leisure.
     pub(crate) async fn sweep_gone(&self) {
         let home = Arc::clone(&self.ground.home);
-        let found = blocking(move || store::gone::sweep(&home)).await;
+        let found = blocking(move || store::session_dirs::sweep(&home)).await;
         let left = match found {
             Ok(Ok(left)) => left,
             Ok(Err(error)) => return tracing::warn!(%error, "the sessions cannot be listed"),
@@ -221,7 +221,7 @@ impl Supervisor {
         }
         tokio::task::spawn_blocking(move || {
             for dir in left {
-                if let Err(error) = store::gone::clear(&dir) {
+                if let Err(error) = store::session_dirs::remove_dir(&dir) {
                     tracing::warn!(%error, "the rest of a session that is gone stays");
                 }
             }
@@ -242,7 +242,7 @@ async fn leaves(handle: &SessionHandle, urge: Urge) -> bool {
 
 /// Removes everything that there is of a session. Blocks.
 fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, Failure> {
-    let bytes = store::gone::bytes(&home.session_dir(session));
+    let bytes = store::session_dirs::dir_bytes(&home.session_dir(session));
     let failed = |what: &str, reason: String| {
         Failure::new(
             ErrorName::Storage,
@@ -252,7 +252,7 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
     };
     // On disk before the session goes: no sum gets smaller (a line too many does not count).
     stats::close_books(home, session).map_err(|reason| failed("its usage is not kept", reason))?;
-    let aside = store::gone::set_aside(home, session)
+    let aside = store::session_dirs::unpublish(home, session)
         .map_err(|error| failed("its directory stays", store::reason(&error)))?;
     // From here on it is gone; what fails now is only in the way.
     if let Err(error) = store::markers::unmark(home, session) {
@@ -262,7 +262,7 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
         tracing::warn!(%session, %error, "the catalog still has a deleted session");
     }
     if let Some(aside) = aside
-        && let Err(error) = store::gone::clear(&aside)
+        && let Err(error) = store::session_dirs::remove_dir(&aside)
     {
         tracing::warn!(%session, %error, "the rest of a deleted session stays until the next start");
     }

@@ -14,7 +14,7 @@ use proto::params::history::{ForkOutput, ForkParams};
 use proto::record::{Origin, SessionCreated, SessionSet, SessionState};
 use proto::state::{Kind, State};
 use proto::{Body, ErrorName, Failure, Pid, Seq, SessionId, SessionOptions, Stamp};
-use store::blob::{BlobId, Blobs};
+use store::blob::{BlobId, BlobStore};
 use store::format::{Envelope, RawRecord, encode};
 use store::home::Home;
 use store::log::LogFile;
@@ -178,8 +178,8 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
     let created = first_record((&source, &then), params, pid, turn);
-    let unborn = store::gone::unborn_dir(home, params.fork);
-    let filled = store::gone::clear(&unborn)
+    let unborn = store::session_dirs::staging_dir(home, params.fork);
+    let filled = store::session_dirs::remove_dir(&unborn)
         .map_err(|error| store::reason(&error))
         .and_then(|()| {
             let file = LogFile::create(&unborn).map_err(|error| store::reason(&error))?;
@@ -205,7 +205,7 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
         })
         .and_then(|()| publish(home, params.fork));
     filled.map_err(|reason| {
-        if let Err(error) = store::gone::clear(&unborn) {
+        if let Err(error) = store::session_dirs::remove_dir(&unborn) {
             tracing::warn!(%error, "the rest of a fork that was not made stays until the next start");
         }
         storage(format!("The fork cannot be written: {reason}"))
@@ -213,7 +213,7 @@ fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Resu
 }
 
 fn publish(home: &Home, fork: SessionId) -> Result<(), String> {
-    store::gone::publish(home, fork).map_err(|error| store::reason(&error))
+    store::session_dirs::publish(home, fork).map_err(|error| store::reason(&error))
 }
 
 /// Reads the origin, up to where it is damaged.
@@ -344,8 +344,8 @@ fn first_record(
 /// The log of a fork in the making.
 struct Copy {
     file: LogFile,
-    from: Blobs,
-    to: Blobs,
+    from: BlobStore,
+    to: BlobStore,
     seq: Seq,
     batch: Vec<Arc<[u8]>>,
     bytes: usize,
@@ -363,8 +363,8 @@ impl Copy {
     fn new(file: LogFile, from: std::path::PathBuf, to: &Path) -> Self {
         Self {
             file,
-            from: Blobs::new(&from),
-            to: Blobs::new(to),
+            from: BlobStore::new(&from),
+            to: BlobStore::new(to),
             seq: Seq(0),
             batch: Vec::new(),
             bytes: 0,

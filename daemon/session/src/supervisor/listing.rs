@@ -12,7 +12,7 @@ use proto::params::question::Question;
 use proto::params::session::{ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary};
 use proto::state::State;
 use proto::{ErrorName, Event, Failure, Seq, SessionId};
-use store::catalog::{CatalogError, Found};
+use store::catalog::{CatalogError, SessionLookup};
 use store::home::Home;
 
 use crate::actor::follow;
@@ -43,14 +43,14 @@ impl Supervisor {
         let (catalog, wanted) = (Arc::clone(&self.catalog), text.to_owned());
         self.ground.catalog.flush().await;
         match blocking(move || catalog.find(&wanted)).await? {
-            Ok(Found::One(summary)) => Ok(summary.session),
-            Ok(Found::Many(names)) => Err(Failure::new(
+            Ok(SessionLookup::One(summary)) => Ok(summary.session),
+            Ok(SessionLookup::Many(names)) => Err(Failure::new(
                 ErrorName::Ambiguous,
                 format!("`{text}` fits several sessions: {}.", names.join(", ")),
                 "Give more of the id, or the pid.",
             )
             .with("candidates", names)),
-            Ok(Found::None(nearest)) => {
+            Ok(SessionLookup::None(nearest)) => {
                 let hint = match nearest.first() {
                     Some(near) => {
                         format!("Did you mean `{near}`? `reasonix ls` lists the sessions.")

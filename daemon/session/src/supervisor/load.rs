@@ -6,10 +6,10 @@ use std::sync::{Arc, Weak};
 use contract::KnownState;
 use proto::record::CheckpointCreated;
 use proto::{Body, ErrorName, Failure, Seq, SessionId};
-use store::aside::Aside;
 use store::home::Home;
-use store::log::{Index, LogFile};
-use store::pids::Pids;
+use store::log::{LogFile, LogIndex};
+use store::pids::PidCounter;
+use store::sidecar::Sidecar;
 use turn::{Facts, RecoverPolicy};
 
 use crate::actor::handle::SessionHandle;
@@ -33,7 +33,7 @@ pub struct Ground {
     pub home: Arc<Home>,
     pub assembly: Arc<dyn Assembly>,
     pub catalog: CatalogFeed,
-    pub pids: Arc<Pids>,
+    pub pids: Arc<PidCounter>,
     /// Who owns the sessions.
     pub supervisor: Weak<Supervisor>,
     /// What they may use, and have used.
@@ -43,7 +43,7 @@ pub struct Ground {
 /// A session read from its log.
 pub struct Read {
     pub file: LogFile,
-    pub index: Index,
+    pub index: LogIndex,
     pub facts: Facts,
     pub prefix: FrozenPrefix,
     pub repair: Option<String>,
@@ -62,7 +62,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
     let mut elements = Vec::new();
     let mut known = Knowledge::default();
-    let left = store::aside::get(&dir, Aside::Seen).and_then(|content| Left::read(&content));
+    let left = store::sidecar::get(&dir, Sidecar::Seen).and_then(|content| Left::read(&content));
     let mut missed = left.map(Digest::new);
     let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
         if let Some(own) = raw.own
@@ -116,7 +116,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
     });
     let upto = opened.index.last();
     let shown = facts.shown_upto(upto);
-    let trouble = opened.trouble;
+    let trouble = opened.disk_failure;
     let refused = opened.read_only.map(|reason| match trouble {
         Some(trouble) => Closed::by_disk(reason, Some(Broken { upto, trouble })),
         None => Closed::new(Cause::Log, reason),

@@ -29,7 +29,7 @@ use proto::state::State;
 use proto::{ErrorName, Failure, Pid, SessionId};
 use store::catalog::Catalog;
 use store::home::Home;
-use store::pids::Pids;
+use store::pids::PidCounter;
 use tokio::sync::{OnceCell, watch};
 
 use crate::actor::departure::{Cloakroom, Kept};
@@ -88,7 +88,7 @@ impl Supervisor {
     pub fn new(
         home: Arc<Home>,
         catalog: Arc<Catalog>,
-        pids: Arc<Pids>,
+        pids: Arc<PidCounter>,
         assembly: Arc<dyn Assembly>,
     ) -> std::io::Result<Arc<Self>> {
         Self::with(home, catalog, pids, assembly, Residence::default())
@@ -101,7 +101,7 @@ impl Supervisor {
     pub fn with(
         home: Arc<Home>,
         catalog: Arc<Catalog>,
-        pids: Arc<Pids>,
+        pids: Arc<PidCounter>,
         assembly: Arc<dyn Assembly>,
         residence: Residence,
     ) -> std::io::Result<Arc<Self>> {

@@ -44,7 +44,7 @@ impl Supervisor {
                 None
             } else if dry_run {
                 let dir = self.ground.home.session_dir(summary.session);
-                Some(blocking(move || store::gone::bytes(&dir)).await?)
+                Some(blocking(move || store::session_dirs::dir_bytes(&dir)).await?)
             } else {
                 self.refuse_when_closing()?;
                 self.pruned(&summary).await

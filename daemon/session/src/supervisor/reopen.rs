@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::record::SessionCreated;
 use proto::{Body, Failure, SessionId};
-use store::log::{Renewed, renew};
+use store::log::{RenewOutcome, renew};
 use tokio::sync::watch;
 
 use crate::actor::handle::{Reopen, Seen, SessionHandle};
@@ -149,16 +149,16 @@ impl Supervisor {
     }
 }
 
-fn told(renewed: &Renewed, reason: &str) -> String {
+fn told(renewed: &RenewOutcome, reason: &str) -> String {
     let what = match renewed {
-        Renewed::Sound | Renewed::Cut { .. } => String::new(),
-        Renewed::Copied { kept: Some(kept) } => {
+        RenewOutcome::Sound | RenewOutcome::Cut { .. } => String::new(),
+        RenewOutcome::Copied { kept: Some(kept) } => {
             format!(
                 " It is a new file now; the old one is `{}`.",
                 kept.display()
             )
         }
-        Renewed::Copied { kept: None } => " It is a new file now.".to_owned(),
+        RenewOutcome::Copied { kept: None } => " It is a new file now.".to_owned(),
     };
     format!(
         "The log could not be written for a while ({reason}). It can be again; what was refused meanwhile did not happen.{what}"

@@ -17,9 +17,9 @@ use proto::outcome::UsageTotals;
 use proto::params::history::{StatsOutput, StatsParams, StatsRow};
 use proto::record::Purpose;
 use proto::{Failure, Pid, Seq, SessionId, Stamp};
-use store::books;
-use store::catalog::{Catalog, CatalogError, Listed};
+use store::catalog::{Catalog, CatalogError, CountedSession};
 use store::home::Home;
+use store::usage_ledger;
 
 pub(crate) use self::counting::close_books;
 use self::counting::count;
@@ -77,7 +77,7 @@ impl Wanted {
     fn new(params: &StatsParams, session: Option<SessionId>) -> Self {
         Self {
             // The quarter that it is in counts whole.
-            since: params.since.map(books::quarter),
+            since: params.since.map(usage_ledger::quarter_start),
             session,
             cwd: params.cwd.clone(),
             ahead_ms: i64::from(params.utc_offset_minutes) * 60_000,
@@ -105,7 +105,7 @@ fn sum(
 ) -> Result<StatsOutput, CatalogError> {
     // What has no directory is gone, whatever else still knows it; what has one tells by its log, whatever the books say.
     let there = there(home)?;
-    let mut listed = catalog.listed()?;
+    let mut listed = catalog.counted_sessions()?;
     listed.retain(|entry| there.contains(&entry.session));
     listed.retain(|entry| wanted.is_of(entry.session, &entry.cwd));
     count_new(home, catalog, live, &listed);
@@ -124,7 +124,7 @@ fn sum(
             sums.add(used.at, of, used.turns, &used.usage);
         }
     }
-    match books::read(home) {
+    match usage_ledger::read(home) {
         Ok(entries) => {
             for entry in entries {
                 if !there.contains(&entry.session) && sums.wanted.is_of(entry.session, &entry.cwd) {
@@ -162,7 +162,12 @@ fn there(home: &Home) -> Result<HashSet<SessionId>, CatalogError> {
 }
 
 /// Counts what has come to logs since they were counted last. Blocks.
-fn count_new(home: &Home, catalog: &Catalog, live: &HashMap<SessionId, Seq>, listed: &[Listed]) {
+fn count_new(
+    home: &Home,
+    catalog: &Catalog,
+    live: &HashMap<SessionId, Seq>,
+    listed: &[CountedSession],
+) {
     for entry in listed {
         let upto = live.get(&entry.session).copied();
         if upto.unwrap_or(entry.seq) <= entry.counted.seq {

@@ -7,7 +7,7 @@ use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::session::Until;
 use proto::record::{Level, Notice, ToolFinished, Usage};
 use proto::{Body, CallId, Record, Seq, Stamp};
-use store::aside::{self, Aside};
+use store::sidecar::{self, Sidecar};
 
 use super::fixtures::prompt;
 use super::house::{House, Scripted, begin, next_of, until, watching};
@@ -171,7 +171,7 @@ async fn who_comes_back_is_told_what_happened_also_after_a_crash() {
     assert_eq!(away.outcome, Some(OutcomeKind::Completed));
     drop(machine);
     until("the file is written", || {
-        aside::get(&house.dir(), Aside::Seen).is_some_and(|seen| {
+        sidecar::get(&house.dir(), Sidecar::Seen).is_some_and(|seen| {
             Left::read(&seen).is_some_and(|seen| seen.seq == left && seen.since == away.since)
         })
     })
@@ -199,7 +199,7 @@ async fn a_turn_that_a_person_saw_end_is_not_told_after_a_crash() {
     let ended = ended.filter(|record| matches!(record.body, Body::TurnEnded(_)));
     let ended = ended.map(|record| record.seq).next().unwrap();
     until("it is noted", || {
-        let seen = aside::get(&house.dir(), Aside::Seen).and_then(|seen| Left::read(&seen));
+        let seen = sidecar::get(&house.dir(), Sidecar::Seen).and_then(|seen| Left::read(&seen));
         seen.is_some_and(|seen| seen.seq >= ended)
     })
     .await;

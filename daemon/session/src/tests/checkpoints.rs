@@ -197,8 +197,7 @@ async fn where_the_index_cannot_be_read_it_is_told_what_is_not_kept() {
     assert_eq!(
         told.notes,
         [
-            "Turn 1: Changes by commands to files that git tracks and ignores cannot be taken back: git's index is \
-            written in a way that is not known here."
+            "Turn 1: Changes by commands to files that git tracks and ignores cannot be taken back: git's index has an unsupported format."
         ]
     );
 }

@@ -174,7 +174,9 @@ async fn a_crash_over_a_deletion_leaves_the_session_or_nothing() {
     assert_eq!(requests(&world).await, 2);
     world.supervisor.shutdown().await;
     // Behind it: the catalog does not know yet, and the files are still there.
-    store::gone::set_aside(&world.home, id).unwrap().unwrap();
+    store::session_dirs::unpublish(&world.home, id)
+        .unwrap()
+        .unwrap();
     world.restart().await;
     world.supervisor.fill().await.unwrap();
     assert_eq!(requests(&world).await, 2);

@@ -187,6 +187,6 @@ pub fn supervise(
     residence: Residence,
 ) -> Arc<Supervisor> {
     let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
-    let pids = Arc::new(store::pids::Pids::open(home).unwrap());
+    let pids = Arc::new(store::pids::PidCounter::open(home).unwrap());
     Supervisor::with(Arc::clone(home), catalog, pids, assembly, residence).unwrap()
 }

@@ -32,7 +32,7 @@ fn daemon(dir: &Path) -> Daemon {
 fn daemon_that_plays(dir: &Path, cassette: &str) -> Daemon {
     let home = Arc::new(Home::open(&dir.join("home")).unwrap());
     let catalog = Arc::new(store::catalog::Catalog::open(&home).unwrap().catalog);
-    let pids = Arc::new(store::pids::Pids::open(&home).unwrap());
+    let pids = Arc::new(store::pids::PidCounter::open(&home).unwrap());
     let script = Arc::new(Scripted::new(cassette));
     let assembly = Arc::clone(&script) as Arc<dyn crate::Assembly>;
     let supervisor = Supervisor::new(Arc::clone(&home), catalog, pids, assembly).unwrap();

@@ -14,7 +14,7 @@ use proto::state::{ApprovalMode, OnAsk};
 use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
 use serde_json::Value;
 use store::home::Home;
-use store::log::{Index, LogFile, Syncer};
+use store::log::{LogFile, LogIndex, Syncer};
 use tokio::sync::oneshot;
 
 use super::fixtures::{self, Marker, Stops};
@@ -254,7 +254,7 @@ pub fn begin_with(
         home: Arc::clone(&home),
         assembly: Arc::clone(&script) as Arc<dyn Assembly>,
         catalog: feed,
-        pids: Arc::new(store::pids::Pids::open(&home).unwrap()),
+        pids: Arc::new(store::pids::PidCounter::open(&home).unwrap()),
         supervisor: std::sync::Weak::new(),
         ledger: Arc::new(crate::request::budget::Ledger::new(
             Arc::clone(&script) as Arc<dyn Assembly>,
@@ -273,7 +273,7 @@ pub fn begin_with(
     let parts = Parts {
         created: created.clone(),
         file,
-        index: Index::new(),
+        index: LogIndex::new(),
         facts: turn::Facts::default(),
         prefix,
         setup,

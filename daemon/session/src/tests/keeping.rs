@@ -8,7 +8,7 @@ use proto::params::session::Until;
 use proto::state::WaitingFor;
 use proto::{Body, ItemId, Pid, Seq, Stamp};
 use serde_json::Value;
-use store::aside::{self, Aside};
+use store::sidecar::{self, Sidecar};
 use turn::RecoverPolicy;
 
 use super::house::{House, Scripted, begin, next_of, until, watching};
@@ -19,7 +19,7 @@ const SLOW: &str =
     r#"{"text":"abcdefghijklmnopqr","reasoning":"hm","chunk_bytes":3,"delay_ms":400}"#;
 
 fn kept(house: &House) -> Option<Value> {
-    let content = aside::get(&house.dir(), Aside::Partial)?;
+    let content = sidecar::get(&house.dir(), Sidecar::Partial)?;
     Some(serde_json::from_slice(&content).expect("the file is whole: it is put in place"))
 }
 
@@ -129,13 +129,13 @@ async fn what_cannot_be_read_of_an_earlier_life_is_as_good_as_absent() {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
     house.handle.wait(Until::Turn).await.unwrap();
-    aside::put(&house.dir(), Aside::Partial, b"{\"item\":\"m").unwrap();
-    aside::put(&house.dir(), Aside::Seen, b"\0").unwrap();
+    sidecar::put(&house.dir(), Sidecar::Partial, b"{\"item\":\"m").unwrap();
+    sidecar::put(&house.dir(), Sidecar::Seen, b"\0").unwrap();
     house
         .crash(Scripted::new(""), Some(RecoverPolicy::Continue))
         .await;
     until("it is cleared away", || {
-        aside::get(&house.dir(), Aside::Partial).is_none()
+        sidecar::get(&house.dir(), Sidecar::Partial).is_none()
     })
     .await;
     assert_eq!(house.handle.summary().turns, 1);
@@ -178,17 +178,17 @@ fn only_what_could_be_seen_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_newest_wish_is_what_stands_in_the_end() {
     let dir = tempfile::tempdir().unwrap();
-    let mut file = crate::journal::sidecar::AsideFile::new(dir.path().to_path_buf(), Aside::Seen);
+    let mut file = crate::journal::sidecar::AsideFile::new(dir.path().to_path_buf(), Sidecar::Seen);
     let newest = |number: u64| number.to_string().into_bytes();
     for number in 0..1_000 {
         file.put(newest(number));
     }
     file.rest().await;
-    assert_eq!(aside::get(dir.path(), Aside::Seen), Some(newest(999)));
+    assert_eq!(sidecar::get(dir.path(), Sidecar::Seen), Some(newest(999)));
     file.put(newest(1_000));
     file.remove();
     file.rest().await;
-    assert_eq!(aside::get(dir.path(), Aside::Seen), None);
+    assert_eq!(sidecar::get(dir.path(), Sidecar::Seen), None);
     // A directory that is gone fails nobody.
     let path = Arc::new(dir.path().to_path_buf());
     drop(dir);

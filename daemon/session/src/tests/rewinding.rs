@@ -8,7 +8,7 @@ use proto::params::history::{RewindParams, What};
 use proto::record::{FileState, RewoundResult};
 use proto::{Body, ErrorName, Pid, RequestId};
 use serde_json::json;
-use workspace::{Options, Workspace};
+use workspace::{Workspace, WorkspaceOptions};
 
 use super::workshop::{Programs, Workshop, has_git, results, run};
 use checkpoint::Keeper;
@@ -457,11 +457,11 @@ async fn what_a_command_did_that_was_cut_off_goes_back_when_it_is_forced() {
 
 /// A keeper beside the session's own, and the project's path.
 fn keeper(shop: &Workshop, programs: Programs) -> Arc<Keeper> {
-    let workspace = Workspace::open(Options {
+    let workspace = Workspace::open(WorkspaceOptions {
         root: shop.project.clone(),
         cwd: shop.project.clone(),
         user_home: "/nonexistent".into(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     });
     let workspace = Arc::new(workspace.unwrap());
     let dir = shop.project.parent().unwrap().join("keeper");

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proto::hello::Role;
 use proto::live::{ClientPresence, Delta, Live, Snapshot, Sync};
 use proto::{Failure, ItemId, Pid, Record, Seq, Stamp};
-use store::format::Line;
+use store::format::LogLine;
 use store::log::LogFile;
 use tokio::sync::mpsc;
 
@@ -165,7 +165,7 @@ impl Fanout {
     }
 
     /// A durable event, to be sent when its record is on disk.
-    pub fn record(&mut self, record: &Record, line: &Line) {
+    pub fn record(&mut self, record: &Record, line: &LogLine) {
         let data = std::str::from_utf8(&line.bytes[line.data.clone()]).unwrap_or("null");
         let text = event_text(
             Some(record.seq),

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use proto::live::{Away, Live, Snapshot, Sync};
 use proto::{Body, Failure, ItemId, Pid, Record, Seq, Stamp};
-use store::aside::Aside;
-use store::format::Line;
+use store::format::LogLine;
+use store::sidecar::Sidecar;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -53,7 +53,7 @@ impl Viewers {
             joining: Vec::new(),
             gone,
             absence: Absence::new(missed),
-            seen_file: AsideFile::new(dir, Aside::Seen),
+            seen_file: AsideFile::new(dir, Sidecar::Seen),
             turn_ended_at: None,
             frame_due: None,
         }
@@ -64,7 +64,7 @@ impl Viewers {
     }
 
     /// A record was appended: it is sent when it is on disk, and missed if nobody is there.
-    pub fn record(&mut self, record: &Record, line: &Line) {
+    pub fn record(&mut self, record: &Record, line: &LogLine) {
         self.fanout.record(record, line);
         self.absence.appended(record);
         if matches!(record.body, Body::TurnEnded(_)) {

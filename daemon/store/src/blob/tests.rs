@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn a_blob_is_named_by_its_content_and_kept_once() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let blobs = Blobs::new(dir.path());
+    let blobs = BlobStore::new(dir.path());
     let id = blobs.put(b"abc").expect("it can be put");
     assert_eq!(
         id.to_string(),
@@ -26,9 +26,9 @@ fn a_blob_is_named_by_its_content_and_kept_once() {
 }
 
 #[test]
-fn a_cut_blob_is_put_again() {
+fn a_truncated_blob_is_written_again() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let blobs = Blobs::new(dir.path());
+    let blobs = BlobStore::new(dir.path());
     let id = blobs.put(b"abc").expect("it can be put");
     fs::write(blobs.path(id), "a").expect("it is ours");
     blobs.put(b"abc").expect("it can be put again");
@@ -38,7 +38,7 @@ fn a_cut_blob_is_put_again() {
 #[test]
 fn ranges_end_where_the_blob_ends() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let blobs = Blobs::new(dir.path());
+    let blobs = BlobStore::new(dir.path());
     let id = blobs.put(b"0123456789").expect("it can be put");
     let read = |offset, len| blobs.read(id, offset, len).expect("it can be read");
     assert_eq!(read(2, 3), b"234");
@@ -46,13 +46,13 @@ fn ranges_end_where_the_blob_ends() {
     assert_eq!(read(10, 1), b"");
     assert_eq!(read(u64::MAX, 1), b"");
     assert_eq!(blobs.len(id).expect("it is there"), 10);
-    assert!(blobs.read(BlobId::of(b"else"), 0, 1).is_err());
+    assert!(blobs.read(BlobId::from_content(b"else"), 0, 1).is_err());
 }
 
 #[test]
 fn only_64_lower_case_digits_name_a_blob() {
-    let good = BlobId::of(b"abc").to_string();
-    assert_eq!(good.parse(), Ok(BlobId::of(b"abc")));
+    let good = BlobId::from_content(b"abc").to_string();
+    assert_eq!(good.parse(), Ok(BlobId::from_content(b"abc")));
     for bad in [
         "",
         "../../etc/passwd",
@@ -60,14 +60,14 @@ fn only_64_lower_case_digits_name_a_blob() {
         &good.to_uppercase(),
         &format!("{good}0"),
     ] {
-        assert_eq!(bad.parse::<BlobId>(), Err(NotABlobId), "{bad}");
+        assert_eq!(bad.parse::<BlobId>(), Err(InvalidBlobId), "{bad}");
     }
 }
 
 #[test]
 fn sweeping_removes_what_an_interrupted_put_left() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let blobs = Blobs::new(dir.path());
+    let blobs = BlobStore::new(dir.path());
     blobs.sweep().expect("nothing is there yet");
     let id = blobs.put(b"abc").expect("it can be put");
     fs::write(dir.path().join("blobs/.new-1"), "ab").expect("it is ours");
@@ -88,7 +88,7 @@ fn a_blob_of_another_session_outlives_it() {
     for dir in [&one, &other] {
         std::fs::create_dir(dir).unwrap();
     }
-    let (from, to) = (Blobs::new(&one), Blobs::new(&other));
+    let (from, to) = (BlobStore::new(&one), BlobStore::new(&other));
     let id = from.put(b"content").unwrap();
     for _ in 0..2 {
         to.adopt(&from, id).unwrap();
@@ -96,5 +96,5 @@ fn a_blob_of_another_session_outlives_it() {
     std::fs::remove_dir_all(&one).unwrap();
     assert_eq!(to.read(id, 0, 100).unwrap(), b"content");
     assert!(from.len(id).is_err());
-    assert!(to.adopt(&from, BlobId::of(b"none")).is_err());
+    assert!(to.adopt(&from, BlobId::from_content(b"none")).is_err());
 }

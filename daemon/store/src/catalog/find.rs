@@ -1,31 +1,32 @@
-//! Finds the session that a person means by what they typed.
+//! Finds the session that a user's text refers to.
 
 use proto::params::session::SessionSummary;
 use proto::{Pid, SessionId, near};
 use rusqlite::{Connection, params};
 
-use super::{CatalogError, Doing, by_id, by_pid, from_sql};
+use super::{CatalogError, SqlContext, by_id, by_pid, from_sql};
 
-/// The least a prefix of a UUID must have.
+/// Minimum length of a UUID prefix.
 const PREFIX_MIN: usize = 4;
-/// Nothing that names a session is longer.
+/// Longest text that can name a session.
 const TEXT_MAX: usize = 256;
-/// Sessions that are listed when several fit.
-const TOLD_MAX: usize = 5;
-/// So many of the newest names are compared with one that fits none.
+/// How many candidates to list.
+const SUGGESTED_MAX: usize = 5;
+/// How many of the newest names to compare for suggestions.
 const COMPARED_MAX: i64 = 500;
 
-/// What a look-up came to.
+/// Result of a look-up.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum SessionLookup {
     One(Box<SessionSummary>),
-    /// Several fit. Each as a pid, with its name where it has one: `12 (build)`. The newest ones only.
+    /// Several sessions match. The newest ones, as a pid with the name if there is one: `12
+    /// (build)`.
     Many(Vec<String>),
-    /// None fits. Names that are nearly the same.
+    /// No session matches. Similar names.
     None(Vec<String>),
 }
 
-pub(super) fn find(connection: &Connection, text: &str) -> Result<Found, CatalogError> {
+pub(super) fn find(connection: &Connection, text: &str) -> Result<SessionLookup, CatalogError> {
     let bad = |why| CatalogError::BadName {
         text: text.chars().take(40).collect(),
         why,
@@ -42,45 +43,47 @@ pub(super) fn find(connection: &Connection, text: &str) -> Result<Found, Catalog
     if let Some(pid) = pid(text)
         && let Some(summary) = by_pid(connection, pid)?
     {
-        return Ok(Found::One(Box::new(summary)));
+        return Ok(SessionLookup::One(Box::new(summary)));
     }
     if let Some(session) = uuid(text) {
         let summary = by_id(connection, session)?;
-        return Ok(summary.map_or(Found::None(Vec::new()), |one| Found::One(Box::new(one))));
+        return Ok(summary.map_or(SessionLookup::None(Vec::new()), |one| {
+            SessionLookup::One(Box::new(one))
+        }));
     }
     let fits = candidates(connection, text)?;
     match &fits[..] {
-        [] => Ok(Found::None(nearest(connection, text)?)),
+        [] => Ok(SessionLookup::None(nearest(connection, text)?)),
         [(pid, _)] => match by_pid(connection, *pid)? {
-            Some(summary) => Ok(Found::One(Box::new(summary))),
-            None => Ok(Found::None(Vec::new())),
+            Some(summary) => Ok(SessionLookup::One(Box::new(summary))),
+            None => Ok(SessionLookup::None(Vec::new())),
         },
-        several => Ok(Found::Many(several.iter().map(told).collect())),
+        several => Ok(SessionLookup::Many(several.iter().map(describe).collect())),
     }
 }
 
-/// A pid as it is shown: without leading zeros, which only a UUID can have.
+/// Parses a pid without leading zeros. Only a UUID can begin with a zero.
 fn pid(text: &str) -> Option<Pid> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let shown = digits && !text.starts_with('0');
     text.parse().ok().filter(|_| shown).map(Pid)
 }
 
-/// A whole UUID, with hyphens.
+/// Parses a whole UUID with hyphens.
 fn uuid(text: &str) -> Option<SessionId> {
     text.parse().ok().filter(|_| text.len() == 36)
 }
 
-/// Sessions whose UUID starts with `text` or whose name it is, newest first. A text that is both is
-/// not guessed at.
+/// Sessions whose UUID starts with `text` or whose name is `text`, newest first. If both kinds
+/// match, all are returned.
 fn candidates(
     connection: &Connection,
     text: &str,
 ) -> Result<Vec<(Pid, Option<String>)>, CatalogError> {
     let hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
     let prefix = (text.len() >= PREFIX_MIN && text.bytes().all(hex)).then(|| text.to_lowercase());
-    // All that starts with the prefix sorts below the prefix with a character that no UUID has.
-    let behind = prefix.as_ref().map(|prefix| format!("{prefix}g"));
+    // Every id with this prefix sorts before the prefix followed by a character that no UUID has.
+    let past_prefix = prefix.as_ref().map(|prefix| format!("{prefix}g"));
     let mut statement = connection
         .prepare_cached(
             "SELECT pid, name FROM session
@@ -88,16 +91,16 @@ fn candidates(
              ORDER BY pid DESC LIMIT ?4",
         )
         .doing("read")?;
-    let limit = i64::try_from(TOLD_MAX).unwrap_or(i64::MAX);
+    let limit = i64::try_from(SUGGESTED_MAX).unwrap_or(i64::MAX);
     let rows = statement
-        .query_map(params![prefix, behind, text, limit], |row| {
+        .query_map(params![prefix, past_prefix, text, limit], |row| {
             Ok((from_sql(row.get(0)?), row.get(1)?))
         })
         .doing("read")?;
     rows.collect::<Result<_, _>>().doing("read")
 }
 
-fn told((pid, name): &(Pid, Option<String>)) -> String {
+fn describe((pid, name): &(Pid, Option<String>)) -> String {
     match name {
         Some(name) => format!("{pid} ({name})"),
         None => pid.to_string(),

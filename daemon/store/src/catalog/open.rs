@@ -1,4 +1,4 @@
-//! Opens the catalog, or makes a new one where the old one cannot be used.
+//! Opens the catalog, or creates a new one if the old one is unusable.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
 
-use super::{Catalog, CatalogError, Doing};
-use crate::disk::{At, Fault, private, reason};
+use super::{Catalog, CatalogError, SqlContext};
+use crate::disk::{DiskError, IoContext, private, reason};
 use crate::home::Home;
 
-/// Changes with the table, and with what a summary must have.
+/// Increase it when the table or the required fields of a summary change.
 const VERSION: i64 = 4;
 
 const SCHEMA: &str = "
@@ -53,105 +53,108 @@ const SCHEMA: &str = "
 const PROBE: &str =
     "SELECT pid, session, name, cwd, state, labels, active_at, summary FROM session LIMIT 0";
 
-/// How long to wait for another process that has the database, such as a backup.
+/// How long to wait for another process that locks the database, such as a backup.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Whether the catalog has to be filled from the logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fresh {
-    /// It was there.
-    No,
-    /// It was there, but nobody has called `mark_filled` since it was made or cleared.
-    Unfinished,
-    /// There was none.
+pub enum CatalogState {
+    /// It exists and is filled.
+    Filled,
+    /// It exists, but `mark_filled` was not called after it was created or cleared.
+    Unfilled,
+    /// It did not exist.
     New,
-    /// There was one that could not be used; it stands beside the new one as `reasonix.db.unusable`.
-    Remade { why: String },
+    /// The old one was unusable and is now `reasonix.db.unusable`.
+    Rebuilt { why: String },
 }
 
-/// A catalog that was opened.
+/// An opened catalog.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedCatalog {
     pub catalog: Catalog,
-    pub fresh: Fresh,
+    pub state: CatalogState,
 }
 
 impl Catalog {
-    /// Opens the catalog of a home, and makes a new one where there is none that can be used.
+    /// Opens the catalog of a home. Creates a new one if there is none or the old one is unusable.
     ///
     /// # Errors
-    /// The disk does not want one, or another process keeps it locked.
-    pub fn open(home: &Home) -> Result<Opened, CatalogError> {
+    /// The disk refuses a new one, or another process keeps the database locked.
+    pub fn open(home: &Home) -> Result<OpenedCatalog, CatalogError> {
         let path = home.catalog();
-        let (connection, fresh) = match attempt(&path) {
-            Ok((connection, true)) => (connection, Fresh::New),
-            Ok((connection, false)) => (connection, Fresh::No),
-            Err(Refused::Unusable(why)) => {
-                set_aside(&path)?;
+        let (connection, state) = match attempt(&path) {
+            Ok((connection, true)) => (connection, CatalogState::New),
+            Ok((connection, false)) => (connection, CatalogState::Filled),
+            Err(AttemptError::Unusable(why)) => {
+                move_unusable(&path)?;
                 match attempt(&path) {
-                    Ok((connection, _)) => (connection, Fresh::Remade { why }),
-                    Err(Refused::Unusable(why)) => return Err(CatalogError::Unusable { why }),
-                    Err(Refused::Error(error)) => return Err(error),
+                    Ok((connection, _)) => (connection, CatalogState::Rebuilt { why }),
+                    Err(AttemptError::Unusable(why)) => return Err(CatalogError::Unusable { why }),
+                    Err(AttemptError::Error(error)) => return Err(error),
                 }
             }
-            Err(Refused::Error(error)) => return Err(error),
+            Err(AttemptError::Error(error)) => return Err(error),
         };
-        let fresh = match fresh {
-            Fresh::No if !is_filled(&connection)? => Fresh::Unfinished,
-            fresh => fresh,
+        let state = match state {
+            CatalogState::Filled if !is_filled(&connection)? => CatalogState::Unfilled,
+            state => state,
         };
         let catalog = Self {
             connection: Mutex::new(connection),
         };
-        Ok(Opened { catalog, fresh })
+        Ok(OpenedCatalog { catalog, state })
     }
 
-    /// Reads the whole file through, and makes a new one in the place of one that is damaged: it has to be filled then.
-    /// Takes longer the more there is, so that it does not belong before the first answer. `Some`: what was wrong.
+    /// Checks the whole file, and replaces it if it is damaged. The new one has to be filled.
+    /// Returns the damage.
+    ///
+    /// This takes longer for larger files, so it must not delay the first answer of a daemon.
     ///
     /// # Errors
-    /// The disk does not want a new one, or another process keeps the database locked.
+    /// The disk refuses a new one, or another process keeps the database locked.
     pub fn verify(&self, home: &Home) -> Result<Option<String>, CatalogError> {
         let mut connection = self.lock();
         let verdict = connection
             .query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
             .doing("check");
-        let why = match verdict.map_err(Refused::from) {
+        let why = match verdict.map_err(AttemptError::from) {
             Ok(verdict) if verdict == "ok" => return Ok(None),
-            Ok(verdict) | Err(Refused::Unusable(verdict)) => verdict,
-            Err(Refused::Error(error)) => return Err(error),
+            Ok(verdict) | Err(AttemptError::Unusable(verdict)) => verdict,
+            Err(AttemptError::Error(error)) => return Err(error),
         };
-        // The old file is closed before it is moved; whoever asks meanwhile waits for the lock.
+        // The old file must be closed before it is moved. Other callers wait for the mutex
+        // meanwhile.
         *connection = Connection::open_in_memory().doing("open")?;
         connection.execute_batch(SCHEMA).doing("make")?;
-        set_aside(&home.catalog())?;
+        move_unusable(&home.catalog())?;
         match attempt(&home.catalog()) {
             Ok((new, _)) => *connection = new,
-            Err(Refused::Unusable(why)) => return Err(CatalogError::Unusable { why }),
-            Err(Refused::Error(error)) => return Err(error),
+            Err(AttemptError::Unusable(why)) => return Err(CatalogError::Unusable { why }),
+            Err(AttemptError::Error(error)) => return Err(error),
         }
         Ok(Some(why))
     }
 
-    /// A catalog that is gone with the process: for a home whose disk does not want one.
+    /// A catalog in memory, for a home whose disk refuses one.
     ///
     /// # Errors
-    /// There is no memory for it.
-    pub fn in_memory() -> Result<Opened, CatalogError> {
+    /// SQLite cannot allocate it.
+    pub fn in_memory() -> Result<OpenedCatalog, CatalogError> {
         let connection = Connection::open_in_memory().doing("open")?;
         connection.execute_batch(SCHEMA).doing("make")?;
         let catalog = Self {
             connection: Mutex::new(connection),
         };
-        let fresh = Fresh::New;
-        Ok(Opened { catalog, fresh })
+        let state = CatalogState::New;
+        Ok(OpenedCatalog { catalog, state })
     }
 }
 
-enum Refused {
-    /// A new one would do better.
+enum AttemptError {
+    /// A new file may help.
     Unusable(String),
-    /// A new one would fare no better.
+    /// A new file would fail the same way.
     Error(CatalogError),
 }
 
@@ -162,7 +165,7 @@ fn is_filled(connection: &Connection) -> Result<bool, CatalogError> {
         .doing("read")
 }
 
-impl From<CatalogError> for Refused {
+impl From<CatalogError> for AttemptError {
     fn from(error: CatalogError) -> Self {
         let CatalogError::Sqlite { source, .. } = &error else {
             return Self::Error(error);
@@ -182,12 +185,16 @@ impl From<CatalogError> for Refused {
     }
 }
 
-/// Opens the file and checks that it is ours. Returns whether it is new.
-fn attempt(path: &Path) -> Result<(Connection, bool), Refused> {
-    // SQLite would make the file readable for others; its side files take the mode of this one.
+/// Opens the file and checks that this build can use it. Returns whether it is new.
+fn attempt(path: &Path) -> Result<(Connection, bool), AttemptError> {
+    // SQLite would create the file readable for others. Its `-wal` and `-shm` files get the mode of
+    // this one.
     let file = private().read(true).append(true).create(true).open(path);
     let found = file.and_then(|file| file.metadata()).at("open", path);
-    let new = found.map_err(|fault| Refused::Error(fault.into()))?.len() == 0;
+    let new = found
+        .map_err(|fault| AttemptError::Error(fault.into()))?
+        .len()
+        == 0;
     let connection = Connection::open(path).doing("open")?;
     connection.busy_timeout(BUSY).doing("open")?;
     if !new {
@@ -195,8 +202,8 @@ fn attempt(path: &Path) -> Result<(Connection, bool), Refused> {
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .doing("check")?;
         if version != VERSION {
-            let why = format!("it is of version {version}, and this build makes {VERSION}");
-            return Err(Refused::Unusable(why));
+            let why = format!("its version is {version}, and this build needs {VERSION}");
+            return Err(AttemptError::Unusable(why));
         }
         connection.prepare(PROBE).doing("check")?;
         is_filled(&connection)?;
@@ -204,8 +211,8 @@ fn attempt(path: &Path) -> Result<(Connection, bool), Refused> {
     connection
         .pragma_update(None, "journal_mode", "WAL")
         .doing("open")?;
-    // A session's marker is removed once the catalog knows the end of its turn; that must be true
-    // after a power cut too.
+    // A session's marker is removed once the catalog has the end of its turn. That order must
+    // survive a power cut.
     connection
         .pragma_update(None, "synchronous", "FULL")
         .doing("open")?;
@@ -216,8 +223,8 @@ fn attempt(path: &Path) -> Result<(Connection, bool), Refused> {
     Ok((connection, new))
 }
 
-/// Takes the name from a catalog that cannot be used. The newest such file is kept, for whoever wants to look.
-fn set_aside(path: &Path) -> Result<(), Fault> {
+/// Renames an unusable catalog. Keeps the newest such file for inspection.
+fn move_unusable(path: &Path) -> Result<(), DiskError> {
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -77,7 +77,7 @@ fn pids(sessions: &[SessionSummary]) -> Vec<u64> {
 }
 
 #[test]
-fn a_session_is_kept_as_it_was_put_last() {
+fn a_session_is_stored_as_it_was_put_last() {
     let (_dir, home) = home();
     let catalog = catalog(&home);
     let mut one = session(1, Some("build"));
@@ -114,22 +114,22 @@ fn a_session_is_kept_as_it_was_put_last() {
 }
 
 #[test]
-fn a_catalog_asks_to_be_filled_until_it_was() {
+fn a_catalog_is_unfilled_until_it_is_marked_filled() {
     let (_dir, home) = home();
-    let fresh = || {
+    let state = || {
         Catalog::open(&home)
-            .map(|opened| (opened.fresh, opened.catalog))
+            .map(|opened| (opened.state, opened.catalog))
             .expect("it can be opened")
     };
-    assert_eq!(fresh().0, Fresh::New);
-    let (unfinished, catalog) = fresh();
-    assert_eq!(unfinished, Fresh::Unfinished);
+    assert_eq!(state().0, CatalogState::New);
+    let (unfinished, catalog) = state();
+    assert_eq!(unfinished, CatalogState::Unfilled);
     let sessions = [session(1, None), session(2, None)];
     catalog.put_all(&sessions).expect("they can be put");
     catalog.mark_filled().expect("it can be marked");
     drop(catalog);
-    let (filled, catalog) = fresh();
-    assert_eq!(filled, Fresh::No);
+    let (filled, catalog) = state();
+    assert_eq!(filled, CatalogState::Filled);
     let mut ids = catalog.ids().expect("it can be read");
     ids.sort();
     assert_eq!(ids, {
@@ -139,11 +139,11 @@ fn a_catalog_asks_to_be_filled_until_it_was() {
     });
     catalog.clear().expect("it can be cleared");
     drop(catalog);
-    assert_eq!(fresh().0, Fresh::Unfinished);
+    assert_eq!(state().0, CatalogState::Unfilled);
 }
 
 #[test]
-fn an_unusable_catalog_is_set_aside_and_made_again() {
+fn an_unusable_catalog_is_moved_away_and_rebuilt() {
     let foreign = |path: &Path| {
         let connection = Connection::open(path).expect("it is a database");
         connection
@@ -181,12 +181,12 @@ fn an_unusable_catalog_is_set_aside_and_made_again() {
         break_it(&home.catalog());
         let mut opened = Catalog::open(&home).expect("it is made again");
         if let Some(why) = opened.catalog.verify(&home).expect("it can be checked") {
-            opened.fresh = Fresh::Remade { why };
+            opened.state = CatalogState::Rebuilt { why };
         }
         assert!(
-            matches!(&opened.fresh, Fresh::Remade { why } if !why.is_empty()),
+            matches!(&opened.state, CatalogState::Rebuilt { why } if !why.is_empty()),
             "{number}: {:?}",
-            opened.fresh
+            opened.state
         );
         assert_eq!(opened.catalog.count().expect("it can be read"), 0);
         opened
@@ -198,10 +198,10 @@ fn an_unusable_catalog_is_set_aside_and_made_again() {
 }
 
 #[test]
-fn a_catalog_that_cannot_be_had_is_an_error() {
+fn a_catalog_that_cannot_be_created_is_an_error() {
     let (_dir, home) = home();
     fs::create_dir(home.catalog()).expect("it is ours");
-    assert!(matches!(Catalog::open(&home), Err(CatalogError::Fault(_))));
+    assert!(matches!(Catalog::open(&home), Err(CatalogError::Disk(_))));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn the_catalog_is_private() {
 }
 
 #[test]
-fn a_session_is_found_by_all_its_names() {
+fn a_session_is_found_by_pid_id_prefix_and_name() {
     let (_dir, home) = home();
     let catalog = catalog(&home);
     let known = [
@@ -250,25 +250,27 @@ fn a_session_is_found_by_all_its_names() {
     }
     let find = |text: &str| catalog.find(text).expect("it can be read");
     let one = |text: &str| match find(text) {
-        Found::One(summary) => summary.pid.0,
+        SessionLookup::One(summary) => summary.pid.0,
         other => panic!("{text}: {other:?}"),
     };
-    assert_eq!(one("12"), 12, "a pid comes before a name");
+    assert_eq!(one("12"), 12, "a pid wins over a name");
     assert_eq!(one("01935b7a-0000-7000-8000-000000000002"), 13);
     assert_eq!(one("01935B7A-0000-7000-8000-000000000002"), 13);
-    assert_eq!(one("1234"), 15, "no pid, but the start of an id");
+    assert_eq!(one("1234"), 15, "not a pid, but an id prefix");
     assert_eq!(one("CAFE"), 17);
     assert_eq!(one("cafe0000-0"), 17);
     assert_eq!(one("build"), 12);
-    let many = |names: &[&str]| Found::Many(names.iter().map(ToString::to_string).collect());
+    let many =
+        |names: &[&str]| SessionLookup::Many(names.iter().map(ToString::to_string).collect());
     assert_eq!(find("0193"), many(&["13 (12)", "12 (build)"]));
     assert_eq!(find("test"), many(&["15 (test)", "14 (test)"]));
     assert_eq!(
         find("beef"),
         many(&["16 (beef)", "14 (test)"]),
-        "an id's start and another's name"
+        "one session's id prefix and another session's name"
     );
-    let none = |names: &[&str]| Found::None(names.iter().map(ToString::to_string).collect());
+    let none =
+        |names: &[&str]| SessionLookup::None(names.iter().map(ToString::to_string).collect());
     assert_eq!(find("biuld"), none(&["build"]));
     assert_eq!(find("buil"), none(&["build"]));
     assert_eq!(find("Build"), none(&["build"]));
@@ -283,7 +285,7 @@ fn a_session_is_found_by_all_its_names() {
 }
 
 #[test]
-fn text_that_names_no_session_is_told_why() {
+fn text_that_cannot_name_a_session_is_refused_with_a_reason() {
     let (_dir, home) = home();
     let catalog = catalog(&home);
     for bad in [
@@ -303,7 +305,7 @@ fn text_that_names_no_session_is_told_why() {
     }
     assert_eq!(
         catalog.find("..").expect("it can be read"),
-        Found::None(Vec::new())
+        SessionLookup::None(Vec::new())
     );
 }
 
@@ -451,7 +453,7 @@ fn one_unreadable_entry_hides_no_other() {
 #[test]
 fn a_catalog_in_memory_is_empty_and_works() {
     let opened = Catalog::in_memory().expect("there is memory");
-    assert_eq!(opened.fresh, Fresh::New);
+    assert_eq!(opened.state, CatalogState::New);
     assert_eq!(opened.catalog.count().expect("it is read"), 0);
     opened.catalog.mark_filled().expect("it is written");
 }

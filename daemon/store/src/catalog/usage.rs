@@ -1,5 +1,6 @@
-//! What sessions used, added up by quarters of an hour: made from the `usage` records of logs, and only from what has
-//! come to them since the last time.
+//! Usage of sessions, with_checksum per quarter of an hour from the `usage` records of logs.
+//!
+//! Only records that are new since the last count are read.
 
 use std::collections::HashMap;
 
@@ -8,16 +9,16 @@ use proto::record::Purpose;
 use proto::{Pid, Seq, SessionId, Stamp};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-use super::{Catalog, CatalogError, Doing, from_sql};
-use crate::log::Tail;
+use super::{Catalog, CatalogError, SqlContext, from_sql};
+use crate::log::LogPosition;
 
-/// What a session used of a model, for one purpose, in a quarter of an hour.
+/// Usage of one session, model and purpose in one quarter of an hour.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Used {
+pub struct UsageRow {
     pub session: SessionId,
-    /// When the quarter began (see `books::quarter`).
+    /// Start of the quarter_start (see `usage_ledger::quarter_start`).
     pub at: Stamp,
-    /// `provider/model`, as it was asked. Empty: the row tells of turns, which are of no model.
+    /// `provider/model`, as requested. Empty if the row counts turns, which have no model.
     pub model: String,
     pub purpose: Purpose,
     /// Turns that ended.
@@ -25,24 +26,24 @@ pub struct Used {
     pub usage: UsageTotals,
 }
 
-/// A session, as far as sums need it.
+/// A session, as usage sums need it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct CountedSession {
     pub session: SessionId,
     pub pid: Pid,
     pub cwd: String,
-    /// Its newest record when it was taken in.
+    /// Its newest record when the catalog was updated.
     pub seq: Seq,
     /// How far its log has been counted.
-    pub counted: Tail,
+    pub counted: LogPosition,
 }
 
-const LISTED: &str =
+const COUNTED_SESSIONS: &str =
     "SELECT session.session, pid, cwd, coalesce(json_extract(summary, '$.seq'), 0),
         coalesce(counted.seq, 0), coalesce(counted.end, 0)
     FROM session LEFT JOIN counted ON counted.session = session.session";
 
-const USED: &str =
+const USAGE_ROWS: &str =
     "SELECT session, quarter, model, purpose, turns, requests, prompt_tokens, cached_tokens, output_tokens,
         reasoning_tokens, cost_micros, unknown_cost_calls, cache_write_tokens FROM usage";
 
@@ -51,21 +52,21 @@ const PUT: &str =
         :output, :reasoning, :cost, :unknown, :written)";
 
 impl Catalog {
-    /// Every session that is known, with how far it has been counted.
+    /// All sessions in the catalog, each with how far it has been counted.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn listed(&self) -> Result<Vec<Listed>, CatalogError> {
+    pub fn counted_sessions(&self) -> Result<Vec<CountedSession>, CatalogError> {
         let connection = self.lock();
-        let mut statement = connection.prepare_cached(LISTED).doing("read")?;
+        let mut statement = connection.prepare_cached(COUNTED_SESSIONS).doing("read")?;
         let rows = statement.query_map([], |row| {
             let session: String = row.get(0)?;
-            let counted = Tail {
+            let counted = LogPosition {
                 seq: Seq(unsigned(row.get(4)?)),
                 end: unsigned(row.get(5)?),
             };
             Ok(session.parse().ok().map(|session| {
-                Ok(Listed {
+                Ok(CountedSession {
                     session,
                     pid: from_sql(row.get(1)?),
                     cwd: row.get(2)?,
@@ -74,31 +75,33 @@ impl Catalog {
                 })
             }))
         });
-        let mut listed = Vec::new();
+        let mut counted_sessions = Vec::new();
         for row in rows.doing("read")? {
             if let Some(entry) = row.doing("read")? {
-                listed.push(entry.doing("read")?);
+                counted_sessions.push(entry.doing("read")?);
             }
         }
-        Ok(listed)
+        Ok(counted_sessions)
     }
 
-    /// Takes in what a session used between `from` and `upto`; from the start of its log all that was counted before is
-    /// forgotten. Does nothing where somebody else has counted on from `from` meanwhile: whether it did.
+    /// Adds a session's usage between `from` and `upto`. If `from` is the start of the log, earlier
+    /// counts are dropped first.
+    ///
+    /// Returns false and changes nothing if another caller has counted past `from` meanwhile.
     ///
     /// # Errors
-    /// The database does not take it.
+    /// The write fails.
     pub fn count_usage(
         &self,
         session: SessionId,
-        from: Tail,
-        upto: Tail,
-        used: &[Used],
+        from: LogPosition,
+        upto: LogPosition,
+        used: &[UsageRow],
     ) -> Result<bool, CatalogError> {
         let mut connection = self.lock();
         let transaction = connection.transaction().doing("write to")?;
         let name = session.to_string();
-        if from == Tail::default() {
+        if from == LogPosition::default() {
             let sql = "DELETE FROM usage WHERE session = ?1";
             transaction.execute(sql, [&name]).doing("write to")?;
         } else {
@@ -119,14 +122,14 @@ impl Catalog {
         Ok(true)
     }
 
-    /// All that was counted.
+    /// All usage rows.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn used(&self) -> Result<Vec<Used>, CatalogError> {
+    pub fn used(&self) -> Result<Vec<UsageRow>, CatalogError> {
         let connection = self.lock();
-        let mut statement = connection.prepare_cached(USED).doing("read")?;
-        // Few sessions have many rows: each id is read once.
+        let mut statement = connection.prepare_cached(USAGE_ROWS).doing("read")?;
+        // A few sessions have many rows, so each id is parsed once.
         let mut ids: HashMap<String, Option<SessionId>> = HashMap::new();
         let mut rows = statement.query([]).doing("read")?;
         let mut used = Vec::new();
@@ -134,7 +137,7 @@ impl Catalog {
             let name: String = row.get(0).doing("read")?;
             let session = *ids.entry(name).or_insert_with_key(|name| name.parse().ok());
             if let Some(session) = session {
-                used.push(Used {
+                used.push(UsageRow {
                     session,
                     at: Stamp(row.get(1).doing("read")?),
                     model: row.get(2).doing("read")?,
@@ -148,8 +151,9 @@ impl Catalog {
     }
 }
 
-fn add(connection: &Connection, session: &str, used: &Used) -> Result<(), CatalogError> {
-    let sql = format!("{USED} WHERE session = ?1 AND quarter = ?2 AND model = ?3 AND purpose = ?4");
+fn add(connection: &Connection, session: &str, used: &UsageRow) -> Result<(), CatalogError> {
+    let sql =
+        format!("{USAGE_ROWS} WHERE session = ?1 AND quarter = ?2 AND model = ?3 AND purpose = ?4");
     let key = params![session, used.at.0, used.model, used.purpose.as_str()];
     let before = connection
         .prepare_cached(&sql)
@@ -193,14 +197,14 @@ fn totals(row: &Row<'_>) -> rusqlite::Result<UsageTotals> {
 fn purpose(row: &Row<'_>) -> rusqlite::Result<Purpose> {
     let text: String = row.get(3)?;
     let known = Purpose::ALL.into_iter();
-    // Only this build writes here.
+    // Only this build writes to this database.
     Ok(known
         .into_iter()
         .find(|purpose| purpose.as_str() == text)
         .unwrap_or_default())
 }
 
-/// SQLite's integers are signed: a sum stops at the largest.
+/// SQLite integers are signed: a sum saturates.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

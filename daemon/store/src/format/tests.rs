@@ -16,13 +16,13 @@ fn envelope<'a>(kind: &'a str, data: &'a str) -> Envelope<'a> {
     }
 }
 
-fn content(line: &Line) -> &[u8] {
+fn content(line: &LogLine) -> &[u8] {
     line.bytes
         .strip_suffix(b"\n")
         .expect("a line ends in a newline")
 }
 
-fn part(line: &Line, range: Range<usize>) -> &str {
+fn part(line: &LogLine, range: Range<usize>) -> &str {
     std::str::from_utf8(&line.bytes[range]).expect("a line is UTF-8")
 }
 
@@ -95,7 +95,7 @@ fn members_of_tomorrow_are_passed_over() {
 }
 
 #[test]
-fn lines_with_a_fitting_checksum_can_still_be_no_records() {
+fn a_line_with_a_matching_checksum_can_still_be_invalid() {
     let close = |covered: &[u8]| {
         let crc = suffix(crc32c::crc32c(covered));
         [covered, crc.as_bytes()].concat()
@@ -150,7 +150,7 @@ prop_compose! {
         data in json(),
         own in prop::option::of(json()),
         fragment in prop::option::of(prop::collection::vec(json(), 0..3)),
-    ) -> (Line, u64, i64, Option<u64>, u64, String, String, Option<String>, Option<String>) {
+    ) -> (LogLine, u64, i64, Option<u64>, u64, String, String, Option<String>, Option<String>) {
         let fragment = fragment.map(|parts| parts.join(","));
         let line = encode(&Envelope {
             seq: Seq(seq),
@@ -178,7 +178,7 @@ proptest! {
         prop_assert_eq!(record.durable, Seq(durable));
         prop_assert_eq!(&*record.kind, kind);
         prop_assert_eq!(record.data.get(), data);
-        // A member that is JSON's `null` reads as one that is not there.
+        // A member with the value `null` reads as absent.
         let own = own.filter(|own| own != "null");
         prop_assert_eq!(record.own.map(RawValue::get), own.as_deref());
         prop_assert_eq!(record.fragment_text(), fragment.as_deref());

@@ -7,9 +7,9 @@ fn a_home_has_one_holder_and_the_file_names_it() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let home = Home::open(dir.path()).expect("it can be opened");
     let lock = HomeLock::acquire(&home, Path::new("/x/y.sock")).expect("it is free");
-    let error = HomeLock::acquire(&home, Path::new("/other")).expect_err("it is held");
+    let error = HomeLock::acquire(&home, Path::new("/other")).expect_err("it is new");
     let text = format!(
-        "another daemon has this home (pid {}, socket /x/y.sock)",
+        "another daemon uses this home (pid {}, socket /x/y.sock)",
         std::process::id()
     );
     assert_eq!(error.to_string(), text);
@@ -19,7 +19,7 @@ fn a_home_has_one_holder_and_the_file_names_it() {
 }
 
 #[test]
-fn what_a_dead_daemon_left_in_the_file_means_nothing() {
+fn the_text_of_a_dead_daemon_in_the_lock_file_is_ignored() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let home = Home::open(dir.path()).expect("it can be opened");
     fs::write(
@@ -51,11 +51,14 @@ fn a_lock_of_a_removed_file_is_not_taken_for_the_lock() {
 }
 
 #[test]
-fn a_lock_whose_text_cannot_be_written_is_held_all_the_same() {
+fn a_lock_is_held_even_if_its_text_cannot_be_written() {
     let full = fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")
         .expect("a device that is always full");
-    let lock = HomeLock::held(full, Path::new("/x/y.sock"));
-    assert!(lock.tell(Path::new("/x/y.sock")).is_err(), "it is full");
+    let lock = HomeLock::new(full, Path::new("/x/y.sock"));
+    assert!(
+        lock.write_holder(Path::new("/x/y.sock")).is_err(),
+        "it is full"
+    );
 }

@@ -1,7 +1,7 @@
-//! The file of a log: locked for one writer, mended when it is opened, appended to and synced in batches.
+//! A log file: locked for one writer, repaired when opened, appended to and synced in batches.
 //!
-//! A write or sync that failed is final: nothing is appended to that file after it. Called by a
-//! session's writer thread (append) and by everybody who needs bytes of it (reads).
+//! A failed write or sync is final: the file accepts no more records. A session's writer thread
+//! appends. Any thread may read.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,18 +14,18 @@ use proto::{Seq, Stamp};
 use rustix::fs::{Advice, fadvise};
 
 use super::LOG_NAME;
-use super::index::{Index, Where};
-use super::renew::Trouble;
-use super::scan::{Scan, scan};
-use crate::disk::{At, Fault, private, private_dir, reason, sync_dir, try_lock, unlock};
+use super::index::{ByteLocation, LogIndex};
+use super::renew::DiskFailure;
+use super::scan::{LogScan, scan};
+use crate::disk::{DiskError, IoContext, private, private_dir, reason, sync_dir, try_lock, unlock};
 use crate::format::{LINE_MAX, RawRecord};
 
-/// What appending asks of the disk. A seam: tests slow it, count it and let it fail.
+/// Disk operations of an append. Tests replace them to delay, count or fail them.
 pub trait Syncer: Send + Sync {
-    /// Writes some of the bytes at the file's end, and says how many.
+    /// Writes some of the bytes at the end of the file and returns how many.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The operating system's error.
     fn write(&self, mut file: &File, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         file.write_vectored(parts)
     }
@@ -33,23 +33,23 @@ pub trait Syncer: Send + Sync {
     /// Returns when everything written to the file is on disk.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The operating system's error.
     fn sync(&self, file: &File) -> io::Result<()>;
 
     /// Returns when the entries of a directory are on disk.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The operating system's error.
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         File::open(dir)?.sync_all()
     }
 }
 
-/// The real one: `fdatasync`.
+/// The real operations, with `fdatasync`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Kernel;
+pub struct KernelSyncer;
 
-impl Syncer for Kernel {
+impl Syncer for KernelSyncer {
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_data()
     }
@@ -65,10 +65,10 @@ pub enum OpenError {
     #[error("the log `{}` has another writer", .path.display())]
     Held { path: PathBuf },
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Disk(#[from] DiskError),
 }
 
-/// Why records did not reach the disk. Whichever it is, the file takes no more.
+/// Why records did not reach the disk. After any of these the file accepts no more records.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     #[error("cannot write {records} records to `{}`", .path.display())]
@@ -79,7 +79,7 @@ pub enum AppendError {
     },
     #[error("cannot sync `{}`", .path.display())]
     Sync { path: PathBuf, source: io::Error },
-    #[error("`{}` was changed by something else: it has {found} bytes instead of {expected}", .path.display())]
+    #[error("another program changed `{}`: it has {found} bytes instead of {expected}", .path.display())]
     Changed {
         path: PathBuf,
         expected: u64,
@@ -89,8 +89,8 @@ pub enum AppendError {
     Deleted { path: PathBuf },
     #[error("a record of {len} bytes is too long for `{}`", .path.display())]
     TooLong { path: PathBuf, len: usize },
-    /// An earlier append failed, or the log was opened for reading only.
-    #[error("`{}` takes no more records: {reason}", .path.display())]
+    /// An earlier append failed, or the log was opened read-only.
+    #[error("`{}` accepts no more records: {reason}", .path.display())]
     ReadOnly {
         path: PathBuf,
         /// The first failure, with its cause.
@@ -99,57 +99,58 @@ pub enum AppendError {
 }
 
 impl AppendError {
-    /// What has to be mended before the log can be written again. `None`: nothing can mend it from here.
+    /// The kind of failure that `renew` has to repair. `None` if nothing can be repaired from here.
     #[must_use]
-    pub fn trouble(&self) -> Option<Trouble> {
+    pub fn disk_failure(&self) -> Option<DiskFailure> {
         match self {
-            // What is too long was not written; the file is as it was.
-            Self::Write { .. } | Self::TooLong { .. } => Some(Trouble::Write),
-            // What somebody else wrote is kept beside the copy.
-            Self::Sync { .. } | Self::Changed { .. } => Some(Trouble::Sync),
+            // An oversized record was not written, so the file is unchanged.
+            Self::Write { .. } | Self::TooLong { .. } => Some(DiskFailure::Write),
+            // Bytes of another program are kept beside the copy.
+            Self::Sync { .. } | Self::Changed { .. } => Some(DiskFailure::Sync),
             Self::Deleted { .. } | Self::ReadOnly { .. } => None,
         }
     }
 }
 
-/// A torn tail that was set aside.
+/// A torn tail that was moved to its own file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repair {
-    /// The file that has it now.
+pub struct TornTailRepair {
+    /// The file that holds it now.
     pub torn: PathBuf,
     pub bytes: u64,
-    /// The newest record that is left.
+    /// The newest remaining record.
     pub last: Seq,
-    /// Why the first line of it did not count.
+    /// Why its first line is invalid.
     pub why: String,
 }
 
-/// A log that was opened.
+/// An opened log.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedLog {
     pub file: LogFile,
-    /// All valid records, all durable. Empty where not even the first record was finished: nobody was
-    /// told that such a session exists.
-    pub index: Index,
-    pub repair: Option<Repair>,
-    /// Why nothing can be appended, where that is so.
+    /// All valid records, all durable. Empty if not even the first record was finished. No client
+    /// knows such a session.
+    pub index: LogIndex,
+    pub repair: Option<TornTailRepair>,
+    /// Why the log is read-only, if it is.
     pub read_only: Option<String>,
-    /// The log is sound, and only the disk refuses: it may take it later (see `renew`). What failed, where that is so.
-    pub trouble: Option<Trouble>,
+    /// The failure, if the log is intact and only the disk refuses writes. `renew` may fix it
+    /// later.
+    pub disk_failure: Option<DiskFailure>,
 }
 
-/// What only the one who appends needs.
+/// State that only appending needs.
 #[derive(Debug)]
 struct Writer {
-    /// The length of the file, after whole batches only.
+    /// The length of the file after the last whole batch.
     end: u64,
-    /// The names of log and session directory are on disk.
+    /// The names of the log and the session directory are on disk.
     named: bool,
     /// The first failure. Never cleared.
     failed: Option<Arc<str>>,
 }
 
-/// An open log. Reading needs no lock and goes on while a batch is written.
+/// An open log. Reads need no lock and continue while a batch is written.
 pub struct LogFile {
     file: File,
     dir: PathBuf,
@@ -174,11 +175,11 @@ impl Drop for LogFile {
 }
 
 impl LogFile {
-    /// Makes an empty log in `dir`, which is made too where it is missing; its parent must be there.
-    /// Nothing of it is durable before the first append.
+    /// Creates an empty log in `dir`, and `dir` itself if it is missing. The parent of `dir` must
+    /// exist. Nothing is durable before the first append.
     ///
     /// # Errors
-    /// There is a log already, or the disk does not want one.
+    /// The log already exists, or the disk refuses.
     pub fn create(dir: &Path) -> Result<Self, OpenError> {
         private_dir(dir)?;
         let path = dir.join(LOG_NAME);
@@ -194,20 +195,20 @@ impl LogFile {
             opened => opened.at("create the log", &path)?,
         };
         lock(&file, &path)?;
-        Ok(Self::new(file, dir, Arc::new(Kernel)))
+        Ok(Self::new(file, dir, Arc::new(KernelSyncer)))
     }
 
-    /// Opens the log in `dir`, reads all of it, and sets a torn tail aside. `visit` gets every valid
-    /// record before the first invalid line.
+    /// Opens the log in `dir`, reads all of it, and moves a torn tail to its own file. Calls
+    /// `visit` for every valid record before the first invalid line.
     ///
     /// # Errors
-    /// There is no log, it has another writer, or it cannot be read. A log that can be read but not
-    /// written is no error: `read_only` says why.
-    pub fn open(dir: &Path, visit: &mut dyn FnMut(&RawRecord<'_>)) -> Result<Opened, OpenError> {
-        Self::open_with(dir, Arc::new(Kernel), visit)
+    /// The log is missing, has another writer, or cannot be read. If it can be read but not
+    /// written, this succeeds and `read_only` says why.
+    pub fn open(dir: &Path, visit: &mut dyn FnMut(&RawRecord<'_>)) -> Result<OpenedLog, OpenError> {
+        Self::open_with(dir, Arc::new(KernelSyncer), visit)
     }
 
-    /// As `open`, with another way to the disk from the start.
+    /// Like `open`, with other disk operations from the start.
     ///
     /// # Errors
     /// As `open`.
@@ -215,12 +216,12 @@ impl LogFile {
         dir: &Path,
         syncer: Arc<dyn Syncer>,
         visit: &mut dyn FnMut(&RawRecord<'_>),
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<OpenedLog, OpenError> {
         let (file, unwritable) = open_file(&dir.join(LOG_NAME))?;
         let mut log = Self::new(file, dir, syncer);
         lock(&log.file, &log.path)?;
-        forget_tail(&log.file).at("look at the log", &log.path)?;
-        let mut index = Index::new();
+        drop_tail_cache(&log.file).at("look at the log", &log.path)?;
+        let mut index = LogIndex::new();
         let seen = scan(&log.file, &mut |record| {
             index.push_durable(record);
             visit(record);
@@ -228,28 +229,28 @@ impl LogFile {
         .at("read the log", &log.path)?;
         index.shrink();
 
-        let (repair, read_only, trouble) = if seen.damaged() {
+        let (repair, read_only, disk_failure) = if seen.damaged() {
             (None, Some(damage(&seen)), None)
         } else if let Some(why) = unwritable {
-            (None, Some(why), Some(Trouble::Opening))
+            (None, Some(why), Some(DiskFailure::Opening))
         } else {
-            match log.make_good(&seen) {
+            match log.repair_tail(&seen) {
                 Ok(repair) => (repair, None, None),
-                Err(error) => (None, Some(reason(&error)), Some(Trouble::Sync)),
+                Err(error) => (None, Some(reason(&error)), Some(DiskFailure::Sync)),
             }
         };
         if let Ok(writer) = log.writer.get_mut() {
-            // A missing newline has been put there.
+            // A missing newline has been added.
             writer.end = seen.end + u64::from(seen.unended && read_only.is_none());
             writer.named = read_only.is_none();
             writer.failed = read_only.as_deref().map(Arc::from);
         }
-        Ok(Opened {
+        Ok(OpenedLog {
             file: log,
             index,
             repair,
             read_only,
-            trouble,
+            disk_failure,
         })
     }
 
@@ -267,20 +268,20 @@ impl LogFile {
         }
     }
 
-    /// The same log with another way to the disk.
+    /// The same log with other disk operations.
     #[must_use]
     pub fn with_syncer(mut self, syncer: Arc<dyn Syncer>) -> Self {
         self.syncer = syncer;
         self
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Why nothing can be appended, where that is so.
+    /// Why the log accepts no more records, if it does not.
     #[must_use]
     pub fn failed(&self) -> Option<Arc<str>> {
         match self.writer.lock() {
@@ -289,8 +290,8 @@ impl LogFile {
         }
     }
 
-    /// Gives the lock back and takes no more records, while others may still read: the next writer need not wait for
-    /// them.
+    /// Releases the lock and accepts no more records. Readers may continue, and the next writer
+    /// need not wait for them.
     pub fn release(&self) {
         if let Ok(mut writer) = self.writer.lock() {
             writer
@@ -300,14 +301,14 @@ impl LogFile {
         unlock(&self.file);
     }
 
-    /// Cuts a torn tail off, and makes sure that everything that was read is on disk: a batch whose
-    /// writer died before its sync may stand in the page cache alone.
-    fn make_good(&self, seen: &Scan) -> Result<Option<Repair>, Fault> {
+    /// Cuts off a torn tail and syncs everything that was read. A batch whose writer died before
+    /// its sync may be only in the page cache.
+    fn repair_tail(&self, seen: &LogScan) -> Result<Option<TornTailRepair>, DiskError> {
         let repair = match &seen.invalid {
             Some(why) => {
-                let torn = self.set_aside(seen)?;
+                let torn = self.save_torn_tail(seen)?;
                 self.file.set_len(seen.end).at("cut the log", &self.path)?;
-                Some(Repair {
+                Some(TornTailRepair {
                     torn,
                     bytes: seen.len - seen.end,
                     last: seen.last,
@@ -325,8 +326,8 @@ impl LogFile {
         Ok(repair)
     }
 
-    /// Copies what follows the last valid line to a file of its own, durably.
-    fn set_aside(&self, seen: &Scan) -> Result<PathBuf, Fault> {
+    /// Copies everything after the last valid line to its own file, durably.
+    fn save_torn_tail(&self, seen: &LogScan) -> Result<PathBuf, DiskError> {
         let time = Stamp::now().to_string().replace(['-', ':'], "");
         let mut torn = self.dir.join(format!("{LOG_NAME}.torn-{time}"));
         let mut tries = 1;
@@ -346,7 +347,7 @@ impl LogFile {
             .and_then(|_| copy.sync_all())
             .at("write", &torn);
         if copied.is_err() {
-            // The log still has it all; half a copy would only be one more riddle.
+            // The log still has all of it. Half a copy would only confuse.
             std::fs::remove_file(&torn).ok();
         }
         copied?;
@@ -363,10 +364,10 @@ impl LogFile {
         }
     }
 
-    /// Appends whole lines and returns when they are on disk. An empty batch does nothing.
+    /// Appends whole lines and returns when they are on disk. Does nothing for an empty batch.
     ///
     /// # Errors
-    /// They may not be on disk. From then on every append fails, with the reason of the first.
+    /// The lines may not be on disk. From then on every append fails with the first failure.
     pub fn append(&self, batch: &[Arc<[u8]>]) -> Result<(), AppendError> {
         let read_only = |reason: Arc<str>| AppendError::ReadOnly {
             path: self.path.clone(),
@@ -404,8 +405,8 @@ impl LogFile {
                 len: long.len(),
             });
         }
-        // The index has the places of all records: bytes that somebody else put in between would
-        // shift them, and a deleted file would take records that nobody can ever read.
+        // The index has the offsets of all records. Bytes that another program inserted would shift
+        // them, and records in a deleted file are lost.
         let found = self.file.metadata().map_err(write)?;
         if found.nlink() == 0 {
             return Err(AppendError::Deleted {
@@ -429,7 +430,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// One write, unless the kernel takes less at once.
+    /// Uses one write, unless the kernel accepts less at once.
     fn write_all(&self, batch: &[Arc<[u8]>]) -> io::Result<u64> {
         let mut parts: Vec<IoSlice<'_>> = batch.iter().map(|line| IoSlice::new(line)).collect();
         let mut rest = &mut parts[..];
@@ -467,25 +468,26 @@ impl LogFile {
         self.file.read_exact_at(into, offset)
     }
 
-    /// The bytes that the index points to, from memory or from disk.
+    /// Reads the bytes that the index points to, from memory or from disk.
     ///
     /// # Errors
     /// The file cannot be read, or is shorter.
-    pub fn fetch<'a>(&self, at: &'a Where) -> io::Result<Cow<'a, [u8]>> {
+    pub fn fetch<'a>(&self, at: &'a ByteLocation) -> io::Result<Cow<'a, [u8]>> {
         match at {
-            Where::Memory { line, range } => Ok(Cow::Borrowed(&line[range.clone()])),
-            Where::Disk { offset, len } => self.read_at(*offset, *len).map(Cow::Owned),
+            ByteLocation::Memory { line, range } => Ok(Cow::Borrowed(&line[range.clone()])),
+            ByteLocation::Disk { offset, len } => self.read_at(*offset, *len).map(Cow::Owned),
         }
     }
 }
 
-/// More than a batch has, unless a record is huge: 4 MiB. What stands before was synced with earlier batches.
+/// Larger than any batch without a huge record: 4 MiB. Everything before it was synced with earlier
+/// batches.
 const TAIL: u64 = 4 * 1024 * 1024;
-/// The largest page of memory that is common: 64 KiB.
+/// The largest common memory page: 64 KiB.
 const PAGE: u64 = 64 * 1024;
 
-/// The reason after a panic in the middle of an append.
-const CUT_SHORT: &str = "an earlier append did not come to its end";
+/// The reason after a panic during an append.
+const CUT_SHORT: &str = "an earlier append did not finish";
 
 fn lock(file: &File, path: &Path) -> Result<(), OpenError> {
     if try_lock(file).at("lock the log", path)? {
@@ -497,7 +499,7 @@ fn lock(file: &File, path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Opens for writing, or where that is refused for reading, with the reason.
+/// Opens for writing. If that is refused, opens for reading and returns the reason.
 fn open_file(path: &Path) -> Result<(File, Option<String>), OpenError> {
     let refused = match private().read(true).append(true).open(path) {
         Ok(file) => return Ok((file, None)),
@@ -511,7 +513,7 @@ fn open_file(path: &Path) -> Result<(File, Option<String>), OpenError> {
             let file = private().read(true).open(path).at("open the log", path)?;
             Ok((file, Some(format!("the log cannot be written: {refused}"))))
         }
-        _ => Err(Fault {
+        _ => Err(DiskError {
             doing: "open the log",
             path: path.to_owned(),
             source: refused,
@@ -520,19 +522,21 @@ fn open_file(path: &Path) -> Result<(File, Option<String>), OpenError> {
     }
 }
 
-/// Has the kernel drop what it holds of the end of a log in memory, less what it still has to write. A writer whose sync
-/// failed may have left pages there that pass for written and are not: the next sync would say nothing of them.
-fn forget_tail(file: &File) -> io::Result<()> {
+/// Drops the kernel's page cache of the end of a log, except pages still to be written.
+///
+/// A writer whose sync failed may have left pages there that are marked clean but are not on disk.
+/// The next sync would not report them.
+fn drop_tail_cache(file: &File) -> io::Result<()> {
     let start = file.metadata()?.len().saturating_sub(TAIL);
-    // Advice, and whole pages only: where it is not taken, everything is as it always was.
+    // This is only advice, for whole pages. If the kernel ignores it, nothing changes.
     fadvise(file, start - start % PAGE, None, Advice::DontNeed).ok();
     Ok(())
 }
 
-fn damage(seen: &Scan) -> String {
+fn damage(seen: &LogScan) -> String {
     let why = seen.invalid.as_deref().unwrap_or_default();
     format!(
-        "the log is damaged behind record {} (byte {}): {why}; records up to {} had been saved",
+        "the log is damaged after record {} (byte {}): {why}; records up to {} had been saved",
         seen.last, seen.end, seen.watermark
     )
 }

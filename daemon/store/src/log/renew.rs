@@ -1,9 +1,11 @@
-//! Makes a log writable again whose disk failed, without trusting what the failed write or sync left behind.
+//! Makes a log writable again after its disk failed, without trusting what the failed write or sync
+//! left.
 //!
-//! After a failed write the file is cut back to what is durable. After a failed sync it is never synced again as if
-//! that could mend it: the kernel may have dropped the pages and marked them clean. What is durable is copied, line by
-//! line and by its checksums, into a new file, which takes the old one's place. Called while the log's last writer
-//! still has it: nothing else may write meanwhile.
+//! After a failed write, the file is cut back to its durable part. After a failed sync, another
+//! sync proves nothing: the kernel may have dropped the pages and marked them clean. So the durable
+//! lines are copied, with their checksums verified, into a new file that replaces the old one.
+//!
+//! Called while the log's last writer still holds its lock, so nothing else writes meanwhile.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, IoSlice, Write};
@@ -15,40 +17,41 @@ use rustix::fs::{Advice, fadvise};
 
 use super::LOG_NAME;
 use super::file::Syncer;
-use super::scan::{Piece, next};
-use crate::disk::{At, Fault, private, reason};
+use super::scan::{LineRead, next};
+use crate::disk::{DiskError, IoContext, private, reason};
 use crate::format::decode;
 
-/// Bytes that must fit on the disk before a log counts as writable again: 64 KiB, more than most batches.
+/// Free space needed before a log counts as writable again: 64 KiB, more than most batches.
 const ROOM: usize = 64 * 1024;
 const BUFFER: usize = 256 * 1024;
 
-/// What had failed.
+/// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trouble {
-    /// The log was opened and could not be written to: nothing of it was touched.
+pub enum DiskFailure {
+    /// Opening for writing: the file is unchanged.
     Opening,
-    /// A write. What had been synced before is sound.
+    /// A write. Everything synced before it is intact.
     Write,
-    /// A sync. What the file holds in memory and what the disk has may differ.
+    /// A sync. The page cache and the disk may differ.
     Sync,
 }
 
 /// How a log became writable again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Renewed {
+pub enum RenewOutcome {
     /// Nothing had to be changed.
     Sound,
-    /// What was not durable has been cut off.
+    /// The part that was not durable was cut off.
     Cut { bytes: u64 },
-    /// A copy stands in the old file's place. `kept`: the old one; absent where the file system has no links.
+    /// A copy replaced the old file. `kept` is the old file, or `None` if the file system has no
+    /// hard links.
     Copied { kept: Option<PathBuf> },
 }
 
-/// Why a log is still not writable. It is as it was.
+/// Why a log is still not writable. The log is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum RenewError {
-    #[error("`{}` ends behind record {found}, and record {wanted} was durable: {why}", .path.display())]
+    #[error("`{}` ends after record {found}, and record {wanted} was durable: {why}", .path.display())]
     Lost {
         path: PathBuf,
         found: Seq,
@@ -56,20 +59,20 @@ pub enum RenewError {
         why: String,
     },
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Disk(#[from] DiskError),
 }
 
-/// Makes the log in `dir` writable again; `upto` is the last record that is durable. Records behind it were never
-/// acknowledged, and are gone after this. Opening the log afterwards finds it whole.
+/// Makes the log in `dir` writable again. `upto` is the last durable record. Later records were
+/// never acknowledged and are removed. The next open finds a valid log.
 ///
 /// # Errors
-/// The disk is not well yet, or what was durable is not there. Then the log is as it was.
+/// The disk still fails, or the durable part is incomplete. The log is unchanged.
 pub fn renew(
     dir: &Path,
     upto: Seq,
-    trouble: Trouble,
+    disk_failure: DiskFailure,
     disk: &dyn Syncer,
-) -> Result<Renewed, RenewError> {
+) -> Result<RenewOutcome, RenewError> {
     let path = dir.join(LOG_NAME);
     let file = private()
         .read(true)
@@ -77,13 +80,13 @@ pub fn renew(
         .open(&path)
         .at("open the log", &path)?;
     probe(dir, disk)?;
-    match trouble {
-        Trouble::Opening => Ok(Renewed::Sound),
-        Trouble::Write => {
-            // Everything up to there was synced: the disk has it, whatever stands in memory.
-            forget(&file);
+    match disk_failure {
+        DiskFailure::Opening => Ok(RenewOutcome::Sound),
+        DiskFailure::Write => {
+            // Everything up to here was synced, so the disk has it, whatever the page cache holds.
+            drop_page_cache(&file);
             match measure(&file, &path, upto, &mut io::sink()) {
-                // A sync that failed here is not tried again either.
+                // A sync that failed here is not retried either.
                 Ok(end) => {
                     cut(&file, &path, end, disk).or_else(|_| copy(&file, dir, &path, upto, disk))
                 }
@@ -91,12 +94,13 @@ pub fn renew(
                 Err(error) => Err(error),
             }
         }
-        Trouble::Sync => copy(&file, dir, &path, upto, disk),
+        DiskFailure::Sync => copy(&file, dir, &path, upto, disk),
     }
 }
 
-/// Whether the disk takes something new. In a file of its own: the log is left alone until this is known.
-fn probe(dir: &Path, disk: &dyn Syncer) -> Result<(), Fault> {
+/// Checks that the disk accepts new data. Uses a separate file, so the log stays untouched until
+/// this is known.
+fn probe(dir: &Path, disk: &dyn Syncer) -> Result<(), DiskError> {
     let path = dir.join(format!("{LOG_NAME}.probe"));
     let tried = private()
         .write(true)
@@ -104,7 +108,7 @@ fn probe(dir: &Path, disk: &dyn Syncer) -> Result<(), Fault> {
         .truncate(true)
         .open(&path)
         .and_then(|file| {
-            Through { disk, file: &file }.write_all(&[0; ROOM])?;
+            ThroughSyncer { disk, file: &file }.write_all(&[0; ROOM])?;
             disk.sync(&file)
         });
     let removed = match fs::remove_file(&path) {
@@ -114,45 +118,46 @@ fn probe(dir: &Path, disk: &dyn Syncer) -> Result<(), Fault> {
     tried.and(removed).at("write to the disk of", &path)
 }
 
-/// Cuts the file back to `end`. What stands before was synced long ago; only the new length has to be.
-fn cut(file: &File, path: &Path, end: u64, disk: &dyn Syncer) -> Result<Renewed, RenewError> {
+/// Cuts the file back to `end`. Everything before it was synced long ago. Only the new length has
+/// to be synced.
+fn cut(file: &File, path: &Path, end: u64, disk: &dyn Syncer) -> Result<RenewOutcome, RenewError> {
     let len = file.metadata().at("look at the log", path)?.len();
     if len > end {
         file.set_len(end).at("cut the log", path)?;
     }
     disk.sync(file).at("sync", path)?;
     let bytes = len.saturating_sub(end);
-    Ok(Renewed::Cut { bytes })
+    Ok(RenewOutcome::Cut { bytes })
 }
 
-/// Puts a copy of the durable part in the log's place. At every moment one of the two files is whole and has the
-/// log's name.
+/// Replaces the log with a copy of its durable part. At every moment the log's name refers to a
+/// whole file.
 fn copy(
     file: &File,
     dir: &Path,
     path: &Path,
     upto: Seq,
     disk: &dyn Syncer,
-) -> Result<Renewed, RenewError> {
+) -> Result<RenewOutcome, RenewError> {
     let new = dir.join(format!("{LOG_NAME}.new"));
     let placed = make_copy(file, path, &new, upto, disk)
         .and_then(|()| Ok(put_in_place(dir, path, &new, disk)?));
     if placed.is_err() {
-        // The failure that counts is the first one; a leftover is taken away the next time.
+        // The first error counts. A leftover is removed by the next attempt.
         fs::remove_file(&new).ok();
     }
-    Ok(Renewed::Copied { kept: placed? })
+    Ok(RenewOutcome::Copied { kept: placed? })
 }
 
-/// Gives the copy the log's name. The old file keeps one of its own.
+/// Gives the copy the log's name. The old file keeps another name.
 fn put_in_place(
     dir: &Path,
     path: &Path,
     new: &Path,
     disk: &dyn Syncer,
-) -> Result<Option<PathBuf>, Fault> {
+) -> Result<Option<PathBuf>, DiskError> {
     disk.sync_dir(dir).at("sync the directory", dir)?;
-    let kept = keep(dir, path)?;
+    let kept = keep_old_file(dir, path)?;
     if kept.is_some() {
         disk.sync_dir(dir).at("sync the directory", dir)?;
     }
@@ -168,7 +173,7 @@ fn make_copy(
     upto: Seq,
     disk: &dyn Syncer,
 ) -> Result<(), RenewError> {
-    // A link in its place would be followed by nobody: whatever stands there is taken away first.
+    // Removes whatever is at the path first, so that a symbolic link is not followed.
     match fs::remove_file(new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(error).at("remove", new).map_err(RenewError::from);
@@ -181,12 +186,12 @@ fn make_copy(
         .create_new(true)
         .open(new)
         .at("create", new)?;
-    let through = || BufWriter::with_capacity(BUFFER, Through { disk, file: &to });
-    // A line whose checksum fits is what was written, wherever it is read from. Memory is asked first: where the
-    // failed sync tore the last block, only memory has it whole.
+    let through = || BufWriter::with_capacity(BUFFER, ThroughSyncer { disk, file: &to });
+    // A line with a matching checksum is correct, wherever it is read from. The page cache is read
+    // first: if the failed sync tore the last block, only the cache has all of it.
     let end = match measure(file, path, upto, &mut through()) {
         Err(RenewError::Lost { .. }) => {
-            forget(file);
+            drop_page_cache(file);
             to.set_len(0).at("cut", new)?;
             io::Seek::seek(&mut &to, io::SeekFrom::Start(0)).at("write", new)?;
             measure(file, path, upto, &mut through())?
@@ -194,8 +199,9 @@ fn make_copy(
         measured => measured?,
     };
     disk.sync(&to).at("sync", new)?;
-    // What the disk has of it, not what memory has: only that counts after a power cut.
-    forget(&to);
+    // Drops the page cache and reads the copy from the disk: only the disk's content survives a
+    // power cut.
+    drop_page_cache(&to);
     let again = measure(&to, new, upto, &mut io::sink())?;
     let len = to.metadata().at("look at", new)?.len();
     if again != end || len != end {
@@ -209,8 +215,8 @@ fn make_copy(
     Ok(())
 }
 
-/// Gives the old file a second name, for whoever wants to look.
-fn keep(dir: &Path, path: &Path) -> Result<Option<PathBuf>, Fault> {
+/// Gives the old file a second name, for inspection.
+fn keep_old_file(dir: &Path, path: &Path) -> Result<Option<PathBuf>, DiskError> {
     let time = Stamp::now().to_string().replace(['-', ':'], "");
     for number in 1..100 {
         let suffix = if number == 1 {
@@ -236,9 +242,9 @@ fn keep(dir: &Path, path: &Path) -> Result<Option<PathBuf>, Fault> {
     Ok(None)
 }
 
-/// Passes the lines of the records up to and with `upto` on to `into`, and says where they end.
+/// Copies the lines of all records up to `upto` into `into`. Returns where they end.
 fn measure(file: &File, path: &Path, upto: Seq, into: &mut impl Write) -> Result<u64, RenewError> {
-    let mut reader = BufReader::with_capacity(BUFFER, At0 { file, at: 0 });
+    let mut reader = BufReader::with_capacity(BUFFER, FromStart { file, at: 0 });
     let (mut line, mut last, mut end) = (Vec::new(), Seq(0), 0);
     let lost = |found, why: String| RenewError::Lost {
         path: path.to_owned(),
@@ -248,17 +254,17 @@ fn measure(file: &File, path: &Path, upto: Seq, into: &mut impl Write) -> Result
     };
     while last < upto {
         let len = match next(&mut reader, &mut line).at("read the log", path)? {
-            Piece::Line { len } => len,
-            // Its checksum tells whether only the newline is missing; the copy gets one.
-            Piece::Cut { len } => len + 1,
-            Piece::End => return Err(lost(last, "the file ends".into())),
-            Piece::TooLong { .. } => return Err(lost(last, "the line is too long".into())),
+            LineRead::Line { len } => len,
+            // The checksum decides whether only the newline is missing. The copy gets one.
+            LineRead::Cut { len } => len + 1,
+            LineRead::End => return Err(lost(last, "the file ends".into())),
+            LineRead::TooLong { .. } => return Err(lost(last, "the line is too long".into())),
         };
         let seq = decode(&line)
             .map_err(|error| lost(last, reason(&error)))?
             .seq;
         if seq != last.next() {
-            return Err(lost(last, format!("record {seq} follows on record {last}")));
+            return Err(lost(last, format!("record {seq} follows record {last}")));
         }
         line.push(b'\n');
         into.write_all(&line).at("write", path)?;
@@ -268,19 +274,19 @@ fn measure(file: &File, path: &Path, upto: Seq, into: &mut impl Write) -> Result
     Ok(end)
 }
 
-/// Has the kernel drop what it holds of a file in memory, as far as that is on disk: the next read asks the disk.
-fn forget(file: &File) {
-    // Advice: where it is not taken, the checksums still tell what is wrong in memory.
+/// Drops the kernel's page cache of a file, as far as it is on disk. The next read asks the disk.
+fn drop_page_cache(file: &File) {
+    // This is only advice. If it is ignored, the checksums still detect errors in memory.
     fadvise(file, 0, None, Advice::DontNeed).ok();
 }
 
-/// Reads a file from its start, wherever its cursor is.
-struct At0<'a> {
+/// Reads a file from its start, ignoring its cursor.
+struct FromStart<'a> {
     file: &'a File,
     at: u64,
 }
 
-impl io::Read for At0<'_> {
+impl io::Read for FromStart<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read_at(into, self.at)?;
         self.at += count as u64;
@@ -288,13 +294,13 @@ impl io::Read for At0<'_> {
     }
 }
 
-/// Writes by way of the seam.
-struct Through<'a> {
+/// Writes through a `Syncer`.
+struct ThroughSyncer<'a> {
     disk: &'a dyn Syncer,
     file: &'a File,
 }
 
-impl Write for Through<'_> {
+impl Write for ThroughSyncer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.disk.write(self.file, &[IoSlice::new(bytes)])
     }

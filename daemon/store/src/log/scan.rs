@@ -1,7 +1,8 @@
-//! Reads a log from its start, says where it stops being valid and what the lines after that prove.
+//! Reads a log from its start: reports where it becomes invalid, and what the lines after that
+//! prove.
 //!
-//! Changes nothing and takes no lock. Called by `file` when a log is opened, and by whoever makes
-//! derived things again from logs.
+//! Changes nothing and takes no lock. `file` calls it when a log is opened. Code that rebuilds
+//! derived data from logs calls it too.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -10,98 +11,101 @@ use std::path::Path;
 use proto::Seq;
 
 use super::LOG_NAME;
-use crate::disk::{At, Fault, private, reason};
+use crate::disk::{DiskError, IoContext, private, reason};
 use crate::format::{LINE_MAX, RawRecord, decode};
 
 const BUFFER: usize = 256 * 1024;
 
-/// What reading a whole log has shown.
+/// Result of reading a whole log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scan {
+pub struct LogScan {
     /// The last record before the first invalid line.
     pub last: Seq,
-    /// The byte behind that record.
+    /// The offset after that record.
     pub end: u64,
-    /// Bytes of the whole file.
+    /// The length of the file.
     pub len: u64,
-    /// The highest watermark of any line whose checksum fits, wherever it stands.
+    /// The highest watermark of any line with a matching checksum, wherever it is.
     pub watermark: Seq,
-    /// The last record stands there whole, and only its newline is missing.
+    /// The last record is whole and lacks only its newline.
     pub unended: bool,
-    /// Why the first invalid line is none. Absent: the whole log is valid.
+    /// Why the first invalid line is invalid. `None` if the whole log is valid.
     pub invalid: Option<String>,
-    /// The lowest `seq` that stands, or must have stood, from the first invalid line on.
+    /// The lowest `seq` that is, or must have been, at or after the first invalid line.
     lowest: Seq,
 }
 
-impl Scan {
-    /// Whether all that is invalid was never acknowledged, so that it may be cut off.
+impl LogScan {
+    /// Whether only unacknowledged records are invalid, so that they may be cut off.
     #[must_use]
     pub fn torn(&self) -> bool {
         self.invalid.is_some() && self.lowest > self.watermark
     }
 
-    /// Whether something is invalid that was durable.
+    /// Whether a durable record is invalid.
     #[must_use]
     pub fn damaged(&self) -> bool {
         self.invalid.is_some() && !self.torn()
     }
 }
 
-/// A line of the file, or what stands in place of one.
-pub(super) enum Piece {
-    /// With a newline at its end; the buffer holds it without.
+/// Result of reading a line.
+pub(super) enum LineRead {
+    /// A line with a newline. The buffer holds it without the newline.
     Line {
         len: u64,
     },
-    /// No newline before the end of the file.
+    /// The file ends before a newline.
     Cut {
         len: u64,
     },
-    /// Passed over without being kept.
+    /// The line was skipped without being stored.
     TooLong {
         len: u64,
     },
     End,
 }
 
-/// Reads the next line into `line`. Never keeps more than `LINE_MAX` bytes.
-pub(super) fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Piece> {
+/// Reads the next line into `line`. Never stores more than `LINE_MAX` bytes.
+pub(super) fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<LineRead> {
     line.clear();
     let mut len = reader
         .by_ref()
         .take(LINE_MAX as u64)
         .read_until(b'\n', line)? as u64;
     if len == 0 {
-        return Ok(Piece::End);
+        return Ok(LineRead::End);
     }
     if line.pop_if(|last| *last == b'\n').is_some() {
-        return Ok(Piece::Line { len });
+        return Ok(LineRead::Line { len });
     }
     if len < LINE_MAX as u64 {
-        return Ok(Piece::Cut { len });
+        return Ok(LineRead::Cut { len });
     }
     len += reader.skip_until(b'\n')? as u64;
-    Ok(Piece::TooLong { len })
+    Ok(LineRead::TooLong { len })
 }
 
-/// Reads everything; `visit` gets the records before the first invalid line.
-pub(crate) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> io::Result<Scan> {
+/// Reads everything. Calls `visit` for the records before the first invalid line.
+pub(crate) fn scan(
+    source: impl Read,
+    visit: &mut dyn FnMut(&RawRecord<'_>),
+) -> io::Result<LogScan> {
     let mut reader = BufReader::with_capacity(BUFFER, source);
     let mut line = Vec::new();
-    let mut seen = Scan::default();
+    let mut seen = LogScan::default();
     loop {
-        let piece = next(&mut reader, &mut line)?;
-        let unended = matches!(piece, Piece::Cut { .. });
-        let (len, record) = match piece {
-            Piece::End => return Ok(seen),
-            Piece::Line { len } => (len, decode(&line).map_err(|error| reason(&error))),
-            // The checksum is the last of a record: where it fits, nothing but the newline is missing.
-            Piece::Cut { len } => match decode(&line) {
+        let line_read = next(&mut reader, &mut line)?;
+        let unended = matches!(line_read, LineRead::Cut { .. });
+        let (len, record) = match line_read {
+            LineRead::End => return Ok(seen),
+            LineRead::Line { len } => (len, decode(&line).map_err(|error| reason(&error))),
+            // The checksum is the last member: if it matches, only the newline is missing.
+            LineRead::Cut { len } => match decode(&line) {
                 Ok(record) => (len, Ok(record)),
-                Err(_) => (len, Err("the line has no end".to_owned())),
+                Err(_) => (len, Err("the line is incomplete".to_owned())),
             },
-            Piece::TooLong { len } => (len, Err("the line is too long".to_owned())),
+            LineRead::TooLong { len } => (len, Err("the line is too long".to_owned())),
         };
         seen.len += len;
         match record {
@@ -117,7 +121,7 @@ pub(crate) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> 
                 } else {
                     seen.lowest = record.seq.min(seen.last.next());
                     seen.invalid = Some(format!(
-                        "record {} follows on record {}",
+                        "record {} follows record {}",
                         record.seq, seen.last
                     ));
                 }
@@ -131,54 +135,59 @@ pub(crate) fn scan(source: impl Read, visit: &mut dyn FnMut(&RawRecord<'_>)) -> 
     }
 }
 
-/// Reads the log in `dir` without a lock and without mending anything; `visit` gets all records
+/// Reads the log in `dir` without a lock and without repairing it. Calls `visit` for all records
 /// before the first invalid line.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read(dir: &Path, visit: &mut dyn FnMut(&RawRecord<'_>)) -> Result<Scan, Fault> {
+pub fn read(dir: &Path, visit: &mut dyn FnMut(&RawRecord<'_>)) -> Result<LogScan, DiskError> {
     let (file, path) = open(dir)?;
     scan(file, visit).at("read the log", &path)
 }
 
-/// Reads only the first record of the log in `dir`. `None` where it is not valid.
+/// Reads only the first record of the log in `dir`. Returns `None` if it is invalid.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn first<T>(dir: &Path, take: impl FnOnce(&RawRecord<'_>) -> T) -> Result<Option<T>, Fault> {
+pub fn first<T>(
+    dir: &Path,
+    take: impl FnOnce(&RawRecord<'_>) -> T,
+) -> Result<Option<T>, DiskError> {
     let (file, path) = open(dir)?;
     let mut line = Vec::new();
-    let piece = next(&mut BufReader::new(file), &mut line).at("read the log", &path)?;
-    let record = match piece {
-        Piece::Line { .. } | Piece::Cut { .. } => {
+    let line_read = next(&mut BufReader::new(file), &mut line).at("read the log", &path)?;
+    let record = match line_read {
+        LineRead::Line { .. } | LineRead::Cut { .. } => {
             decode(&line).ok().filter(|record| record.seq == Seq(1))
         }
-        Piece::TooLong { .. } | Piece::End => None,
+        LineRead::TooLong { .. } | LineRead::End => None,
     };
     Ok(record.map(|record| take(&record)))
 }
 
-/// How far a log has been read.
+/// A position in a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tail {
-    /// The last record; 0: none.
+pub struct LogPosition {
+    /// The last record before it, or 0.
     pub seq: Seq,
-    /// The byte behind it.
+    /// The offset after that record.
     pub end: u64,
 }
 
-/// Reads what follows in the log in `dir` behind `from`, up to and with `upto`, without a lock; `visit` gets the records
-/// before the first invalid line. `None`: what stands there does not follow on `from`, so that it has to be read from
-/// its start.
+/// Reads the log in `dir` from `from` up to and including `upto`, without a lock. Calls `visit` for
+/// the records before the first invalid line.
+///
+/// Returns `None` if the next record does not follow `from`. The log must then be read from its
+/// start.
 ///
 /// # Errors
 /// The file cannot be read.
 pub fn tail(
     dir: &Path,
-    from: Tail,
+    from: LogPosition,
     upto: Seq,
     visit: &mut dyn FnMut(&RawRecord<'_>),
-) -> Result<Option<Tail>, Fault> {
+) -> Result<Option<LogPosition>, DiskError> {
     let (mut file, path) = open(dir)?;
     file.seek(SeekFrom::Start(from.end))
         .at("read the log", &path)?;
@@ -186,14 +195,14 @@ pub fn tail(
     let (mut line, mut reached) = (Vec::new(), from);
     while reached.seq < upto {
         let len = match next(&mut reader, &mut line).at("read the log", &path)? {
-            Piece::Line { len } | Piece::Cut { len } => len,
-            Piece::TooLong { .. } | Piece::End => break,
+            LineRead::Line { len } | LineRead::Cut { len } => len,
+            LineRead::TooLong { .. } | LineRead::End => break,
         };
         match decode(&line) {
             Ok(record) if record.seq == reached.seq.next() => visit(&record),
             _ => break,
         }
-        reached = Tail {
+        reached = LogPosition {
             seq: reached.seq.next(),
             end: reached.end + len,
         };
@@ -202,7 +211,7 @@ pub fn tail(
     Ok(follows.then_some(reached))
 }
 
-fn open(dir: &Path) -> Result<(File, std::path::PathBuf), Fault> {
+fn open(dir: &Path) -> Result<(File, std::path::PathBuf), DiskError> {
     let path = dir.join(LOG_NAME);
     let file = private().read(true).open(&path).at("open the log", &path)?;
     Ok((file, path))

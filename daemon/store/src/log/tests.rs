@@ -1,4 +1,4 @@
-//! A log is written as a session writes it, then broken, then opened again.
+//! Writes logs as a session does, damages them and opens them again.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IoSlice, Write};
@@ -11,11 +11,11 @@ use proto::{Seq, Stamp};
 use tempfile::TempDir;
 
 use super::*;
-use crate::format::{Envelope, LINE_MAX, Line, encode};
+use crate::format::{Envelope, LINE_MAX, LogLine, encode};
 
+mod batch_read;
 mod damage;
-mod gathering;
-mod renewing;
+mod renew;
 mod tail;
 
 const KINDS: [&str; 4] = [
@@ -25,12 +25,12 @@ const KINDS: [&str; 4] = [
     "notice",
 ];
 
-/// The record with this number; its data is of about `size` bytes.
-fn record(seq: Seq, durable: Seq, size: usize) -> (Line, Option<Tag>) {
+/// The record with this number. Its data has about `size` bytes.
+fn record(seq: Seq, durable: Seq, size: usize) -> (LogLine, Option<MessageRole>) {
     let kind = KINDS[usize::try_from(seq.0).expect("small") % KINDS.len()];
     let data = format!(r#"{{"number":{seq},"text":"{}"}}"#, "€".repeat(size));
     let fragment = format!(r#"{{"content":"{seq}"}}"#);
-    let tag = Tag::of_kind(kind);
+    let role = MessageRole::of_kind(kind);
     let line = encode(&Envelope {
         seq,
         at: Stamp(1_795_283_603_512),
@@ -39,20 +39,20 @@ fn record(seq: Seq, durable: Seq, size: usize) -> (Line, Option<Tag>) {
         kind,
         data: &data,
         own: (seq == Seq(1)).then_some("{}"),
-        fragment: tag.map(|_| fragment.as_str()),
+        fragment: role.map(|_| fragment.as_str()),
     });
-    (line, tag)
+    (line, role)
 }
 
-/// An open log, and its index as a session keeps it.
-struct Writing {
+/// An open log and its index, as a session keeps them.
+struct TestLog {
     dir: PathBuf,
     log: LogFile,
-    index: Index,
+    index: LogIndex,
     _home: TempDir,
 }
 
-impl Writing {
+impl TestLog {
     fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let dir = home.path().join("session");
@@ -60,7 +60,7 @@ impl Writing {
         Self {
             dir,
             log,
-            index: Index::new(),
+            index: LogIndex::new(),
             _home: home,
         }
     }
@@ -70,25 +70,25 @@ impl Writing {
         self
     }
 
-    /// Makes `count` records that are in memory alone.
+    /// Creates `count` records that are only in memory.
     fn push(&mut self, count: usize, size: usize) -> Vec<Arc<[u8]>> {
-        let new = |index: &mut Index| {
-            let (line, tag) = record(index.last().next(), index.durable(), size);
-            index.push(&line, tag);
+        let new = |index: &mut LogIndex| {
+            let (line, role) = record(index.last().next(), index.durable(), size);
+            index.push(&line, role);
             line.bytes
         };
         (0..count).map(|_| new(&mut self.index)).collect()
     }
 
-    /// Makes `count` records and writes them as one batch.
+    /// Creates `count` records and writes them as one batch.
     fn commit(&mut self, count: usize, size: usize) -> Result<(), AppendError> {
         let batch = self.push(count, size);
         self.log.append(&batch)?;
-        self.index.settle(self.index.last());
+        self.index.mark_durable(self.index.last());
         Ok(())
     }
 
-    fn reopen(self) -> (TempDir, PathBuf, Result<Opened, OpenError>) {
+    fn reopen(self) -> (TempDir, PathBuf, Result<OpenedLog, OpenError>) {
         let Self {
             dir,
             log,
@@ -113,18 +113,18 @@ fn torn_files(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Counts what is asked of it; fails when told to.
+/// Counts the operations. Fails on request.
 #[derive(Default)]
-struct Counting {
+struct CountingSyncer {
     writes: AtomicUsize,
     syncs: AtomicUsize,
     dirs: Mutex<Vec<PathBuf>>,
-    /// Bytes that still fit, where there is a limit.
+    /// Bytes that still fit, if there is a limit.
     room: Mutex<Option<usize>>,
     sync_fails: Mutex<Option<io::ErrorKind>>,
 }
 
-impl Syncer for Counting {
+impl Syncer for CountingSyncer {
     fn write(&self, mut file: &fs::File, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         self.writes.fetch_add(1, Ordering::SeqCst);
         let mut room = self.room.lock().expect("no test panics with it");
@@ -160,16 +160,16 @@ impl Syncer for Counting {
 fn a_log_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<LogFile>();
-    shared::<Index>();
+    shared::<LogIndex>();
 }
 
 #[test]
-fn what_was_appended_is_read_again() {
-    let mut log = Writing::new();
+fn appended_records_are_read_back() {
+    let mut log = TestLog::new();
     log.commit(1, 10).expect("it can be written");
     log.commit(5, 2000).expect("it can be written");
     let (_home, dir, opened) = {
-        let Writing {
+        let TestLog {
             dir, log, _home, ..
         } = log;
         drop(log);
@@ -193,15 +193,15 @@ fn what_was_appended_is_read_again() {
 
 #[test]
 fn files_are_private() {
-    let log = Writing::new();
+    let log = TestLog::new();
     let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
     assert_eq!(mode(&log.dir), 0o700);
     assert_eq!(mode(log.log.path()), 0o600);
 }
 
 #[test]
-fn there_is_one_writer_a_log() {
-    let log = Writing::new();
+fn a_log_has_one_writer() {
+    let log = TestLog::new();
     assert!(matches!(
         LogFile::create(&log.dir),
         Err(OpenError::Exists { .. })
@@ -221,7 +221,7 @@ fn there_is_one_writer_a_log() {
 }
 
 #[test]
-fn a_missing_log_is_told_apart() {
+fn a_missing_log_has_its_own_error() {
     let home = tempfile::tempdir().expect("a temporary directory");
     let missing = LogFile::open(&home.path().join("session"), &mut |_| {});
     assert!(matches!(missing, Err(OpenError::Missing { .. })));
@@ -230,8 +230,8 @@ fn a_missing_log_is_told_apart() {
 
 #[test]
 fn a_batch_is_one_write_and_one_sync_and_the_first_also_syncs_the_names() {
-    let syncer = Arc::new(Counting::default());
-    let mut log = Writing::new().with(&syncer);
+    let syncer = Arc::new(CountingSyncer::default());
+    let mut log = TestLog::new().with(&syncer);
     let counts = || {
         (
             syncer.writes.load(Ordering::SeqCst),
@@ -250,21 +250,21 @@ fn a_batch_is_one_write_and_one_sync_and_the_first_also_syncs_the_names() {
 
 #[test]
 fn a_batch_of_more_parts_than_the_kernel_takes_is_written_whole() {
-    let mut log = Writing::new();
+    let mut log = TestLog::new();
     log.commit(5000, 0).expect("it can be written");
     let (_home, _dir, opened) = log.reopen();
     assert_eq!(opened.expect("it can be opened").index.last(), Seq(5000));
 }
 
 #[test]
-fn opening_syncs_what_a_dead_writer_may_have_left_in_memory() {
-    let mut log = Writing::new();
+fn opening_syncs_records_of_a_dead_writer() {
+    let mut log = TestLog::new();
     log.commit(1, 0).expect("it can be written");
-    let Writing {
+    let TestLog {
         dir, log, _home, ..
     } = log;
     drop(log);
-    let syncer = Arc::new(Counting::default());
+    let syncer = Arc::new(CountingSyncer::default());
     let opened = LogFile::open_with(&dir, Arc::clone(&syncer) as Arc<dyn Syncer>, &mut |_| {});
     let opened = opened.expect("it can be opened");
     assert_eq!(syncer.syncs.load(Ordering::SeqCst), 1);
@@ -280,8 +280,8 @@ fn opening_syncs_what_a_dead_writer_may_have_left_in_memory() {
 
 #[test]
 fn after_a_failed_sync_nothing_is_appended_even_if_the_disk_is_well_again() {
-    let syncer = Arc::new(Counting::default());
-    let mut log = Writing::new().with(&syncer);
+    let syncer = Arc::new(CountingSyncer::default());
+    let mut log = TestLog::new().with(&syncer);
     log.commit(2, 0).expect("it can be written");
     *syncer.sync_fails.lock().expect("no test panics with it") = Some(io::ErrorKind::Other);
     let first = log.commit(1, 0).expect_err("the sync fails");
@@ -302,10 +302,10 @@ fn after_a_failed_sync_nothing_is_appended_even_if_the_disk_is_well_again() {
 }
 
 #[test]
-fn a_full_disk_ends_the_writing_and_the_next_opening_mends_the_log() {
+fn a_full_disk_stops_writing_and_the_next_open_repairs_the_log() {
     for room in [0, 1, 150, 400] {
-        let syncer = Arc::new(Counting::default());
-        let mut log = Writing::new().with(&syncer);
+        let syncer = Arc::new(CountingSyncer::default());
+        let mut log = TestLog::new().with(&syncer);
         log.commit(2, 0).expect("it can be written");
         let before = bytes_of(&log.dir);
         *syncer.room.lock().expect("no test panics with it") = Some(room);
@@ -341,7 +341,7 @@ fn short_writes_are_completed() {
             file.sync_data()
         }
     }
-    let mut log = Writing::new().with(&Arc::new(OneByOne));
+    let mut log = TestLog::new().with(&Arc::new(OneByOne));
     log.commit(3, 10).expect("it can be written");
     let (_home, _dir, opened) = log.reopen();
     let opened = opened.expect("it can be opened");
@@ -349,8 +349,8 @@ fn short_writes_are_completed() {
 }
 
 #[test]
-fn a_file_that_others_changed_or_deleted_takes_nothing_more() {
-    let mut log = Writing::new();
+fn a_log_that_others_changed_or_deleted_accepts_no_more_records() {
+    let mut log = TestLog::new();
     log.commit(1, 0).expect("it can be written");
     let mut other = OpenOptions::new()
         .append(true)
@@ -360,7 +360,7 @@ fn a_file_that_others_changed_or_deleted_takes_nothing_more() {
     let error = log.commit(1, 0).expect_err("places would be wrong");
     assert!(matches!(error, AppendError::Changed { .. }), "{error}");
 
-    let mut log = Writing::new();
+    let mut log = TestLog::new();
     log.commit(1, 0).expect("it can be written");
     fs::remove_dir_all(&log.dir).expect("it is ours");
     let error = log.commit(1, 0).expect_err("nobody could read it");
@@ -369,7 +369,7 @@ fn a_file_that_others_changed_or_deleted_takes_nothing_more() {
 
 #[test]
 fn a_line_that_could_not_be_read_again_is_not_written() {
-    let log = Writing::new();
+    let log = TestLog::new();
     let long: Arc<[u8]> = vec![b' '; LINE_MAX + 1].into();
     let error = log.log.append(&[long]).expect_err("it is too long");
     assert!(matches!(error, AppendError::TooLong { .. }), "{error}");
@@ -378,7 +378,7 @@ fn a_line_that_could_not_be_read_again_is_not_written() {
 
 #[test]
 fn append_returns_after_the_sync_and_reads_go_on_meanwhile() {
-    /// Says that it was called, then waits until it may return.
+    /// Reports that it was called, then waits until it may return.
     struct Gate {
         entered: mpsc::Sender<()>,
         leave: Mutex<mpsc::Receiver<()>>,
@@ -394,7 +394,7 @@ fn append_returns_after_the_sync_and_reads_go_on_meanwhile() {
             file.sync_data()
         }
     }
-    let mut log = Writing::new();
+    let mut log = TestLog::new();
     log.commit(2, 0).expect("it can be written");
     let (entered, has_entered) = mpsc::channel();
     let (may_leave, leave) = mpsc::channel();
@@ -403,14 +403,14 @@ fn append_returns_after_the_sync_and_reads_go_on_meanwhile() {
         leave: Mutex::new(leave),
     }));
     let batch = log.push(2, 0);
-    let Writing { log, index, .. } = &log;
+    let TestLog { log, index, .. } = &log;
     std::thread::scope(|scope| {
         let append = scope.spawn(|| log.append(&batch));
         has_entered.recv().expect("the sync has begun");
         assert!(!append.is_finished());
         for seq in 1..=4 {
             let at = index.line(Seq(seq)).expect("it is there");
-            assert_eq!(matches!(at, Where::Memory { .. }), seq > 2);
+            assert_eq!(matches!(at, ByteLocation::Memory { .. }), seq > 2);
             let line = log.fetch(&at).expect("it can be read");
             assert_eq!(
                 crate::format::decode(&line).expect("it is valid").seq,
@@ -423,18 +423,18 @@ fn append_returns_after_the_sync_and_reads_go_on_meanwhile() {
 }
 
 #[test]
-fn a_panic_in_the_middle_of_an_append_ends_the_writing() {
+fn a_panic_during_an_append_stops_writing() {
     struct Panics;
     impl Syncer for Panics {
         fn sync(&self, _: &fs::File) -> io::Result<()> {
-            panic!("as wished by the test")
+            panic!("requested by the test")
         }
     }
-    let mut log = Writing::new().with(&Arc::new(Panics));
+    let mut log = TestLog::new().with(&Arc::new(Panics));
     let batch = log.push(1, 0);
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| log.log.append(&batch)))
         .expect_err("it panics");
-    let log = log.with(&Arc::new(Kernel));
+    let log = log.with(&Arc::new(KernelSyncer));
     assert!(matches!(
         log.log.append(&batch),
         Err(AppendError::ReadOnly { .. })
@@ -444,29 +444,33 @@ fn a_panic_in_the_middle_of_an_append_ends_the_writing() {
 
 #[test]
 fn the_index_finds_lines_and_fragments_in_memory_and_on_disk() {
-    let mut log = Writing::new();
+    let mut log = TestLog::new();
     log.commit(5, 10).expect("it can be written");
     log.push(4, 10);
-    let Writing { log, mut index, .. } = log;
+    let TestLog { log, mut index, .. } = log;
     assert_eq!(
         (index.durable(), index.last(), index.pending().count()),
         (Seq(5), Seq(9), 4)
     );
     assert_eq!((index.line(Seq(0)), index.line(Seq(10))), (None, None));
 
-    let fragments = |index: &Index, upto| -> Vec<(u64, Tag, String)> {
-        let found = index.fragments(Seq(1), Seq(upto)).map(|(seq, tag, at)| {
+    let fragments = |index: &LogIndex, upto| -> Vec<(u64, MessageRole, String)> {
+        let found = index.fragments(Seq(1), Seq(upto)).map(|(seq, role, at)| {
             let bytes = log.fetch(&at).expect("it can be read").into_owned();
             assert_eq!((bytes.len(), bytes.is_empty()), (at.len(), at.is_empty()));
-            (seq.0, tag, String::from_utf8(bytes).expect("it is text"))
+            (seq.0, role, String::from_utf8(bytes).expect("it is text"))
         });
         found.collect()
     };
-    let expected = |upto| -> Vec<(u64, Tag, String)> {
+    let expected = |upto| -> Vec<(u64, MessageRole, String)> {
         let all = (1..=upto).filter_map(|seq| {
-            let tag =
-                [Some(Tag::User), Some(Tag::Assistant), Some(Tag::Tool), None][seq as usize % 4];
-            Some((seq, tag?, format!(r#"{{"content":"{seq}"}}"#)))
+            let role = [
+                Some(MessageRole::User),
+                Some(MessageRole::Assistant),
+                Some(MessageRole::Tool),
+                None,
+            ][seq as usize % 4];
+            Some((seq, role?, format!(r#"{{"content":"{seq}"}}"#)))
         });
         all.collect()
     };
@@ -477,12 +481,12 @@ fn the_index_finds_lines_and_fragments_in_memory_and_on_disk() {
 
     let rest: Vec<_> = index.pending().cloned().collect();
     log.append(&rest[..2]).expect("it can be written");
-    index.settle(Seq(7));
-    index.settle(Seq(3));
+    index.mark_durable(Seq(7));
+    index.mark_durable(Seq(3));
     assert_eq!((index.durable(), index.pending().count()), (Seq(7), 2));
     assert_eq!(fragments(&index, 9), expected(9));
     log.append(&rest[2..]).expect("it can be written");
-    index.settle(Seq(u64::MAX));
+    index.mark_durable(Seq(u64::MAX));
     assert_eq!((index.durable(), index.pending().count()), (Seq(9), 0));
     assert_eq!(fragments(&index, 9), expected(9));
 
@@ -498,7 +502,7 @@ fn the_index_finds_lines_and_fragments_in_memory_and_on_disk() {
 
 #[test]
 fn the_first_record_is_read_alone() {
-    let mut log = Writing::new();
+    let mut log = TestLog::new();
     let number = |dir: &Path| first(dir, |record| record.seq).expect("it can be read");
     assert_eq!(number(&log.dir), None);
     log.commit(3, 10).expect("it can be written");

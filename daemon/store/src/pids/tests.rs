@@ -15,11 +15,11 @@ fn home() -> (TempDir, Home) {
     (dir, home)
 }
 
-fn pids(home: &Home) -> Pids {
-    Pids::open(home).expect("it can be opened")
+fn pids(home: &Home) -> PidCounter {
+    PidCounter::open(home).expect("it can be opened")
 }
 
-fn next(pids: &Pids) -> u64 {
+fn next(pids: &PidCounter) -> u64 {
     pids.next().expect("it can be written").0
 }
 
@@ -64,7 +64,7 @@ fn a_restart_skips_the_rest_of_a_block_but_repeats_nothing() {
 }
 
 #[test]
-fn what_is_put_back_is_handed_out_by_the_next_life() {
+fn returned_pids_are_assigned_after_the_next_start() {
     let (_dir, home) = home();
     let counter = pids(&home);
     counter.put_back().expect("there is nothing to write");
@@ -72,7 +72,7 @@ fn what_is_put_back_is_handed_out_by_the_next_life() {
     assert_eq!(next(&counter), 1);
     counter.put_back().expect("it can be written");
     assert_eq!(next(&pids(&home)), 2);
-    // One that came late.
+    // One late pid.
     let late = pids(&home);
     late.put_back().expect("there is nothing to write");
     assert_eq!(next(&late), 18);
@@ -80,7 +80,7 @@ fn what_is_put_back_is_handed_out_by_the_next_life() {
 }
 
 #[test]
-fn opening_alone_uses_up_nothing() {
+fn opening_the_counter_uses_no_pid() {
     let (_dir, home) = home();
     next(&pids(&home));
     for _ in 0..3 {
@@ -90,7 +90,7 @@ fn opening_alone_uses_up_nothing() {
 }
 
 #[test]
-fn a_counter_that_is_lost_or_corrupt_starts_above_every_session() {
+fn a_lost_or_corrupt_counter_starts_above_every_session() {
     let (_dir, home) = home();
     session_with_pid(&home, 3);
     session_with_pid(&home, 40);
@@ -127,7 +127,7 @@ fn an_unreadable_first_record_does_not_stop_the_others_from_counting() {
 }
 
 #[test]
-fn what_others_know_raises_the_counter_durably() {
+fn known_pids_raise_the_counter_durably() {
     let (_dir, home) = home();
     let counter = pids(&home);
     assert_eq!(next(&counter), 1);
@@ -164,7 +164,7 @@ proptest! {
                 let pid = next(&pids);
                 prop_assert!(pid > raised && seen.insert(pid));
             }
-            // One in three ends without.
+            // One life in three ends without putting its pids back.
             if late > 0 {
                 pids.put_back().expect("it can be written");
                 for _ in 1..late {

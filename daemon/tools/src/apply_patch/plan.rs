@@ -7,7 +7,10 @@ use std::sync::Arc;
 use contract::Outcome;
 use proto::item::Display;
 use proto::record::{Changed, KnownFile};
-use workspace::{Access, Applied, FileKind, FilePatch, HunkError, Planned, Resolved, State, apply};
+use workspace::{
+    Access, FileKind, FilePatch, HunkError, PatchedContent, PathState, PlannedWrite, ResolvedPath,
+    apply,
+};
 
 use crate::memory::Memory;
 use crate::truncate::{self, Pieces};
@@ -20,7 +23,7 @@ const DIFF_MAX: usize = 64 * 1024;
 
 /// All that a patch does.
 pub(crate) struct Plan {
-    planned: Vec<Planned>,
+    planned: Vec<PlannedWrite>,
     /// A line for each file, and notes.
     told: Vec<String>,
     diffs: Vec<Display>,
@@ -31,7 +34,7 @@ pub(super) fn plan(
     memory: &Arc<Memory>,
     patch: &[FilePatch],
     paths: &[&str],
-    places: &[Resolved],
+    places: &[ResolvedPath],
 ) -> Result<Plan, Outcome> {
     for (index, at) in places.iter().enumerate() {
         let before = places.get(..index).unwrap_or_default();
@@ -63,11 +66,11 @@ impl Plan {
         &mut self,
         memory: &Arc<Memory>,
         file: &FilePatch,
-        old: Option<Resolved>,
-        new: Option<Resolved>,
+        old: Option<ResolvedPath>,
+        new: Option<ResolvedPath>,
     ) -> Result<(), Outcome> {
         let workspace = memory.workspace();
-        let shown = |at: &Resolved| workspace.shown(at.path());
+        let shown = |at: &ResolvedPath| workspace.shown(at.path());
         for at in old.iter().chain(&new) {
             if self.planned.iter().any(|plan| plan.at.path() == at.path()) {
                 return Err(Outcome::failed(format!(
@@ -87,7 +90,7 @@ impl Plan {
                 format!("A {}", shown(&to)),
                 files::diff(&shown(&to), None, &applied.bytes),
             );
-            self.planned.push(Planned {
+            self.planned.push(PlannedWrite {
                 at: to,
                 before: None,
                 after: Some(applied.bytes),
@@ -109,7 +112,7 @@ impl Plan {
                 }
                 let display = files::diff(&name, Some(&before.bytes), &applied.bytes);
                 self.show(format!("M {name}"), display);
-                self.planned.push(Planned {
+                self.planned.push(PlannedWrite {
                     at: from,
                     before: Some(before),
                     after: Some(applied.bytes),
@@ -121,13 +124,13 @@ impl Plan {
                 free(&to, &shown(&to))?;
                 let display = files::diff(&shown(&to), Some(&before.bytes), &applied.bytes);
                 self.show(format!("R {name} -> {}", shown(&to)), display);
-                self.planned.push(Planned {
+                self.planned.push(PlannedWrite {
                     at: to,
                     before: None,
                     after: Some(applied.bytes),
                     mode,
                 });
-                self.planned.push(Planned {
+                self.planned.push(PlannedWrite {
                     at: from,
                     before: Some(before),
                     after: None,
@@ -137,7 +140,7 @@ impl Plan {
             None => {
                 no_link(memory, file, &name)?;
                 self.show(format!("D {name}"), files::diff_gone(&name, &before.bytes));
-                self.planned.push(Planned {
+                self.planned.push(PlannedWrite {
                     at: from,
                     before: Some(before),
                     after: None,
@@ -157,7 +160,7 @@ impl Plan {
         self.diffs.push(display);
     }
 
-    fn note(&mut self, file: &FilePatch, name: &str, applied: &Applied) {
+    fn note(&mut self, file: &FilePatch, name: &str, applied: &PatchedContent) {
         for (hunk, by) in &applied.shifted {
             let way = if *by > 0 { "down" } else { "up" };
             let by = by.unsigned_abs();
@@ -218,7 +221,7 @@ impl Plan {
     /// Does it.
     pub(super) fn carry_out(self, memory: &Arc<Memory>) -> Result<Outcome, Outcome> {
         let display = self.display();
-        let done = memory.workspace().write_together(&self.planned);
+        let done = memory.workspace().write_all(&self.planned);
         let stamps = done.map_err(|failed| {
             let mut outcome = files::file_failed(&failed.error);
             if failed.left.is_empty() {
@@ -250,7 +253,7 @@ impl Plan {
                     known.extend(memory.know(path, *stamp));
                     files::changed_file(memory, path, stamp)
                 }
-                None => files::changed(path, State::Absent),
+                None => files::changed(path, PathState::Absent),
             });
         }
         let count = self.diffs.len();
@@ -274,7 +277,7 @@ fn left_as(memory: &Memory, path: &Path) -> Changed {
 }
 
 /// A file's content after the patch.
-fn applied(content: &[u8], file: &FilePatch, shown: &str) -> Result<Applied, Outcome> {
+fn applied(content: &[u8], file: &FilePatch, shown: &str) -> Result<PatchedContent, Outcome> {
     apply(content, file).map_err(|HunkError { hunk, reason }| {
         let which = match hunk {
             0 => String::new(),
@@ -291,7 +294,7 @@ fn applied(content: &[u8], file: &FilePatch, shown: &str) -> Result<Applied, Out
 }
 
 /// Where a file is to be made, nothing must stand.
-fn free(to: &Resolved, shown: &str) -> Result<(), Outcome> {
+fn free(to: &ResolvedPath, shown: &str) -> Result<(), Outcome> {
     match to.kind() {
         None => Ok(()),
         Some(_) => Err(Outcome::failed(format!(

@@ -35,7 +35,7 @@ impl Standing {
             shell,
             cwd: cwd.unwrap_or_else(|| context.cwd.clone()),
             env,
-            walls: context.walls.clone(),
+            sandbox: context.sandbox.clone(),
         };
         Self {
             memory,
@@ -53,7 +53,7 @@ impl Standing {
             let mut standing = Self::begin_only(&context);
             if standing.memory.is_some() {
                 // The shell writes it: it must be within its walls.
-                let within = context.walls.as_ref().map(|walls| &walls.temp);
+                let within = context.sandbox.as_ref().map(|sandbox| &sandbox.temp);
                 let dir = within.unwrap_or(&context.spill_dir);
                 match Back::make(dir) {
                     Ok(back) => standing.back = Some(back),

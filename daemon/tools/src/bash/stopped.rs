@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use contract::Walls;
+use contract::SandboxSpec;
 
 /// What systems and programs say of a file system that cannot be written.
 const FILES: [&str; 3] = ["read-only file system", "erofs", "device or resource busy"];
@@ -96,25 +96,25 @@ impl ByWalls {
 
 /// Why a part of a command was stopped that itself ended well, where that looks so: of a pipe only the last program's
 /// end is seen. `printed`: the end of what it printed.
-pub(super) fn part_by(walls: &Walls, line: &str, printed: &str) -> Option<ByWalls> {
+pub(super) fn part_by(sandbox: &SandboxSpec, line: &str, printed: &str) -> Option<ByWalls> {
     if !line.contains('|') {
         return None;
     }
     let lower = printed.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let clear = says(&FILES) || !walls.network && says(&NETWORK);
-    clear.then(|| by(walls, printed)).flatten()
+    let clear = says(&FILES) || !sandbox.network && says(&NETWORK);
+    clear.then(|| by(sandbox, printed)).flatten()
 }
 
 /// Why, where it does. `printed`: the end of what a command printed that failed.
-pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
+pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<ByWalls> {
     let mut printed = printed.to_lowercase();
-    if let Some(temp) = walls.temp.to_str().filter(|temp| !temp.is_empty()) {
+    if let Some(temp) = sandbox.temp.to_str().filter(|temp| !temp.is_empty()) {
         // It may lie in what is closed, and is not.
         printed = printed.replace(&temp.to_lowercase(), "");
     }
     let says = |words: &[&str]| words.iter().any(|word| printed.contains(word));
-    let masked = walls.masked.iter().find(|place| {
+    let masked = sandbox.masked.iter().find(|place| {
         place
             .to_str()
             .is_some_and(|place| place.len() > 1 && printed.contains(&place.to_lowercase()))
@@ -130,7 +130,7 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
         })
     };
     if says(&FILES) {
-        if let Some(place) = protected(walls, &printed) {
+        if let Some(place) = protected(sandbox, &printed) {
             return because(
                 format!(
                     "it changes `{}`, which is protected in the workspace",
@@ -145,7 +145,7 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
             "they can add the directory to `sandbox.allow_write`, or do it themselves",
         );
     }
-    if !walls.network && says(&NETWORK) {
+    if !sandbox.network && says(&NETWORK) {
         return because(
             "it needs the network, and there is none".to_owned(),
             "they can set `sandbox.network = true`, or do it themselves",
@@ -164,7 +164,7 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
             "they can do it themselves",
         );
     }
-    (!walls.network && says(&NOBODY)).then(|| ByWalls {
+    (!sandbox.network && says(&NOBODY)).then(|| ByWalls {
         why: "the network in here is the command's own, and reaches no server outside, also none on this machine".to_owned(),
         lift: "they can set `sandbox.network = true`, or do it themselves",
         sort: Sort::Unclear,
@@ -172,9 +172,9 @@ pub(super) fn by(walls: &Walls, printed: &str) -> Option<ByWalls> {
 }
 
 /// The protected place that a message names, whole or from the workspace on; `printed` in small letters.
-fn protected<'a>(walls: &'a Walls, printed: &str) -> Option<&'a Path> {
-    let found = walls.protected.iter().filter(|place| {
-        let mut below = walls
+fn protected<'a>(sandbox: &'a SandboxSpec, printed: &str) -> Option<&'a Path> {
+    let found = sandbox.protected.iter().filter(|place| {
+        let mut below = sandbox
             .write
             .iter()
             .filter_map(|root| place.strip_prefix(root).ok());
@@ -219,14 +219,14 @@ mod tests {
 
     #[test]
     fn a_protected_place_is_named() {
-        let walls = Walls {
+        let sandbox = SandboxSpec {
             write: vec!["/ws".into()],
             protected: [".git", ".git/config", ".git/hooks", ".mcp.json"]
                 .map(|name| Path::new("/ws").join(name))
                 .into(),
-            ..Walls::default()
+            ..SandboxSpec::default()
         };
-        let told = |printed: &str| by(&walls, printed).map_or_else(String::new, |by| by.told());
+        let told = |printed: &str| by(&sandbox, printed).map_or_else(String::new, |by| by.told());
         for (printed, place) in [
             (
                 "error: could not write config file /ws/.git/config: Device or resource busy",
@@ -258,12 +258,12 @@ mod tests {
 
     #[test]
     fn a_name_elsewhere_is_not_a_protected_place() {
-        let walls = Walls {
+        let sandbox = SandboxSpec {
             write: vec!["/ws".into()],
             protected: [".git", ".git/config"]
                 .map(|name| Path::new("/ws").join(name))
                 .into(),
-            ..Walls::default()
+            ..SandboxSpec::default()
         };
         for (printed, is) in [
             ("/other/repo/.git/config: Read-only file system", false),
@@ -278,16 +278,16 @@ mod tests {
             ("../../.git/config: Read-only file system", true),
             ("/.git/config: Read-only file system", false),
         ] {
-            let told = by(&walls, printed).map_or_else(String::new, |by| by.told());
+            let told = by(&sandbox, printed).map_or_else(String::new, |by| by.told());
             assert_eq!(told.contains("which is protected"), is, "{printed}: {told}");
         }
     }
 
     #[test]
     fn of_a_pipe_that_ended_well_it_is_told_where_what_it_printed_is_clear() {
-        let walls = Walls::default();
+        let sandbox = SandboxSpec::default();
         let told = |line: &str, printed: &str| {
-            part_by(&walls, line, printed).map_or_else(String::new, |by| by.told_of_a_part())
+            part_by(&sandbox, line, printed).map_or_else(String::new, |by| by.told_of_a_part())
         };
         let failed = "npm error code EAI_AGAIN";
         assert!(told("npm ci | tail -3", failed).contains("needs the network"));
@@ -298,44 +298,50 @@ mod tests {
 
     #[test]
     fn what_programs_say_is_told_apart() {
-        let walls = Walls {
+        let sandbox = SandboxSpec {
             masked: vec!["/proj/home/.ssh".into()],
-            ..Walls::default()
+            ..SandboxSpec::default()
         };
-        let open = Walls {
+        let open = SandboxSpec {
             network: true,
-            ..walls.clone()
+            ..sandbox.clone()
         };
-        let told = |walls: &Walls, printed: &str| {
-            by(walls, printed).map_or_else(String::new, |by| by.told())
+        let told = |sandbox: &SandboxSpec, printed: &str| {
+            by(sandbox, printed).map_or_else(String::new, |by| by.told())
         };
         assert!(
             told(
-                &walls,
+                &sandbox,
                 "touch: cannot touch '/etc/x': Read-only file system"
             )
             .contains("outside")
         );
-        assert!(told(&walls, "curl: (6) Could not resolve host: example.org").contains("network"));
-        assert!(told(&walls, "npm error code EAI_AGAIN").contains("network"));
         assert!(
-            told(&walls, "cat: /proj/home/.ssh/id: No such file or directory").contains(".ssh")
+            told(&sandbox, "curl: (6) Could not resolve host: example.org").contains("network")
+        );
+        assert!(told(&sandbox, "npm error code EAI_AGAIN").contains("network"));
+        assert!(
+            told(
+                &sandbox,
+                "cat: /proj/home/.ssh/id: No such file or directory"
+            )
+            .contains(".ssh")
         );
         assert!(
-            told(&walls, "unshare: unshare failed: Operation not permitted").contains("system")
+            told(&sandbox, "unshare: unshare failed: Operation not permitted").contains("system")
         );
         let refused = "curl: (7) Failed to connect to 127.0.0.1 port 8080: Connection refused";
-        assert!(told(&walls, refused).starts_with("If the server was not to be one of its own"));
-        assert!(!by(&walls, refused).unwrap().is_clear());
+        assert!(told(&sandbox, refused).starts_with("If the server was not to be one of its own"));
+        assert!(!by(&sandbox, refused).unwrap().is_clear());
         assert_eq!(told(&open, refused), "");
-        assert_eq!(by(&walls, refused).and_then(ByWalls::offer), None);
+        assert_eq!(by(&sandbox, refused).and_then(ByWalls::offer), None);
         let both = format!("{refused}\nsetns: Operation not permitted");
-        assert!(told(&walls, &both).contains("system"));
+        assert!(told(&sandbox, &both).contains("system"));
         // What could be done about it stands beside.
-        assert!(told(&walls, "EROFS: x").contains("`sandbox.allow_write`"));
-        assert!(told(&walls, "getaddrinfo failed").contains("`sandbox.network = true`"));
+        assert!(told(&sandbox, "EROFS: x").contains("`sandbox.allow_write`"));
+        assert!(told(&sandbox, "getaddrinfo failed").contains("`sandbox.network = true`"));
         // What is closed to all tools is not offered, however it is told.
-        let offered = |printed: &str| by(&walls, printed).and_then(ByWalls::offer).is_some();
+        let offered = |printed: &str| by(&sandbox, printed).and_then(ByWalls::offer).is_some();
         assert!(offered("touch: '/etc/x': Read-only file system"));
         assert!(!offered(
             "touch: '/proj/home/.ssh/x': Read-only file system"
@@ -348,9 +354,9 @@ mod tests {
             None
         );
         assert_eq!(
-            by(&walls, "error: test failed, to rerun pass `--lib`"),
+            by(&sandbox, "error: test failed, to rerun pass `--lib`"),
             None
         );
-        assert_eq!(by(&walls, ""), None);
+        assert_eq!(by(&sandbox, ""), None);
     }
 }

@@ -54,7 +54,7 @@ async fn a_directory_goes_only_when_it_is_empty() {
     assert_eq!(
         scene.fails("delete_file", json!({"path": "d"})).await,
         format!(
-            "the directory `{}` is not empty: it holds 1 entries; look into it with `ls`, then delete it with `bash` (`rm -r`)",
+            "the directory `{}` is not empty: it has 1 entries; look into it with `ls`, then delete it with `bash` (`rm -r`)",
             scene.top.join("ws/d").display()
         )
     );

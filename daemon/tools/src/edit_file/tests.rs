@@ -55,7 +55,7 @@ async fn what_is_not_unique_or_not_there_is_explained() {
         )
         .await;
     assert!(
-        text.contains("The nearest passage, line 4:\nlet value = compute(a, b);\n"),
+        text.contains("The most similar passage, line 4:\nlet value = compute(a, b);\n"),
         "{text}"
     );
     let text = scene

@@ -40,7 +40,7 @@ fn start(cwd: &Path, env: &Env) -> Start {
         shell: "/bin/sh".to_owned(),
         cwd: cwd.to_owned(),
         env: env.clone(),
-        walls: None,
+        sandbox: None,
     }
 }
 

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use workspace::{Access, FileKind, Glance};
+use workspace::{Access, FileCheck, FileKind};
 
 use super::Memory;
 use super::known::{CONTENT_MAX, Content, Known, Told, forget_contents};
@@ -121,17 +121,17 @@ impl Memory {
 
     /// What has become of a file since it was told of last. `after.told` is set to that.
     fn change(&self, path: &Path, after: &mut Known) -> Option<Change> {
-        let (size, mtime_ns) = match self.workspace().glance(path, &after.stamp) {
-            Glance::Same => {
+        let (size, mtime_ns) = match self.workspace().check_file(path, &after.stamp) {
+            FileCheck::Same => {
                 after.told = Told::Stamp;
                 return None;
             }
-            Glance::Gone => {
+            FileCheck::Gone => {
                 let known = after.told == Told::Gone;
                 after.told = Told::Gone;
                 return (!known).then_some(Change::Gone);
             }
-            Glance::Touched { size, mtime_ns } => (size, mtime_ns),
+            FileCheck::Touched { size, mtime_ns } => (size, mtime_ns),
         };
         let told = after.told;
         if let Told::At {
@@ -178,11 +178,11 @@ impl Memory {
     }
 
     /// A file whose content may be kept.
-    pub(super) fn read_short(&self, path: &Path, size: u64) -> Option<workspace::Content> {
+    pub(super) fn read_short(&self, path: &Path, size: u64) -> Option<workspace::FileContent> {
         self.read_up_to(path, size, CONTENT_MAX)
     }
 
-    fn read_up_to(&self, path: &Path, size: u64, size_max: u64) -> Option<workspace::Content> {
+    fn read_up_to(&self, path: &Path, size: u64, size_max: u64) -> Option<workspace::FileContent> {
         if size > size_max {
             return None;
         }

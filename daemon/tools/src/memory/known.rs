@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use workspace::Stamp;
+use workspace::FileStamp;
 
 /// Bytes of a file whose content is kept.
 pub(super) const CONTENT_MAX: u64 = 64 * 1024;
@@ -19,7 +19,7 @@ pub(super) struct Known {
     /// When it was read or written last, by the memory's clock.
     pub(super) used: u64,
     /// The state that the model knows: whoever edits the file must find it at this one.
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     /// The content that the next change is told against: what was read, or told since.
     pub(super) content: Option<Content>,
     pub(super) told: Told,
@@ -41,7 +41,7 @@ pub(super) enum Told {
 
 impl Known {
     /// A file that was just read or written.
-    pub(super) fn new(used: u64, stamp: Stamp, content: Option<Content>) -> Self {
+    pub(super) fn new(used: u64, stamp: FileStamp, content: Option<Content>) -> Self {
         Self {
             used,
             stamp,

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use contract::KnownState;
 use proto::record::{FileState, KnownFile};
-use workspace::Stamp;
+use workspace::FileStamp;
 
 use super::Memory;
 use super::known::{Known, Told};
 
 /// As it stands in the log. `None`: the path is no text, and is known only as long as the session is loaded.
-pub(super) fn logged(path: &Path, stamp: &Stamp) -> Option<KnownFile> {
+pub(super) fn logged(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {
     Some(KnownFile {
         path: path.to_str()?.to_owned(),
         sha256: hex::encode(stamp.sha256),
@@ -21,8 +21,8 @@ pub(super) fn logged(path: &Path, stamp: &Stamp) -> Option<KnownFile> {
 }
 
 /// The state, unless no daemon has written it so.
-fn stamp(file: &KnownFile) -> Option<Stamp> {
-    Some(Stamp {
+fn stamp(file: &KnownFile) -> Option<FileStamp> {
+    Some(FileStamp {
         mtime_ns: file.modified_ns.into(),
         size: file.bytes,
         inode: file.inode,
@@ -89,7 +89,7 @@ mod tests {
         ) {
             let scene = Scene::new();
             let path = Path::new(&path);
-            let before = Stamp { mtime_ns: mtime.into(), size, inode, sha256 };
+            let before = FileStamp { mtime_ns: mtime.into(), size, inode, sha256 };
             let logged = logged(path, &before).expect("text");
             scene.memory.note_known_files(&[(logged, None)]);
             prop_assert_eq!(scene.memory.known(path), Some(before));

@@ -6,7 +6,7 @@ use crate::scene::Scene;
 #[test]
 fn the_oldest_is_forgotten_first() {
     let scene = Scene::new();
-    let stamp = Stamp {
+    let stamp = FileStamp {
         mtime_ns: 0,
         size: 0,
         inode: 0,
@@ -33,7 +33,7 @@ fn a_pin_is_used_once() {
 #[test]
 fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_order() {
     let (old, new) = (Scene::new(), Scene::new());
-    let stamp = |size| Stamp {
+    let stamp = |size| FileStamp {
         mtime_ns: 0,
         size,
         inode: 0,
@@ -56,7 +56,7 @@ fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_ord
 fn content_that_is_given_is_not_read_again() {
     let scene = Scene::new();
     let path = scene.put("a", "new\n");
-    let stamp = Stamp {
+    let stamp = FileStamp {
         mtime_ns: 0,
         size: 4,
         inode: 0,

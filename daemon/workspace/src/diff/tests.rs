@@ -1,5 +1,3 @@
-//! Scenes.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -29,7 +27,7 @@ fn a_new_file_and_missing_line_ends() {
         change.text,
         "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+one\n\\ No newline at end of file\n"
     );
-    assert_eq!(unified("f", Some(b"same"), b"same"), Change::default());
+    assert_eq!(unified("f", Some(b"same"), b"same"), FileDiff::default());
 }
 
 #[test]

@@ -1,5 +1,3 @@
-//! Scenes.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -33,7 +31,7 @@ fn several_places_are_named() {
 }
 
 #[test]
-fn bytes_that_are_no_text_stay() {
+fn bytes_that_are_not_utf8_stay() {
     let edited = replace(b"\xff\xfe one \x80", "one", "two", false).unwrap();
     assert_eq!(edited.bytes, b"\xff\xfe two \x80");
 }
@@ -85,7 +83,7 @@ fn the_nearest_passage_is_shown() {
     assert!(matches!(
         error,
         EditError::Missing {
-            nearest: Some(Passage {
+            nearest: Some(SimilarPassage {
                 first_line: 5,
                 blanks_only: true,
                 ..
@@ -120,7 +118,7 @@ fn a_huge_file_without_the_passage_is_quick() {
 }
 
 #[test]
-fn markers_for_text_that_was_left_out_are_refused() {
+fn omission_markers_are_refused() {
     for line in [
         "// ... existing code ...",
         "# ... rest of the file ...",
@@ -149,7 +147,7 @@ fn markers_for_text_that_was_left_out_are_refused() {
 }
 
 #[test]
-fn code_that_looks_alike_is_not_a_marker() {
+fn similar_code_is_not_an_omission_marker() {
     for line in [
         "...",
         "def f(): ...",
@@ -162,7 +160,7 @@ fn code_that_looks_alike_is_not_a_marker() {
     ] {
         assert!(edited("a\n", "a", line, false).is_ok(), "{line}");
     }
-    // A text about markers may keep its own.
+    // A text about placeholders may keep its own.
     let content = "x\n// ... existing code ...\ny\n";
     assert!(
         edited(
@@ -176,13 +174,13 @@ fn code_that_looks_alike_is_not_a_marker() {
 }
 
 #[test]
-fn nothing_and_the_same_are_refused() {
+fn an_empty_or_unchanged_edit_is_refused() {
     assert_eq!(edited("a", "", "b", false).unwrap_err(), EditError::Empty);
     assert_eq!(edited("a", "a", "a", false).unwrap_err(), EditError::Same);
 }
 
 proptest! {
-    /// As `str::replace` for any text, where nothing special is going on.
+    /// Equals `str::replace` for any ordinary text.
     #[test]
     fn all_places_as_the_standard_library_has_it(content in "[abc\n]{0,40}", old in "[abc]{1,3}", new in "[xyz]{0,3}") {
         match edited(&content, &old, &new, true) {

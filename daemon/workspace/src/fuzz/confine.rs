@@ -1,4 +1,5 @@
-//! Paths among links: they lead where the kernel says, and nothing outside is written, nothing closed is read.
+//! Paths through links lead where the kernel says. Nothing outside is written, and nothing denied
+//! is read.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,16 +8,16 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::resolve::Access;
-use crate::workspace::{Options, Workspace};
-use crate::write::Expected;
+use crate::workspace::{Workspace, WorkspaceOptions};
+use crate::write::ExpectedFile;
 
-/// What no tool may read.
+/// Content that no tool may read.
 const SECRET: &[u8] = b"what nobody reads";
-/// What no tool may write.
+/// Content that no tool may change.
 const CANARY: &[u8] = b"what nobody writes";
 
-/// Paths: each line `NAME>TARGET` is a link in the workspace, each other line a path that is looked up, read and
-/// written. `$` stands for the directory that all of it lies in.
+/// Each line `NAME>TARGET` is a link in the workspace. Every other line is a path that is resolved,
+/// read and written. `$` stands for the top directory.
 pub fn confine(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -58,19 +59,19 @@ impl Scene {
             fs::write(top.join(canary), CANARY).expect("a file");
         }
         fs::write(top.join("ws/sub/f"), "open").expect("a file");
-        let workspace = Workspace::open(Options {
+        let workspace = Workspace::open(WorkspaceOptions {
             root: top.join("ws"),
             cwd: top.join("ws"),
             masked: vec![top.join("ws/closed"), top.join("home/closed")],
             deny_read: vec!["keys/**".to_owned()],
             user_home: top.join("home"),
-            ..Options::default()
+            ..WorkspaceOptions::default()
         });
         let workspace = workspace.expect("a workspace");
         Self { top, workspace }
     }
 
-    /// A link in the workspace, where it is one name that nothing has yet.
+    /// Creates a link in the workspace if the name is one free component.
     fn link(&self, name: &str, target: &str) {
         let mut parts = Path::new(name).components();
         let plain = matches!(
@@ -78,14 +79,14 @@ impl Scene {
             (Some(Component::Normal(part)), None) if part == OsStr::new(name)
         );
         if plain {
-            // A name that is too long or has a zero byte makes none.
+            // A name that is too long or contains a zero byte creates no link.
             let _ = symlink(target, self.top.join("ws").join(name));
         }
     }
 
     fn leads_where_the_kernel_says(&self, path: &str) {
         let cwd = self.workspace.cwd();
-        // The kernel knows no home.
+        // The kernel does not expand `~`.
         let Ok(real) = fs::canonicalize(cwd.join(path)) else {
             return;
         };
@@ -103,7 +104,7 @@ impl Scene {
         let Ok(at) = self.workspace.resolve(path, Access::Read) else {
             return;
         };
-        // What the machine has besides is not looked at.
+        // Ignores other files of the machine.
         if at.path().starts_with(&self.top)
             && let Ok(content) = self.workspace.read(&at)
         {
@@ -121,8 +122,8 @@ impl Scene {
         let closed = place.starts_with(self.top.join("ws/closed"));
         assert!(!closed, "{path:?} -> {}", place.display());
         let expected = match self.workspace.read(&at) {
-            Ok(content) => Expected::File(content.stamp),
-            Err(_) => Expected::Absent,
+            Ok(content) => ExpectedFile::File(content.stamp),
+            Err(_) => ExpectedFile::Absent,
         };
         let _ = self.workspace.write(&at, b"new", expected);
         for (file, content) in [

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::workspace::tests::Scene;
 
-fn found(scene: &Scene, path: &str, pattern: &str, include_ignored: bool) -> Globbed {
+fn found(scene: &Scene, path: &str, pattern: &str, include_ignored: bool) -> GlobResult {
     let query = GlobQuery {
         pattern: pattern.to_owned(),
         include_ignored,
@@ -25,7 +25,7 @@ fn found(scene: &Scene, path: &str, pattern: &str, include_ignored: bool) -> Glo
     found
 }
 
-fn names(found: &Globbed) -> BTreeSet<String> {
+fn names(found: &GlobResult) -> BTreeSet<String> {
     found
         .paths
         .iter()
@@ -92,7 +92,7 @@ fn the_newest_comes_first_and_of_the_same_time_the_path_decides() {
 }
 
 #[test]
-fn ignored_and_hidden_files_come_only_when_asked_for_and_closed_ones_never() {
+fn ignored_and_hidden_files_are_listed_on_request_and_masked_ones_never() {
     let scene = planted();
     let names = |ignored| names(&found(&scene, "src", "**/*.rs", ignored));
     let plain: BTreeSet<String> = ["src/b.rs", "src/deep/c.rs", "src/[odd] name.rs"]
@@ -115,7 +115,7 @@ fn ignored_and_hidden_files_come_only_when_asked_for_and_closed_ones_never() {
     );
 }
 
-/// The files that ripgrep lists; `None`: it is not installed, or refuses the pattern.
+/// The files that ripgrep lists. `None` if it is not installed or refuses the pattern.
 #[allow(clippy::print_stderr, reason = "a skip has to be seen")]
 fn by_rg(dir: &Path, pattern: &str) -> Option<BTreeSet<String>> {
     let done = Command::new("rg")
@@ -130,7 +130,7 @@ fn by_rg(dir: &Path, pattern: &str) -> Option<BTreeSet<String>> {
         eprintln!("SKIPPED: this machine lacks `rg`");
         return None;
     };
-    // An older `rg` may take a pattern for none that ours takes.
+    // An older `rg` may refuse a pattern that ours accepts.
     if done.status.code() == Some(2) {
         return None;
     }
@@ -167,7 +167,7 @@ fn the_files_are_those_of_rg() {
         let Some(mut wanted) = by_rg(&scene.ws(""), pattern) else {
             return;
         };
-        // Closed to tools, which `rg` knows nothing of.
+        // Denied to tools, which `rg` does not know.
         wanted.retain(|name| !name.starts_with("secret/"));
         assert_eq!(
             names(&found(&scene, ".", pattern, false)),
@@ -204,7 +204,7 @@ proptest! {
 }
 
 #[test]
-fn a_stopped_walk_says_so() {
+fn a_cancelled_walk_reports_it() {
     let scene = planted();
     let query = GlobQuery {
         pattern: "*".to_owned(),

@@ -1,4 +1,4 @@
-//! Scenes: both ways of opening give the same.
+//! Both ways of opening behave the same.
 
 use super::*;
 

@@ -1,26 +1,24 @@
-//! Scenes.
-
 use super::*;
 use crate::workspace::tests::Scene;
 
-/// A tree as text, a name a line.
-fn drawn(entries: &[Leaf], level: usize) -> String {
+/// A tree as text, one name per line.
+fn drawn(entries: &[ListEntry], level: usize) -> String {
     let mut text = String::new();
-    for Leaf { name, what } in entries {
+    for ListEntry { name, what } in entries {
         let name = name.to_string_lossy();
         let indent = " ".repeat(level);
         match what {
-            What::File { bytes } => text.push_str(&format!("{indent}{name} {bytes}\n")),
-            What::Link { target } => {
+            EntryKind::File { bytes } => text.push_str(&format!("{indent}{name} {bytes}\n")),
+            EntryKind::Link { target } => {
                 text.push_str(&format!("{indent}{name} -> {}\n", target.display()));
             }
-            What::Directory(Inside::Shown { entries, left_out }) => {
+            EntryKind::Directory(DirContents::Shown { entries, left_out }) => {
                 text.push_str(&format!("{indent}{name}/\n{}", drawn(entries, level + 1)));
                 if *left_out > 0 {
                     text.push_str(&format!("{indent} +{left_out}\n"));
                 }
             }
-            What::Directory(Inside::Folded { entries }) => {
+            EntryKind::Directory(DirContents::Folded { entries }) => {
                 text.push_str(&format!("{indent}{name}/ folded {entries}\n"));
             }
             other => text.push_str(&format!("{indent}{name} {other:?}\n")),
@@ -34,7 +32,11 @@ fn listed(scene: &Scene, path: &str, depth: usize, max: usize) -> (String, usize
         .workspace
         .list(&scene.reading(path), depth, max)
         .unwrap();
-    (drawn(&listing.entries, 0), listing.left_out, listing.shut)
+    (
+        drawn(&listing.entries, 0),
+        listing.left_out,
+        listing.unopened,
+    )
 }
 
 #[test]
@@ -54,13 +56,13 @@ fn directories_come_first_noise_is_folded_and_links_are_not_followed() {
     scene.link("a/loop", "..");
     let out = scene.top.join("out");
     let wanted = format!(
-        "a/\n x/\n  y Directory(Shut)\n f 0\n loop -> ..\nsecret Closed\ntarget/ folded 2\nb.txt 5\nout -> {}\n",
+        "a/\n x/\n  y Directory(NotOpened)\n f 0\n loop -> ..\nsecret Denied\ntarget/ folded 2\nb.txt 5\nout -> {}\n",
         out.display()
     );
     assert_eq!(listed(&scene, ".", 3, 100), (wanted, 0, 0));
     assert_eq!(
         listed(&scene, "target", 1, 100).0,
-        "debug Directory(Shut)\ny 0\n"
+        "debug Directory(NotOpened)\ny 0\n"
     );
 }
 
@@ -72,13 +74,17 @@ fn the_limit_cuts_the_depth_before_the_breadth_and_counts_what_it_left_out() {
     }
     assert_eq!(
         listed(&scene, ".", 2, 4),
-        ("a/\n 1 0\n +2\nb Directory(Shut)\nc 0\n".to_owned(), 2, 1)
+        (
+            "a/\n 1 0\n +2\nb Directory(NotOpened)\nc 0\n".to_owned(),
+            2,
+            1
+        )
     );
     assert_eq!(listed(&scene, ".", 1, 2).1, 1);
 }
 
 #[test]
-fn what_is_no_directory_is_refused() {
+fn a_root_that_is_not_a_directory_is_refused() {
     let scene = Scene::new();
     scene.put("f", "");
     assert!(scene.workspace.list(&scene.reading("f"), 1, 9).is_err());

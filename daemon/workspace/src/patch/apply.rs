@@ -1,30 +1,30 @@
-//! Hunks applied to a file's bytes.
+//! Applies hunks to a file's bytes.
 
 use std::fmt::Write;
 
 use super::{FilePatch, Hunk, HunkLine, LineKind};
-use crate::edit::{self, Passage};
+use crate::edit::{self, SimilarPassage};
 
-/// Lines of a hunk that are shown when it does not fit.
+/// How many lines of a hunk that does not match are shown.
 const SHOWN_MAX: usize = 12;
-/// Comparisons of lines in one file: a hostile patch ends in an error, not in minutes.
+/// Maximum line comparisons in one file: a hostile patch ends in an error within seconds.
 const WORK_MAX: u64 = 50_000_000;
 
-/// A content after a patch.
+/// Content after a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct PatchedContent {
     pub bytes: Vec<u8>,
-    /// Hunks that stand elsewhere than told: number from 1, and by how many lines.
+    /// Hunks that matched at another line: number from 1, and offset in lines.
     pub shifted: Vec<(usize, i64)>,
-    /// Hunks whose lines differ from the file in blanks at their ends, from 1.
+    /// Numbers, from 1, of hunks whose lines differ from the file in trailing white space.
     pub loose: Vec<usize>,
 }
 
-/// A hunk that does not fit.
+/// A hunk that does not match.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("hunk {hunk}: {reason}")]
 pub struct HunkError {
-    /// From 1; 0: the file as a whole.
+    /// From 1. 0 refers to the whole file.
     pub hunk: usize,
     pub reason: String,
 }
@@ -32,21 +32,21 @@ pub struct HunkError {
 /// Applies all hunks of a file, or none.
 ///
 /// # Errors
-/// A hunk's old lines are not in the file, or in several places of which none is meant more than another.
-pub fn apply(content: &[u8], patch: &FilePatch) -> Result<Applied, HunkError> {
+/// A hunk's old lines are not in the file, or match several places equally well.
+pub fn apply(content: &[u8], patch: &FilePatch) -> Result<PatchedContent, HunkError> {
     let file: Vec<&[u8]> = content.split_inclusive(|byte| *byte == b'\n').collect();
     let crlf = !file.is_empty()
         && file
             .iter()
             .filter(|line| line.ends_with(b"\n"))
             .all(|line| line.ends_with(b"\r\n"));
-    let mut state = Applying {
+    let mut state = HunkApplier {
         file,
         crlf,
         cursor: 0,
         shift: 0,
         work: 0,
-        applied: Applied {
+        applied: PatchedContent {
             bytes: Vec::with_capacity(content.len()),
             shifted: Vec::new(),
             loose: Vec::new(),
@@ -68,26 +68,26 @@ pub fn apply(content: &[u8], patch: &FilePatch) -> Result<Applied, HunkError> {
     Ok(state.applied)
 }
 
-struct Applying<'a> {
+struct HunkApplier<'a> {
     file: Vec<&'a [u8]>,
     crlf: bool,
-    /// Lines of the file that are done.
+    /// Lines of the file already processed.
     cursor: usize,
-    /// How far the hunk before stood from where it said.
+    /// Offset of the previous hunk from its line number.
     shift: i64,
     work: u64,
-    applied: Applied,
+    applied: PatchedContent,
 }
 
-/// How closely lines are compared.
+/// How strictly lines are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fit {
+enum LineMatch {
     Exact,
-    /// But for blanks at the end.
+    /// Ignoring trailing white space.
     Loose,
 }
 
-impl Applying<'_> {
+impl HunkApplier<'_> {
     fn hunk(&mut self, number: usize, hunk: &Hunk) -> Result<(), String> {
         let old: Vec<&HunkLine> = hunk
             .lines
@@ -97,45 +97,45 @@ impl Applying<'_> {
         let first = self.anchor(hunk)?;
         if old.is_empty() {
             let at = self.insertion(hunk, first)?;
-            self.put(hunk, at, Fit::Exact);
+            self.put(hunk, at, LineMatch::Exact);
             return Ok(());
         }
-        let told = hunk.start.map(|start| {
+        let given = hunk.start.map(|start| {
             let start = i64::try_from(start).unwrap_or(i64::MAX);
             start.saturating_sub(1).saturating_add(self.shift)
         });
-        let exact = self.places(&old, first, hunk.at_end, Fit::Exact)?;
-        let (at, fit) = match self.choose(&exact, told)? {
-            Some(at) => (at, Fit::Exact),
+        let exact = self.places(&old, first, hunk.at_end, LineMatch::Exact)?;
+        let (at, fit) = match self.choose(&exact, given)? {
+            Some(at) => (at, LineMatch::Exact),
             None => {
-                let loose = self.places(&old, first, hunk.at_end, Fit::Loose)?;
+                let loose = self.places(&old, first, hunk.at_end, LineMatch::Loose)?;
                 match loose.as_slice() {
                     [] => return Err(self.not_found(&old, hunk)),
-                    [at] => (*at, Fit::Loose),
+                    [at] => (*at, LineMatch::Loose),
                     many => {
                         return Err(format!(
-                            "its old lines differ from the file in blanks at line ends, and could be meant at lines {}; copy them exactly",
+                            "its old lines differ from the file in trailing white space and match at lines {}; copy them exactly",
                             listed(many)
                         ));
                     }
                 }
             }
         };
-        if let Some(told) = told {
-            let by = i64::try_from(at).unwrap_or(i64::MAX) - told;
+        if let Some(given) = given {
+            let by = i64::try_from(at).unwrap_or(i64::MAX) - given;
             if by != 0 {
                 self.applied.shifted.push((number, by + self.shift));
             }
             self.shift += by;
         }
-        if fit == Fit::Loose {
+        if fit == LineMatch::Loose {
             self.applied.loose.push(number);
         }
         self.put(hunk, at, fit);
         Ok(())
     }
 
-    /// The line from which on the place is looked for.
+    /// The line where the search starts.
     fn anchor(&self, hunk: &Hunk) -> Result<usize, String> {
         let Some(anchor) = &hunk.anchor else {
             return Ok(self.cursor);
@@ -146,13 +146,13 @@ impl Applying<'_> {
             .position(|line| line.trim_ascii() == anchor.as_bytes());
         found
             .map(|at| self.cursor + at + 1)
-            .ok_or_else(|| format!("its anchor `{anchor}` is no line of the rest of the file"))
+            .ok_or_else(|| format!("its anchor `{anchor}` is not a line of the rest of the file"))
     }
 
-    /// Where lines are put that stand beside no others.
+    /// Where to insert lines of a hunk without old lines.
     fn insertion(&self, hunk: &Hunk, first: usize) -> Result<usize, String> {
         let Some(start) = hunk.start else {
-            // After its anchor; without one, at the end.
+            // After its anchor, or at the end without one.
             return Ok(if hunk.anchor.is_some() && !hunk.at_end {
                 first
             } else {
@@ -173,13 +173,13 @@ impl Applying<'_> {
         Ok(at)
     }
 
-    /// All places where the old lines stand.
+    /// All matches of the old lines.
     fn places(
         &mut self,
         old: &[&HunkLine],
         first: usize,
         at_end: bool,
-        fit: Fit,
+        fit: LineMatch,
     ) -> Result<Vec<usize>, String> {
         let Some(last) = self.file.len().checked_sub(old.len()) else {
             return Ok(Vec::new());
@@ -197,7 +197,7 @@ impl Applying<'_> {
                 }
             }
             if self.work > WORK_MAX {
-                return Err("the place of its lines was not found in time; give more distinct lines around the change".to_owned());
+                return Err("the search for its lines took too long; give more distinct lines around the change".to_owned());
             }
             if fits {
                 found.push(at);
@@ -206,20 +206,20 @@ impl Applying<'_> {
         Ok(found)
     }
 
-    /// The place that is meant: the one nearest to where it was told.
-    fn choose(&self, places: &[usize], told: Option<i64>) -> Result<Option<usize>, String> {
-        let Some(told) = told else {
+    /// Chooses the match nearest to the given line.
+    fn choose(&self, places: &[usize], given: Option<i64>) -> Result<Option<usize>, String> {
+        let Some(given) = given else {
             return match places {
                 [] => Ok(None),
                 [at] => Ok(Some(*at)),
                 many => Err(format!(
-                    "its old lines stand in {} places, from lines {}; add lines around the change until it is only one",
+                    "its old lines are in {} places, from lines {}; add lines around the change until only one matches",
                     many.len(),
                     listed(many)
                 )),
             };
         };
-        let away = |at: &usize| i64::try_from(*at).unwrap_or(i64::MAX).abs_diff(told);
+        let away = |at: &usize| i64::try_from(*at).unwrap_or(i64::MAX).abs_diff(given);
         let Some(nearest) = places.iter().copied().min_by_key(away) else {
             return Ok(None);
         };
@@ -230,9 +230,9 @@ impl Applying<'_> {
             .collect();
         if rivals.len() > 1 {
             return Err(format!(
-                "its old lines stand at lines {}, as far from line {} as each other; give the right line",
+                "its old lines are at lines {}, equally far from line {}; give the right line",
                 listed(&rivals),
-                told.saturating_add(1)
+                given.saturating_add(1)
             ));
         }
         Ok(Some(nearest))
@@ -249,12 +249,12 @@ impl Applying<'_> {
         self.cursor = self.cursor.max(end);
     }
 
-    fn put(&mut self, hunk: &Hunk, at: usize, fit: Fit) {
+    fn put(&mut self, hunk: &Hunk, at: usize, fit: LineMatch) {
         self.copy_to(at);
         let file_unended = self.file.last().is_some_and(|line| !line.ends_with(b"\n"));
         for line in &hunk.lines {
             match line.kind {
-                // The file's own line: it may differ in blanks.
+                // Copies the file's own line: it may differ in white space.
                 LineKind::Context => {
                     if let Some(own) = self.file.get(self.cursor).copied() {
                         self.end_line();
@@ -267,7 +267,7 @@ impl Applying<'_> {
                     self.end_line();
                     self.applied.bytes.extend_from_slice(line.text.as_bytes());
                     if !line.unended {
-                        let loose_crlf = self.crlf && fit == Fit::Loose;
+                        let loose_crlf = self.crlf && fit == LineMatch::Loose;
                         if loose_crlf && !line.text.ends_with('\r') {
                             self.applied.bytes.push(b'\r');
                         }
@@ -276,13 +276,14 @@ impl Applying<'_> {
                 }
             }
         }
-        // The hunk says nothing of a missing line feed at the end, and the file has none: it is left so.
+        // If the hunk does not mention a missing final line feed and the file has none, it stays
+        // missing.
         let says = hunk.lines.iter().any(|line| line.unended);
         let added_last = hunk
             .lines
             .last()
             .is_some_and(|line| line.kind == LineKind::Added);
-        if fit == Fit::Loose
+        if fit == LineMatch::Loose
             && !says
             && added_last
             && file_unended
@@ -297,7 +298,7 @@ impl Applying<'_> {
         }
     }
 
-    /// A line cannot follow one that has no end.
+    /// A line cannot follow one without a line end.
     fn end_line(&mut self) {
         if !self.applied.bytes.is_empty() && !self.applied.bytes.ends_with(b"\n") {
             let end: &[u8] = if self.crlf { b"\r\n" } else { b"\n" };
@@ -307,7 +308,7 @@ impl Applying<'_> {
 
     fn not_found(&self, old: &[&HunkLine], hunk: &Hunk) -> String {
         let mut text = match hunk.start {
-            Some(start) => format!("its old lines are not in the file (told at line {start})"),
+            Some(start) => format!("its old lines are not in the file (expected at line {start})"),
             None => "its old lines are not in the file".to_owned(),
         };
         let wanted: Vec<&str> = old.iter().map(|line| line.text.as_str()).collect();
@@ -322,33 +323,33 @@ impl Applying<'_> {
         let _ = write!(text, ". Expected:\n{}\n", shown(&wanted));
         let rest = self.file.get(self.cursor..).unwrap_or_default().concat();
         match edit::nearest(&rest, &wanted.join("\n")) {
-            Some(Passage {
+            Some(SimilarPassage {
                 first_line,
                 text: found,
                 blanks_only,
             }) => {
                 let why = if blanks_only {
-                    "It differs in blanks or line breaks only"
+                    "It differs only in white space"
                 } else {
-                    "The nearest passage"
+                    "The most similar passage"
                 };
                 let found: Vec<&str> = found.lines().collect();
                 let line = self.cursor as u64 + first_line;
                 let _ = write!(text, "{why}, line {line}:\n{}", shown(&found));
             }
-            None => text.push_str("Nothing in the file resembles them"),
+            None => text.push_str("Nothing in the file is similar"),
         }
         text
     }
 }
 
-fn same(line: &[u8], wanted: &HunkLine, fit: Fit) -> bool {
+fn same(line: &[u8], wanted: &HunkLine, fit: LineMatch) -> bool {
     match fit {
-        Fit::Exact => match line.strip_suffix(b"\n") {
+        LineMatch::Exact => match line.strip_suffix(b"\n") {
             Some(bare) => !wanted.unended && bare == wanted.text.as_bytes(),
             None => wanted.unended && line == wanted.text.as_bytes(),
         },
-        Fit::Loose => line.trim_ascii_end() == wanted.text.as_bytes().trim_ascii_end(),
+        LineMatch::Loose => line.trim_ascii_end() == wanted.text.as_bytes().trim_ascii_end(),
     }
 }
 

@@ -1,10 +1,10 @@
-//! The lines above a file's hunks: its names before and after, and what becomes of it.
+//! The lines above a file's hunks: its old and new name, and the kind of change.
 
 use super::{FilePatch, Hunk, PatchError};
 
-/// What the lines above the hunks say of a file.
+/// The header lines of a file.
 #[derive(Default)]
-pub(super) struct Head {
+pub(super) struct FileHeader {
     pub(super) old: Option<String>,
     pub(super) new: Option<String>,
     pub(super) from: Option<String>,
@@ -15,13 +15,13 @@ pub(super) struct Head {
     pub(super) deleted: bool,
     pub(super) copied: bool,
     pub(super) mode: bool,
-    /// Its line, for errors; the first is 0.
+    /// Its line, for errors. The first line is 0.
     pub(super) begun: usize,
 }
 
 const NULL: &str = "/dev/null";
 
-impl Head {
+impl FileHeader {
     pub(super) fn take(&mut self, line: &str) {
         let rest = |with| line.strip_prefix(with).map(unquoted);
         if let Some(name) = rest("rename from ") {
@@ -48,7 +48,7 @@ impl Head {
             })
         };
         if self.copied {
-            return wrong("`copy from` is not known here; use `copy_file`");
+            return wrong("`copy from` is not supported; use `copy_file`");
         }
         let (old, new) = match (self.old, self.new, self.git) {
             (Some(old), Some(new), _) => (old, new),
@@ -62,7 +62,7 @@ impl Head {
                 );
             }
         };
-        // The prefixes are a pair: with one alone, `a` and `b` are directories.
+        // The prefixes come in pairs: if only one is there, `a` or `b` is a directory.
         let is_pair = |old: &str, new: &str| {
             (old.starts_with("a/") || old == NULL) && (new.starts_with("b/") || new == NULL)
         };
@@ -95,15 +95,16 @@ impl Head {
     }
 }
 
-/// Reads the name behind `--- ` or `+++ `.
+/// Parses the name after `--- ` or `+++ `.
 pub(super) fn name(line: &str, with: &str) -> Option<String> {
     let rest = line.strip_prefix(with)?;
-    // A time may follow, behind a tab.
+    // A tab and a time may follow.
     let rest = rest.split('\t').next().unwrap_or(rest).trim_end();
     Some(unquoted(rest))
 }
 
-/// The names of `diff --git a/x b/x`, where they are the same but for the prefix, as they are but in renames.
+/// The names of `diff --git a/x b/x`, if they are equal except for the prefix. They differ only in
+/// renames.
 pub(super) fn git_names(line: &str) -> Option<(String, String)> {
     let rest = line.strip_prefix("diff --git ")?.trim_end();
     let half = rest.len().checked_sub(1)? / 2;
@@ -113,7 +114,7 @@ pub(super) fn git_names(line: &str) -> Option<(String, String)> {
     (old == new).then_some((old, new))
 }
 
-/// A name without git's quotes: `"a\303\244.txt"`.
+/// Removes git's quotes from a name: `"a\303\244.txt"`.
 fn unquoted(text: &str) -> String {
     let text = text.trim_end_matches('\r');
     let inner = text

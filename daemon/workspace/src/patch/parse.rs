@@ -1,9 +1,9 @@
-//! From text to file patches.
+//! Parses text into file patches.
 
-use super::head::{Head, git_names, name};
+use super::head::{FileHeader, git_names, name};
 use super::{FilePatch, Hunk, HunkLine, LineKind};
 
-/// Why a text is no patch.
+/// Why a text is not a patch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
     #[error(
@@ -16,13 +16,13 @@ pub enum PatchError {
     File { file: String, what: &'static str },
 }
 
-/// Reads a patch. Text before the first file and between files is passed over.
+/// Parses a patch. Skips text before and between files.
 ///
 /// # Errors
-/// It is none, or names no change.
+/// It is not a patch, or contains no change.
 pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
     let mut lines: Vec<&str> = text.split('\n').collect();
-    // What follows the last line feed is no line.
+    // Text after the last line feed is not a line.
     if lines.last() == Some(&"") {
         lines.pop();
     }
@@ -53,7 +53,7 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
         }
         if file.hunks.is_empty() && !renamed {
             return wrong(if file.mode {
-                "only the mode would change, which is not done here; use `bash` (`chmod`)"
+                "only the mode would change, which is not supported; use `bash` (`chmod`)"
             } else {
                 "there are no hunks; each begins with `@@ -line,count +line,count @@`"
             });
@@ -91,28 +91,29 @@ impl<'a> Reader<'a> {
 
     fn unified(&mut self) -> Result<Vec<FilePatch>, PatchError> {
         let mut files = Vec::new();
-        let mut head: Option<Head> = None;
+        let mut head: Option<FileHeader> = None;
         while let Some(line) = self.line(0) {
             if line.starts_with("diff --git ") {
                 if let Some(head) = head.take() {
                     files.push(head.file(Vec::new())?);
                 }
-                head = Some(Head {
+                head = Some(FileHeader {
                     git: git_names(line),
                     begun: self.at,
-                    ..Head::default()
+                    ..FileHeader::default()
                 });
                 self.at += 1;
             } else if self.at_names() {
                 let begun = self.at;
-                // A pair of names without `diff --git` begins a file; after it, it belongs to it.
+                // A pair of names without `diff --git` starts a new file. After `diff --git` it
+                // belongs to that file.
                 let mut now = match head.take() {
                     Some(head) if head.old.is_none() => head,
                     other => {
                         if let Some(other) = other {
                             files.push(other.file(Vec::new())?);
                         }
-                        Head::default()
+                        FileHeader::default()
                     }
                 };
                 now.begun = begun;
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
         Ok(files)
     }
 
-    /// Whether the two names of a file stand here.
+    /// Whether the two names of a file follow.
     fn at_names(&self) -> bool {
         let starts = |ahead, with| {
             self.line(ahead)
@@ -175,7 +176,7 @@ impl<'a> Reader<'a> {
         Ok(hunks)
     }
 
-    /// A hunk whose counts are right: so many old and new lines, and then something else. Else nothing is taken.
+    /// Parses a hunk by its line counts. Consumes nothing if they are wrong.
     fn counted(&mut self, (mut old, mut new): (u64, u64)) -> Option<Vec<HunkLine>> {
         let begun = self.at;
         let mut lines = Vec::new();
@@ -210,14 +211,15 @@ impl<'a> Reader<'a> {
         Some(lines)
     }
 
-    /// A hunk whose counts are wrong or missing: its lines go on as long as they look like such.
+    /// Parses a hunk with wrong or missing counts: it continues as long as the lines look like hunk
+    /// lines.
     fn uncounted(&mut self) -> Result<Vec<HunkLine>, PatchError> {
         let mut lines = Vec::new();
         while let Some(line) = self.line(0) {
             if is_hunk(line) || self.at_names() || line.starts_with("diff --git ") {
                 break;
             }
-            // Blank lines at the end belong to nobody.
+            // Blank lines at the end do not belong to the hunk.
             let rest = self.lines.get(self.at..).unwrap_or_default();
             let next = rest.iter().find(|line| !line.trim().is_empty());
             let ends = next
@@ -230,11 +232,11 @@ impl<'a> Reader<'a> {
         Ok(lines)
     }
 
-    /// The line of a hunk that stands here, and what is said of its end.
+    /// Parses one hunk line, and a remark about its line end.
     fn take(&mut self, line: &str, lines: &mut Vec<HunkLine>) -> Result<(), PatchError> {
         let Some(line) = body_line(line) else {
             return Err(self
-                .wrong("not a line of a hunk; each begins with a blank (unchanged), `-` or `+`"));
+                .wrong("not a line of a hunk; each begins with a space (unchanged), `-` or `+`"));
         };
         lines.push(line);
         self.at += 1;
@@ -242,7 +244,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `\ No newline at end of file` says something of the line before.
+    /// `\ No newline at end of file` refers to the previous line.
     fn take_unended(&mut self, lines: &mut [HunkLine]) {
         if self.line(0).is_some_and(|line| line.starts_with('\\')) {
             if let Some(last) = lines.last_mut() {
@@ -325,7 +327,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
             }
             if hunk.lines.is_empty() {
-                // A second anchor narrows the first; only the last one counts.
+                // A second anchor narrows the first. Only the last one counts.
                 if self.line(0).is_some_and(|line| line.starts_with("@@")) {
                     continue;
                 }
@@ -336,7 +338,7 @@ impl<'a> Reader<'a> {
         Ok(hunks)
     }
 
-    /// Lines up to the next mark of the envelope.
+    /// Lines up to the next marker of the envelope.
     fn body(&mut self) -> Result<Vec<HunkLine>, PatchError> {
         let mut lines = Vec::new();
         while let Some(line) = self.line(0) {
@@ -351,7 +353,7 @@ impl<'a> Reader<'a> {
 
 fn body_line(line: &str) -> Option<HunkLine> {
     let (kind, text) = match line.as_bytes().first() {
-        // Editors and models strip the blank of an empty line.
+        // Editors and models strip the space of an empty line.
         None => (LineKind::Context, ""),
         Some(b' ') => (LineKind::Context, line.get(1..)?),
         Some(b'-') => (LineKind::Deleted, line.get(1..)?),
@@ -377,7 +379,7 @@ struct HunkHead {
 }
 
 impl HunkHead {
-    /// `@@ -12,3 +12,4 @@`; what cannot be read is left out.
+    /// Parses `@@ -12,3 +12,4 @@`. Ignores invalid parts.
     fn read(line: &str) -> Self {
         let mut words = line.split_whitespace().skip(1);
         let span = |word: Option<&str>, sign: char| {

@@ -74,7 +74,7 @@ fn prefixes_go_as_a_pair_times_and_quotes_are_read() {
 }
 
 #[test]
-fn what_is_no_patch_is_told() {
+fn text_that_is_not_a_patch_is_reported() {
     for (text, word) in [
         ("", "no file header"),
         ("hello\n", "no file header"),
@@ -130,7 +130,7 @@ fn wrong_counts_and_shifted_lines_are_tolerated() {
 }
 
 #[test]
-fn the_place_nearest_to_the_told_line_is_taken() {
+fn the_match_nearest_to_the_given_line_is_used() {
     let content = "x\ny\n\nx\ny\n\nx\ny\n";
     let patch = |line: u32| format!("{HEAD}@@ -{line},2 +{line},2 @@\n x\n-y\n+Z\n");
     assert_eq!(
@@ -145,43 +145,43 @@ fn the_place_nearest_to_the_told_line_is_taken() {
         patched(content, &patch(99)).unwrap(),
         "x\ny\n\nx\ny\n\nx\nZ\n"
     );
-    // Two that are as far: nobody knows which is meant.
+    // Two matches at equal distance are ambiguous.
     let error = patched("x\ny\n-\nx\ny\n", &patch(3)).unwrap();
     assert_eq!(error, "x\ny\n-\nx\nZ\n");
     let error = patched("x\ny\n-\n-\nx\ny\n", &patch(3)).unwrap_err();
-    assert!(error.contains("lines 1, 5, as far from line 3"), "{error}");
+    assert!(
+        error.contains("lines 1, 5, equally far from line 3"),
+        "{error}"
+    );
     let error = patched(content, &format!("{HEAD}@@\n x\n-y\n+Z\n")).unwrap_err();
     assert!(error.contains("in 3 places, from lines 1, 4, 7"), "{error}");
 }
 
 #[test]
-fn a_hunk_that_does_not_fit_tells_what_was_expected_and_what_is_there() {
+fn a_hunk_that_does_not_match_reports_expected_and_actual_lines() {
     let content = "fn one() {\n    let x = 1;\n    go(x);\n}\n";
     let patch = format!(
         "{HEAD}@@ -1 +1 @@\n-fn one() {{\n+fn two() {{\n@@ -2,2 +2,2 @@\n     let x = 2;\n-    go(x);\n+    stay(x);\n"
     );
     assert_eq!(
         patched(content, &patch).unwrap_err(),
-        "hunk 2: its old lines are not in the file (told at line 2). Expected:\n    let x = 2;\n    go(x);\nThe nearest passage, line 2:\n    let x = 1;\n    go(x);"
+        "hunk 2: its old lines are not in the file (expected at line 2). Expected:\n    let x = 2;\n    go(x);\nThe most similar passage, line 2:\n    let x = 1;\n    go(x);"
     );
 }
 
 #[test]
-fn blanks_at_line_ends_are_overlooked_only_where_one_place_is_left() {
+fn spaces_at_line_ends_are_ignored_only_if_one_place_matches() {
     let patch = format!("{HEAD}@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
     let files = parse(&patch).unwrap();
     let applied = apply(b"a  \nb\t\nz\n", &files[0]).unwrap();
-    // The unchanged line keeps its own blanks.
+    // The unchanged line keeps its own spaces.
     assert_eq!(applied.bytes, b"a  \nc\nz\n");
     assert_eq!(applied.loose, [1]);
     let error = patched("a \nb\na\nb \n", &patch).unwrap_err();
     assert!(error.contains("lines 1, 3"), "{error}");
-    // Exactly there wins over nearly there.
+    // An exact match wins over a loose one.
     assert_eq!(patched("a \nb\na\nb\n", &patch).unwrap(), "a \nb\na\nc\n");
-    assert!(
-        patched("a\n b\n", &patch).is_err(),
-        "blanks at the beginning count"
-    );
+    assert!(patched("a\n b\n", &patch).is_err(), "leading spaces count");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn line_ends_are_the_files_own() {
 }
 
 #[test]
-fn lines_that_look_like_headers_are_lines_where_the_counts_say_so() {
+fn header_like_lines_are_content_if_the_hunk_counts_say_so() {
     let patch = format!(
         "{HEAD}@@ -1,2 +1,2 @@\n--- a/x\n+++ b/x\n z\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n"
     );
@@ -254,7 +254,7 @@ fn the_envelope_is_read_too() {
     assert_eq!(apply(b"a\na\n", &files[3]).unwrap().bytes, b"a\nb\n");
 }
 
-/// Texts whose lines are often alike, with and without an end.
+/// Texts with many equal lines, with and without a final line end.
 fn text() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just(""),
@@ -273,7 +273,7 @@ fn text() -> impl Strategy<Value = String> {
         if ended && !text.is_empty() {
             text.push('\n');
         }
-        // A line that ends in a bare carriage return cannot be told in a diff.
+        // A diff cannot represent a line that ends in a bare carriage return.
         text.trim_end_matches('\r').to_owned()
     })
 }
@@ -290,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn junk_is_an_error_and_no_panic(
+    fn invalid_data_is_an_error_and_does_not_panic(
         junk in "(--- |\\+\\+\\+ |@@ -|@@|a/|b/| |-|\\+|\n|\n|\\*\\*\\* |Begin Patch\n|Update File: |diff --git |\"|\\\\|[0-9]{1,30}|,|.){0,60}",
         content in text()
     ) {

@@ -1,5 +1,3 @@
-//! Scenes.
-
 use super::*;
 
 #[test]
@@ -30,7 +28,7 @@ fn files_that_run_something_later_are_protected() {
     }
 }
 
-/// The list as it was when its two readers had one each: neither may lose anything of it.
+/// The list as it was when files and commands had one each. Neither may lose an entry.
 fn was_protected(path: &Path) -> bool {
     let names: Vec<String> = path
         .components()
@@ -51,7 +49,7 @@ fn was_protected(path: &Path) -> bool {
 }
 
 #[test]
-fn one_list_protects_what_two_did() {
+fn one_list_of_protected_paths_serves_files_and_commands() {
     let names = [
         ".git",
         ".GIT",
@@ -108,7 +106,7 @@ fn one_list_protects_what_two_did() {
 }
 
 #[test]
-fn what_a_shell_reads_is_guarded_where_it_is_and_no_stub_is_made_elsewhere() {
+fn shell_start_files_are_guarded_without_stubs_elsewhere() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join(".bashrc"), "").unwrap();
     let places = guarded(root.path()).places;
@@ -129,7 +127,7 @@ fn other_files_are_not() {
         ".reasonix/autoresearch/plan.md",
         "reasonix.toml/x",
     ] {
-        // A file's own name makes it so; a directory of that name does not exist in practice.
+        // The file's own name is protected. A directory of that name does not occur in practice.
         assert!(!is_protected(Path::new(path)), "{path}");
     }
 }
@@ -154,7 +152,7 @@ fn repositories_further_down_are_guarded_as_the_root_is() {
     ] {
         assert!(guarded.places.contains(&root.join(name)), "{name}");
     }
-    assert!(guarded.written.is_empty(), "nobody believes that file");
+    assert!(guarded.written.is_empty(), "that file is not trusted");
     let passed = root.join("node_modules");
     assert!(
         !guarded
@@ -165,7 +163,7 @@ fn repositories_further_down_are_guarded_as_the_root_is() {
 }
 
 #[test]
-fn the_look_for_repositories_has_an_end_and_says_so() {
+fn the_search_for_repositories_is_bounded_and_reports_it() {
     let top = tempfile::tempdir().unwrap();
     for number in 0..REPOSITORIES_MAX {
         std::fs::create_dir_all(top.path().join(format!("{number}/.git"))).unwrap();
@@ -179,7 +177,7 @@ fn the_look_for_repositories_has_an_end_and_says_so() {
 }
 
 #[test]
-fn other_work_trees_that_were_not_looked_at_are_told() {
+fn unchecked_work_trees_are_reported() {
     let top = tempfile::tempdir().unwrap();
     let trees = top.path().join(".git/worktrees");
     for number in 0..64 {
@@ -191,7 +189,7 @@ fn other_work_trees_that_were_not_looked_at_are_told() {
 }
 
 #[test]
-fn where_there_is_no_repository_none_may_come_to_be() {
+fn without_a_repository_none_can_be_created() {
     let top = tempfile::tempdir().unwrap();
     let guarded = guarded(top.path());
     assert!(guarded.places.contains(&top.path().join(".git")));

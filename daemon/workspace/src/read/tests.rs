@@ -1,5 +1,3 @@
-//! Scenes.
-
 use super::*;
 use crate::workspace::tests::Scene;
 
@@ -43,7 +41,7 @@ fn only_regular_files_are_read_and_nothing_blocks() {
             Err(FileError::NotAFile { kind, .. }) => assert_eq!(kind, wanted),
             other => panic!("{path}: {other:?}"),
         }
-        // The same where it took the place of a file after the look.
+        // The same if it replaces a file after the check.
         if kind_opens(wanted) {
             let late = scene.workspace.open_regular(scene.reading(path).path());
             assert!(
@@ -89,7 +87,7 @@ fn a_link_that_took_the_place_of_a_directory_is_not_followed() {
 }
 
 #[test]
-fn a_masked_place_is_not_read_although_it_was_located() {
+fn a_masked_path_is_not_read_although_it_was_resolved() {
     let scene = Scene::new();
     let at = scene
         .workspace

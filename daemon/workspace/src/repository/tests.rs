@@ -1,4 +1,4 @@
-//! Scenes with repositories that git itself has made, and with some that only look so.
+//! Repositories created by git itself, and some imitations.
 
 use std::fs;
 use std::process::Command;
@@ -49,10 +49,10 @@ fn scene() -> Scene {
 fn a_folder_a_work_tree_and_a_submodule_are_known_with_what_they_need() {
     let scene = scene();
     let at = |name: &str| scene.at.join(name);
-    let main = GitDirs::of(&at("main")).unwrap();
+    let main = GitDirs::of_work_tree(&at("main")).unwrap();
     assert_eq!(main.branch().unwrap(), "trunk");
     assert!(main.written().is_empty());
-    // What other trees find their configuration by stays as well.
+    // The files by which other trees find their configuration are guarded as well.
     for name in [
         "hooks",
         "config",
@@ -65,7 +65,7 @@ fn a_folder_a_work_tree_and_a_submodule_are_known_with_what_they_need() {
             "{name}"
         );
     }
-    let tree = GitDirs::of(&at("tree")).unwrap();
+    let tree = GitDirs::of_work_tree(&at("tree")).unwrap();
     assert_eq!(tree.branch().unwrap(), "side");
     assert_eq!(
         tree.written(),
@@ -83,19 +83,19 @@ fn a_folder_a_work_tree_and_a_submodule_are_known_with_what_they_need() {
             "{name}"
         );
     }
-    let sub = GitDirs::of(&at("main/sub")).unwrap();
+    let sub = GitDirs::of_work_tree(&at("main/sub")).unwrap();
     assert_eq!(sub.written(), [at("main/.git/modules/sub")]);
     assert!(sub.guarded().0.contains(&at("main/.git/modules/sub/hooks")));
 }
 
 #[test]
-fn a_file_that_names_somebody_elses_repository_is_not_believed() {
+fn a_git_file_that_names_another_repository_is_ignored() {
     let scene = scene();
     let at = |name: &str| scene.at.join(name);
     let claim = |name: &str, says: &str| {
         fs::create_dir_all(at(name)).unwrap();
         fs::write(at(name).join(".git"), says).unwrap();
-        GitDirs::of(&at(name))
+        GitDirs::of_work_tree(&at(name))
     };
     for says in [
         "gitdir: ../main/.git\n",
@@ -109,7 +109,7 @@ fn a_file_that_names_somebody_elses_repository_is_not_believed() {
     ] {
         assert_eq!(claim("evil", says), None, "{says}");
     }
-    // Folders of its own making, which name the other's as what is shared.
+    // Directories of its own making, which name the other's as the shared one.
     for folder in ["evil/fake", "evil/fake/worktrees/x"] {
         fs::create_dir_all(at(folder)).unwrap();
         fs::write(at(folder).join("HEAD"), "ref: refs/heads/x\n").unwrap();
@@ -135,7 +135,11 @@ fn pipes_and_links_in_the_place_of_short_files_say_nothing() {
     fs::write(scene.at.join("secret"), "ref: refs/heads/secret\n").unwrap();
     fs::remove_file(&head).unwrap();
     std::os::unix::fs::symlink("../../secret", &head).unwrap();
-    let branch = || GitDirs::of(&scene.at.join("main")).unwrap().branch();
+    let branch = || {
+        GitDirs::of_work_tree(&scene.at.join("main"))
+            .unwrap()
+            .branch()
+    };
     assert_eq!(branch(), None);
     fs::remove_file(&head).unwrap();
     let mode = Mode::from_raw_mode(0o600);
@@ -144,11 +148,11 @@ fn pipes_and_links_in_the_place_of_short_files_say_nothing() {
     let file = scene.at.join("tree/.git");
     fs::remove_file(&file).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, &file, mode).unwrap();
-    assert_eq!(GitDirs::of(&scene.at.join("tree")), None);
+    assert_eq!(GitDirs::of_work_tree(&scene.at.join("tree")), None);
 }
 
 #[test]
-fn what_keeps_a_place_while_a_command_runs_is_no_repository() {
+fn a_stub_is_not_taken_for_a_repository() {
     use std::os::unix::fs::PermissionsExt as _;
     let top = tempfile::tempdir().unwrap();
     let git = top.path().join(".git");
@@ -159,7 +163,7 @@ fn what_keeps_a_place_while_a_command_runs_is_no_repository() {
     fs::create_dir(&git).unwrap();
     assert!(is_repository(top.path()));
     let rights = |bits| fs::set_permissions(&git, fs::Permissions::from_mode(bits)).unwrap();
-    // As it is made, and as a umask leaves it.
+    // As created, and with other umasks.
     for bits in [0o1555, 0o1500, 0o1550] {
         rights(bits);
         assert!(!is_repository(top.path()), "{bits:o}");
@@ -167,7 +171,10 @@ fn what_keeps_a_place_while_a_command_runs_is_no_repository() {
     rights(0o755);
     fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     rights(0o1555);
-    assert!(is_repository(top.path()), "somebody's own, with odd rights");
+    assert!(
+        is_repository(top.path()),
+        "a user's own, with an unusual mode"
+    );
     rights(0o755);
     fs::remove_dir_all(&git).unwrap();
     fs::write(&git, "gitdir: ../other\n").unwrap();

@@ -1,5 +1,3 @@
-//! Scenes.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -154,7 +152,7 @@ fn no_process_shows_its_memory_or_environment() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_way_through_a_process_is_told() {
+fn a_path_through_a_process_is_reported() {
     let scene = Scene::new();
     scene.link("here", "/proc/self/cwd");
     let through = |text: &str| {
@@ -170,7 +168,7 @@ fn a_way_through_a_process_is_told() {
 }
 
 #[test]
-fn a_name_that_is_protected_stays_so_where_it_is_a_link() {
+fn a_protected_name_stays_protected_if_it_is_a_link() {
     let scene = Scene::new();
     std::fs::create_dir(scene.ws("other")).unwrap();
     scene.link(".vscode", "other");
@@ -187,7 +185,7 @@ fn a_name_that_is_protected_stays_so_where_it_is_a_link() {
 }
 
 #[test]
-fn a_masked_directory_inside_the_root_is_closed_to_both() {
+fn a_masked_directory_in_the_root_can_be_neither_read_nor_written() {
     let scene = Scene::with(|top, options| {
         options.root = top.join("home");
         options.cwd = top.join("home");
@@ -205,7 +203,7 @@ fn a_masked_directory_inside_the_root_is_closed_to_both() {
 }
 
 #[test]
-fn what_leads_to_a_protected_file_is_protected() {
+fn links_to_protected_files_are_protected() {
     let scene = Scene::new();
     std::fs::create_dir(scene.ws(".git")).unwrap();
     scene.link("innocent", ".git");
@@ -231,7 +229,7 @@ fn relative_paths_can_start_elsewhere() {
 }
 
 proptest! {
-    /// Whatever is written, and whatever links lie around, a place that may be written is below a root.
+    /// For any text and any links, a writable path is below a root.
     #[test]
     fn no_text_leads_outside(parts in prop::collection::vec(
         prop::sample::select(vec!["..", ".", "", "a", "sub", "inside", "up", "out", "rel", "~", "canary", "/"]), 0..12,
@@ -253,7 +251,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_closed_through_a_link_is_closed_where_it_leads_and_by_its_name() {
+fn masking_through_a_link_masks_the_link_and_its_target() {
     let scene = Scene::with(|top, options| {
         for real in ["ws/real", "ws/other", "ws/late", "home/keys-real"] {
             std::fs::create_dir_all(top.join(real)).unwrap();
@@ -281,7 +279,7 @@ fn what_is_closed_through_a_link_is_closed_where_it_leads_and_by_its_name() {
             "later/secret".into(),
         ];
     });
-    // A link that comes to be after the session has begun.
+    // A link created after the session started.
     scene.link("later", "late");
     for path in [
         "lit/secret",

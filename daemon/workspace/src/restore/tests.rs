@@ -2,44 +2,44 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use super::*;
-use crate::state::State;
+use crate::state::PathState;
 use crate::workspace::tests::Scene;
 
-fn restore(scene: &Scene, path: &str, wanted: Wanted<'_>) -> Result<(), FileError> {
-    let look = scene.workspace.look(&scene.ws(path), false);
-    scene.workspace.restore(&look, wanted)
+fn restore(scene: &Scene, path: &str, wanted: RestoreTarget<'_>) -> Result<(), FileError> {
+    let snapshot = scene.workspace.snapshot(&scene.ws(path), false);
+    scene.workspace.restore(&snapshot, wanted)
 }
 
-fn there(scene: &Scene, path: &str) -> State {
-    scene.workspace.look(&scene.ws(path), false).there
+fn there(scene: &Scene, path: &str) -> PathState {
+    scene.workspace.snapshot(&scene.ws(path), false).there
 }
 
 #[test]
-fn anything_becomes_anything() {
+fn a_diff_turns_any_text_into_any_other() {
     let scene = Scene::new();
-    let file = Wanted::File {
+    let file = RestoreTarget::File {
         bytes: b"new",
         mode: 0o750,
     };
-    let link = Wanted::Link {
+    let link = RestoreTarget::Link {
         target: Path::new("elsewhere"),
     };
-    let all = [Wanted::Absent, file, link, Wanted::Directory];
+    let all = [RestoreTarget::Absent, file, link, RestoreTarget::Directory];
     for from in all {
         for to in all {
             restore(&scene, "a/b/place", from).unwrap();
             restore(&scene, "a/b/place", to).unwrap();
             let found = there(&scene, "a/b/place");
             match to {
-                Wanted::Absent => assert_eq!(found, State::Absent),
-                Wanted::Directory => assert_eq!(found, State::Directory),
-                Wanted::Link { target } => assert_eq!(
+                RestoreTarget::Absent => assert_eq!(found, PathState::Absent),
+                RestoreTarget::Directory => assert_eq!(found, PathState::Directory),
+                RestoreTarget::Link { target } => assert_eq!(
                     found,
-                    State::Link {
+                    PathState::Link {
                         target: target.to_owned()
                     }
                 ),
-                Wanted::File { bytes, mode } => {
+                RestoreTarget::File { bytes, mode } => {
                     let path = scene.ws("a/b/place");
                     assert_eq!(std::fs::read(&path).unwrap(), bytes);
                     let found = std::fs::metadata(&path).unwrap().permissions().mode();
@@ -56,29 +56,29 @@ fn anything_becomes_anything() {
 }
 
 #[test]
-fn what_was_touched_since_it_was_looked_at_is_left_alone() {
+fn a_file_touched_since_inspection_is_left_alone() {
     let scene = Scene::new();
     scene.put("a", "one");
-    let look = scene.workspace.look(&scene.ws("a"), false);
+    let snapshot = scene.workspace.snapshot(&scene.ws("a"), false);
     std::fs::write(scene.ws("a"), "others").unwrap();
-    let done = scene.workspace.restore(&look, Wanted::Absent);
+    let done = scene.workspace.restore(&snapshot, RestoreTarget::Absent);
     assert!(matches!(done, Err(FileError::Changed { .. })));
     assert_eq!(std::fs::read(scene.ws("a")).unwrap(), b"others");
 }
 
 #[test]
-fn a_directory_that_holds_something_stays() {
+fn a_directory_that_is_not_empty_stays() {
     let scene = Scene::new();
     scene.put("d/x", "x");
     for wanted in [
-        Wanted::Absent,
-        Wanted::File {
+        RestoreTarget::Absent,
+        RestoreTarget::File {
             bytes: b"",
             mode: 0o644,
         },
     ] {
         assert!(restore(&scene, "d", wanted).is_err());
-        assert_eq!(there(&scene, "d"), State::Directory);
+        assert_eq!(there(&scene, "d"), PathState::Directory);
     }
     assert_eq!(std::fs::read_dir(scene.ws("")).unwrap().count(), 1);
 }
@@ -87,7 +87,7 @@ fn a_directory_that_holds_something_stays() {
 fn nothing_outside_is_touched_through_any_path_or_link() {
     let scene = Scene::new();
     scene.link("link", "../out");
-    let file = Wanted::File {
+    let file = RestoreTarget::File {
         bytes: b"bad",
         mode: 0o644,
     };
@@ -98,24 +98,30 @@ fn nothing_outside_is_touched_through_any_path_or_link() {
         scene.ws(""),
     ];
     for path in outside {
-        let look = scene.workspace.look(&path, false);
-        for wanted in [file, Wanted::Directory] {
-            assert!(scene.workspace.restore(&look, wanted).is_err(), "{path:?}");
+        let snapshot = scene.workspace.snapshot(&path, false);
+        for wanted in [file, RestoreTarget::Directory] {
+            assert!(
+                scene.workspace.restore(&snapshot, wanted).is_err(),
+                "{path:?}"
+            );
         }
     }
-    // What is not there through a link is not removed there either.
-    let look = scene.workspace.look(&scene.ws("link/canary"), false);
-    scene.workspace.restore(&look, Wanted::Absent).unwrap();
+    // A file missing behind a link is not removed at its target either.
+    let snapshot = scene.workspace.snapshot(&scene.ws("link/canary"), false);
+    scene
+        .workspace
+        .restore(&snapshot, RestoreTarget::Absent)
+        .unwrap();
     let canary = std::fs::read(scene.top.join("out/canary")).unwrap();
     assert_eq!(canary, b"CANARY\n");
 }
 
 #[test]
-fn a_directory_that_comes_back_is_no_more_open_than_the_one_that_it_is_in() {
+fn a_restored_directory_is_at_most_as_accessible_as_its_parent() {
     let scene = Scene::new();
     let private = std::fs::Permissions::from_mode(0o700);
     std::fs::set_permissions(scene.ws("."), private).unwrap();
-    restore(&scene, "private", Wanted::Directory).unwrap();
+    restore(&scene, "private", RestoreTarget::Directory).unwrap();
     let meta = std::fs::metadata(scene.ws("private")).unwrap();
     assert_eq!(meta.permissions().mode() & 0o7777, 0o700);
 }

@@ -1,14 +1,14 @@
-//! Scenes, and a comparison with `rg` where it is installed.
+//! Searches, compared with `rg` if it is installed.
 
 use std::process::Command;
 
 use super::*;
 use crate::workspace::tests::Scene;
 
-fn query(pattern: &str) -> Query {
-    Query {
+fn query(pattern: &str) -> SearchQuery {
+    SearchQuery {
         pattern: pattern.to_owned(),
-        mode: Mode::Content,
+        mode: SearchMode::Content,
         globs: Vec::new(),
         file_type: None,
         before: 0,
@@ -48,7 +48,7 @@ fn tree() -> Scene {
     scene
 }
 
-fn shown(scene: &Scene, query: &Query) -> String {
+fn shown(scene: &Scene, query: &SearchQuery) -> String {
     let found = scene
         .workspace
         .search(&scene.reading("."), query, &|| false)
@@ -57,9 +57,9 @@ fn shown(scene: &Scene, query: &Query) -> String {
     for entry in &found.entries {
         let path = scene.workspace.shown(&entry.path);
         match query.mode {
-            Mode::Files => out.push_str(&format!("{path}\n")),
-            Mode::Count => out.push_str(&format!("{path}:{}\n", entry.count)),
-            Mode::Content => {
+            SearchMode::Files => out.push_str(&format!("{path}\n")),
+            SearchMode::Count => out.push_str(&format!("{path}:{}\n", entry.count)),
+            SearchMode::Content => {
                 for (index, line) in entry.lines.iter().enumerate() {
                     if query.before + query.after > 0 && !out.is_empty() && (index == 0 || line.gap)
                     {
@@ -90,7 +90,7 @@ fn the_limit_keeps_the_first_and_counts_the_rest() {
     let scene = tree();
     let all = shown(&scene, &query("needle"));
     for limit in 0..9 {
-        let query = Query {
+        let query = SearchQuery {
             limit,
             ..query("needle")
         };
@@ -110,38 +110,38 @@ fn the_limit_keeps_the_first_and_counts_the_rest() {
 #[test]
 fn modes_and_filters() {
     let scene = tree();
-    let count = Query {
-        mode: Mode::Count,
+    let count = SearchQuery {
+        mode: SearchMode::Count,
         ..query("needle")
     };
     assert_eq!(
         shown(
             &scene,
-            &Query {
+            &SearchQuery {
                 file_type: Some("rust".into()),
                 ..count.clone()
             }
         ),
         "src/lib.rs:1\nsrc/main.rs:2\nsrc-old/z.rs:1\n"
     );
-    let files = Query {
-        mode: Mode::Files,
+    let files = SearchQuery {
+        mode: SearchMode::Files,
         globs: vec!["*.{md,txt}".into()],
         ..query("needle")
     };
-    // As with `rg`, a glob that asks for files outdoes the ignore files.
+    // As with `rg`, a glob that names files overrides the ignore files.
     assert_eq!(
         shown(&scene, &files),
         "docs/a.md\nlatin.txt\nsub/also.txt\nsub/kept.txt\nsub/skipped.txt\n"
     );
-    let inside = Query {
-        mode: Mode::Files,
+    let inside = SearchQuery {
+        mode: SearchMode::Files,
         globs: vec!["src/**".into()],
         ..query("needle")
     };
     assert_eq!(shown(&scene, &inside), "src/lib.rs\nsrc/main.rs\n");
-    let all = Query {
-        mode: Mode::Files,
+    let all = SearchQuery {
+        mode: SearchMode::Files,
         include_ignored: true,
         ..query("needle")
     };
@@ -162,7 +162,7 @@ fn modes_and_filters() {
 }
 
 #[test]
-fn links_do_not_lead_the_search_out() {
+fn a_search_follows_no_link_outside() {
     let scene = tree();
     assert_eq!(shown(&scene, &query("CANARY")), "");
 }
@@ -181,7 +181,7 @@ fn masked_and_denied_files_are_not_searched() {
         .workspace
         .search(
             &scene.reading("/".to_owned().as_str()),
-            &Query {
+            &SearchQuery {
                 globs: vec!["private".into()],
                 time_max: Duration::ZERO,
                 ..query("needle")
@@ -194,9 +194,9 @@ fn masked_and_denied_files_are_not_searched() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_an_error() {
+fn an_invalid_search_is_an_error() {
     let scene = tree();
-    let search = |query: &Query| {
+    let search = |query: &SearchQuery| {
         scene
             .workspace
             .search(&scene.reading("."), query, &|| false)
@@ -210,14 +210,14 @@ fn what_cannot_be_searched_is_an_error() {
         Err(SearchError::Pattern { .. })
     ));
     assert!(matches!(
-        search(&Query {
+        search(&SearchQuery {
             globs: vec!["a[".into()],
             ..query("a")
         }),
         Err(SearchError::Glob { .. })
     ));
     assert!(matches!(
-        search(&Query {
+        search(&SearchQuery {
             file_type: Some("none".into()),
             ..query("a")
         }),
@@ -233,14 +233,14 @@ fn what_cannot_be_searched_is_an_error() {
 }
 
 #[test]
-fn a_search_that_is_told_to_stop_says_so() {
+fn a_cancelled_search_reports_it() {
     let scene = tree();
     let found = scene
         .workspace
         .search(&scene.reading("."), &query("needle"), &|| true)
         .unwrap();
     assert!(found.partial);
-    let quick = Query {
+    let quick = SearchQuery {
         time_max: Duration::ZERO,
         ..query("needle")
     };
@@ -263,15 +263,15 @@ fn one_file_is_searched_whatever_ignores_it() {
     assert_eq!(found.matches, 1);
 }
 
-/// The same bytes as `rg`, for every combination that the tool offers.
+/// The same bytes as `rg`, for every combination of options of the tool.
 #[test]
 fn the_same_as_ripgrep() {
     if Command::new("rg").arg("--version").output().is_err() {
-        // Not required: the scenes above stand without it.
+        // Not required: the tests above work without it.
         return;
     }
     let scene = tree();
-    let compare = |query: &Query, options: &[&str]| {
+    let compare = |query: &SearchQuery, options: &[&str]| {
         let rg = Command::new("rg")
             .args([
                 "--no-config",
@@ -292,7 +292,8 @@ fn the_same_as_ripgrep() {
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&rg.stdout).replace('\r', "");
-        // A file that turns out binary after a match is left out here, and warned about there.
+        // A file that turns out binary after a match is omitted here. `rg` prints a warning
+        // instead.
         let text: String = text
             .split_inclusive('\n')
             .filter(|line| !line.starts_with("bin.dat"))
@@ -317,42 +318,42 @@ fn the_same_as_ripgrep() {
     ] {
         compare(&query(pattern), &[]);
         compare(
-            &Query {
+            &SearchQuery {
                 case_insensitive: true,
                 ..query(pattern)
             },
             &["-i"],
         );
         compare(
-            &Query {
-                mode: Mode::Files,
+            &SearchQuery {
+                mode: SearchMode::Files,
                 ..query(pattern)
             },
             &["-l"],
         );
         compare(
-            &Query {
-                mode: Mode::Count,
+            &SearchQuery {
+                mode: SearchMode::Count,
                 ..query(pattern)
             },
             &["-c"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 before: 1,
                 ..query(pattern)
             },
             &["-B1"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 after: 2,
                 ..query(pattern)
             },
             &["-A2"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 before: 1,
                 after: 1,
                 ..query(pattern)
@@ -360,28 +361,28 @@ fn the_same_as_ripgrep() {
             &["-C1"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 file_type: Some("rust".into()),
                 ..query(pattern)
             },
             &["-trust"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 globs: vec!["!src".into()],
                 ..query(pattern)
             },
             &["-g", "!src"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 globs: vec!["*.rs".into(), "!lib.rs".into()],
                 ..query(pattern)
             },
             &["-g", "*.rs", "-g", "!lib.rs"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 include_ignored: true,
                 ..query(pattern)
             },
@@ -395,22 +396,22 @@ fn the_same_as_ripgrep() {
         "needle",
     ] {
         compare(
-            &Query {
+            &SearchQuery {
                 multiline: true,
                 ..query(pattern)
             },
             &["-U"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 multiline: true,
-                mode: Mode::Count,
+                mode: SearchMode::Count,
                 ..query(pattern)
             },
             &["-U", "-c"],
         );
         compare(
-            &Query {
+            &SearchQuery {
                 multiline: true,
                 after: 1,
                 ..query(pattern)

@@ -2,31 +2,31 @@ use super::*;
 use crate::workspace::tests::Scene;
 
 #[test]
-fn a_look_tells_what_stands_there_and_follows_no_link() {
+fn an_inspection_reports_the_file_kind_and_follows_no_link() {
     let scene = Scene::new();
     let ws = &scene.workspace;
-    let look = |path: &str, content| ws.look(&scene.ws(path), content);
-    assert_eq!(look("none", true).there, State::Absent);
-    assert_eq!(look("none/below", true).there, State::Absent);
+    let snapshot = |path: &str, content| ws.snapshot(&scene.ws(path), content);
+    assert_eq!(snapshot("none", true).there, PathState::Absent);
+    assert_eq!(snapshot("none/below", true).there, PathState::Absent);
     scene.put("file", "abc");
-    let found = look("file", true);
-    assert!(matches!(found.there, State::File { bytes: 3, .. }));
+    let found = snapshot("file", true);
+    assert!(matches!(found.there, PathState::File { bytes: 3, .. }));
     assert_eq!(found.content.as_deref(), Some(&b"abc"[..]));
-    assert_eq!(look("file", false).content, None);
-    assert_eq!(look("file/below", false).there, State::Absent);
+    assert_eq!(snapshot("file", false).content, None);
+    assert_eq!(snapshot("file/below", false).there, PathState::Absent);
     scene.link("link", "../out");
     assert_eq!(
-        look("link", true).there,
-        State::Link {
+        snapshot("link", true).there,
+        PathState::Link {
             target: "../out".into()
         }
     );
-    assert_eq!(look("link/canary", true).there, State::Absent);
-    assert_eq!(look(".", false).there, State::Directory);
+    assert_eq!(snapshot("link/canary", true).there, PathState::Absent);
+    assert_eq!(snapshot(".", false).there, PathState::Directory);
 }
 
 #[test]
-fn what_is_closed_special_or_too_large_is_unknown() {
+fn masked_special_or_oversized_files_have_unknown_content() {
     let scene = Scene::with(|_, options| options.deny_read = vec!["secret".into()]);
     scene.put("secret", "s");
     let large = File::create(scene.ws("large")).unwrap();
@@ -40,17 +40,20 @@ fn what_is_closed_special_or_too_large_is_unknown() {
     )
     .unwrap();
     for name in ["secret", "large", "pipe"] {
-        let look = scene.workspace.look(&scene.ws(name), true);
-        assert!(matches!(look.there, State::Unknown { .. }), "{name}");
-        assert_eq!(look.content, None);
+        let snapshot = scene.workspace.snapshot(&scene.ws(name), true);
+        assert!(
+            matches!(snapshot.there, PathState::Unknown { .. }),
+            "{name}"
+        );
+        assert_eq!(snapshot.content, None);
     }
     let home = scene.top.join("home/.reasonix/credentials.toml");
-    let look = scene.workspace.look(&home, true);
-    assert!(matches!(look.there, State::Unknown { .. }));
+    let snapshot = scene.workspace.snapshot(&home, true);
+    assert!(matches!(snapshot.there, PathState::Unknown { .. }));
 }
 
 #[test]
-fn below_a_directory_everything_is_seen_within_bounds() {
+fn everything_below_a_directory_is_listed_up_to_a_limit() {
     let scene = Scene::new();
     scene.put("d/.gitignore", "x\n");
     scene.put("d/x", "ignored");
@@ -58,15 +61,23 @@ fn below_a_directory_everything_is_seen_within_bounds() {
     scene.link("d/link", "/");
     let all = scene
         .workspace
-        .look_below(&scene.ws("d"), true, 10, 100)
+        .snapshots_below(&scene.ws("d"), true, 10, 100)
         .unwrap();
     let names: Vec<_> = all
         .iter()
-        .map(|look| look.path.strip_prefix(scene.ws("d")).unwrap().to_owned())
+        .map(|snapshot| {
+            snapshot
+                .path
+                .strip_prefix(scene.ws("d"))
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     let wanted = [".gitignore", "e", "e/y", "link", "x"].map(PathBuf::from);
     assert_eq!(names, wanted);
-    let few = scene.workspace.look_below(&scene.ws("d"), true, 4, 100);
-    let small = scene.workspace.look_below(&scene.ws("d"), true, 10, 5);
+    let few = scene
+        .workspace
+        .snapshots_below(&scene.ws("d"), true, 4, 100);
+    let small = scene.workspace.snapshots_below(&scene.ws("d"), true, 10, 5);
     assert!(few.is_err() && small.is_err());
 }

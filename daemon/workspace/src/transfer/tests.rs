@@ -1,5 +1,3 @@
-//! Scenes.
-
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -9,26 +7,26 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::workspace::tests::Scene;
 
-fn itself(scene: &Scene, path: &str) -> Resolved {
+fn itself(scene: &Scene, path: &str) -> ResolvedPath {
     scene.workspace.entry(path, Access::Read).unwrap()
 }
 
-fn quiet(_: Step) -> io::Result<()> {
+fn quiet(_: WriteStep) -> io::Result<()> {
     Ok(())
 }
 
-fn move_it(scene: &Scene, from: &str, to: &str) -> Result<Moved, FileError> {
+fn move_it(scene: &Scene, from: &str, to: &str) -> Result<MoveMethod, FileError> {
     let from = itself(scene, from);
     scene
         .workspace
-        .move_entry(&from, &scene.writing(to), Expected::Absent, &mut quiet)
+        .move_entry(&from, &scene.writing(to), ExpectedFile::Absent, &mut quiet)
 }
 
 fn copy_it(scene: &Scene, from: &str, to: &str) -> Result<(), FileError> {
     let (from, to) = (itself(scene, from), scene.writing(to));
     scene
         .workspace
-        .copy_entry(&from, &to, Expected::Absent, &|| false, &mut quiet)
+        .copy_entry(&from, &to, ExpectedFile::Absent, &|| false, &mut quiet)
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -49,10 +47,10 @@ fn chmod(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_moved_file_is_the_same_file_at_a_place_whose_parents_are_made() {
+fn a_move_keeps_the_file_and_creates_missing_parents() {
     let scene = Scene::new();
     chmod(&scene.put("f", "bytes"), 0o750);
-    assert_eq!(move_it(&scene, "f", "a/b/g").unwrap(), Moved::Renamed);
+    assert_eq!(move_it(&scene, "f", "a/b/g").unwrap(), MoveMethod::Renamed);
     assert_eq!(std::fs::read(scene.ws("a/b/g")).unwrap(), b"bytes");
     assert_eq!(mode(scene.ws("a/b/g")), 0o750);
     assert_eq!(names(&scene.ws("")), ["a"]);
@@ -106,7 +104,7 @@ fn a_link_that_is_named_through_another_one_is_refused() {
 }
 
 #[test]
-fn nothing_is_overwritten_unless_it_is_as_expected() {
+fn only_files_with_expected_content_are_overwritten() {
     let scene = Scene::new();
     scene.put("f", "from");
     scene.put("g", "to");
@@ -116,18 +114,23 @@ fn nothing_is_overwritten_unless_it_is_as_expected() {
     assert!(copy_it(&scene, "f", "g").is_err());
     // It appears at the last moment.
     let late = scene.writing("late");
-    let error =
-        scene
-            .workspace
-            .move_entry(&itself(&scene, "f"), &late, Expected::Absent, &mut |_| {
-                std::fs::write(late.path(), "theirs")
-            });
+    let error = scene.workspace.move_entry(
+        &itself(&scene, "f"),
+        &late,
+        ExpectedFile::Absent,
+        &mut |_| std::fs::write(late.path(), "theirs"),
+    );
     assert!(matches!(error, Err(FileError::Exists { .. })), "{error:?}");
     assert_eq!(std::fs::read(late.path()).unwrap(), b"theirs");
     let stamp = scene.workspace.read(&at).unwrap().stamp;
     scene
         .workspace
-        .move_entry(&itself(&scene, "f"), &at, Expected::File(stamp), &mut quiet)
+        .move_entry(
+            &itself(&scene, "f"),
+            &at,
+            ExpectedFile::File(stamp),
+            &mut quiet,
+        )
         .unwrap();
     assert_eq!(std::fs::read(scene.ws("g")).unwrap(), b"from");
     assert_eq!(names(&scene.ws("")), ["g", "late"]);
@@ -166,7 +169,7 @@ fn directories_go_neither_into_themselves_nor_over_anything() {
 }
 
 #[test]
-fn a_directory_carries_nothing_closed_or_protected_to_another_name() {
+fn a_directory_with_masked_or_protected_content_is_not_moved_or_copied() {
     let scene = Scene::with(|top, options| {
         options.deny_read = vec!["**/secret".to_owned()];
         options.masked.push(top.join("ws/own/run"));
@@ -193,7 +196,7 @@ fn a_directory_carries_nothing_closed_or_protected_to_another_name() {
             move_it(&scene, from, to).map(drop),
             copy_it(&scene, from, to),
         ] {
-            // A copy of a repository takes nothing away, but makes what is protected.
+            // A copy of a repository removes nothing, but creates protected files.
             assert!(
                 matches!(result, Err(FileError::Holds { .. })),
                 "{dir}: {result:?}"
@@ -201,7 +204,7 @@ fn a_directory_carries_nothing_closed_or_protected_to_another_name() {
         }
         assert!(!scene.ws(to).exists());
     }
-    // Judged as what it is, it may.
+    // Judged as protected itself, it may be moved.
     move_it(&scene, "repo/.git", "repo/.reasonix").unwrap();
 }
 
@@ -268,7 +271,12 @@ fn directories_are_made_with_those_above_and_once() {
 
 #[test]
 fn a_failure_at_any_step_leaves_source_and_destination_as_they_were() {
-    let copies = [Step::Made, Step::Half, Step::Written, Step::Synced];
+    let copies = [
+        WriteStep::Made,
+        WriteStep::Half,
+        WriteStep::Written,
+        WriteStep::Synced,
+    ];
     for dir in [false, true] {
         for fail in copies {
             let scene = Scene::new();
@@ -278,7 +286,7 @@ fn a_failure_at_any_step_leaves_source_and_destination_as_they_were() {
             let result = scene.workspace.copy_entry(
                 &from,
                 &scene.writing("to"),
-                Expected::Absent,
+                ExpectedFile::Absent,
                 &|| false,
                 &mut |step| {
                     hit |= step == fail;
@@ -300,7 +308,7 @@ fn a_failure_at_any_step_leaves_source_and_destination_as_they_were() {
     let stopped = scene.workspace.copy_entry(
         &itself(&scene, "d"),
         &scene.writing("to"),
-        Expected::Absent,
+        ExpectedFile::Absent,
         &|| true,
         &mut quiet,
     );
@@ -311,11 +319,11 @@ fn a_failure_at_any_step_leaves_source_and_destination_as_they_were() {
 #[test]
 fn a_crash_at_any_step_leaves_the_destination_absent_or_whole() {
     for crash in [
-        Step::Made,
-        Step::Half,
-        Step::Written,
-        Step::Synced,
-        Step::Renamed,
+        WriteStep::Made,
+        WriteStep::Half,
+        WriteStep::Written,
+        WriteStep::Synced,
+        WriteStep::Renamed,
     ] {
         let scene = Scene::new();
         scene.put("d/f", "bytes");
@@ -323,20 +331,20 @@ fn a_crash_at_any_step_leaves_the_destination_absent_or_whole() {
         let died = catch_unwind(AssertUnwindSafe(|| {
             scene
                 .workspace
-                .copy_entry(&from, &to, Expected::Absent, &|| false, &mut |step| {
-                    assert!(step != crash, "the crash of this scene");
+                .copy_entry(&from, &to, ExpectedFile::Absent, &|| false, &mut |step| {
+                    assert!(step != crash, "the simulated crash");
                     Ok(())
                 })
         }));
         assert!(died.is_err());
         let now = std::fs::read(scene.ws("to")).ok();
-        let wanted = (crash == Step::Renamed).then(|| b"bytes".to_vec());
+        let wanted = (crash == WriteStep::Renamed).then(|| b"bytes".to_vec());
         assert_eq!(now, wanted, "{crash:?}");
         assert_eq!(std::fs::read(scene.ws("d/f")).unwrap(), b"bytes");
     }
 }
 
-/// A workspace with a second root on another device, where this machine has one.
+/// A workspace with a second root on another device, if this machine has one.
 #[allow(clippy::print_stderr, reason = "a skip has to be seen")]
 fn two_devices() -> Option<(Scene, tempfile::TempDir)> {
     use std::os::unix::fs::MetadataExt;
@@ -367,11 +375,11 @@ fn a_move_to_another_device_copies_and_then_deletes() {
     chmod(&scene.put("f", "bytes"), 0o640);
     scene.link("l", "f");
     scene.put("d/x", "x");
-    for fail in [Step::Half, Step::Written, Step::Synced] {
+    for fail in [WriteStep::Half, WriteStep::Written, WriteStep::Synced] {
         let result = scene.workspace.move_entry(
             &itself(&scene, "f"),
             &scene.writing(&there("g")),
-            Expected::Absent,
+            ExpectedFile::Absent,
             &mut |step| {
                 if step == fail {
                     Err(io::ErrorKind::StorageFull.into())
@@ -386,11 +394,14 @@ fn a_move_to_another_device_copies_and_then_deletes() {
     }
     assert_eq!(
         move_it(&scene, "f", &there("sub/g")).unwrap(),
-        Moved::Copied
+        MoveMethod::Copied
     );
     assert_eq!(std::fs::read(far.path().join("sub/g")).unwrap(), b"bytes");
     assert_eq!(mode(far.path().join("sub/g")), 0o640);
-    assert_eq!(move_it(&scene, "l", &there("l")).unwrap(), Moved::Copied);
+    assert_eq!(
+        move_it(&scene, "l", &there("l")).unwrap(),
+        MoveMethod::Copied
+    );
     assert_eq!(
         std::fs::read_link(far.path().join("l")).unwrap(),
         Path::new("f")
@@ -401,7 +412,7 @@ fn a_move_to_another_device_copies_and_then_deletes() {
     copy_it(&scene, "d", &there("d")).unwrap();
 }
 
-/// Source and destination directories are swapped with links to the outside all the while.
+/// Source and destination directories are swapped with links to the outside meanwhile.
 #[test]
 fn no_swap_leads_a_transfer_outside() {
     let scene = Scene::new();
@@ -425,19 +436,19 @@ fn no_swap_leads_a_transfer_outside() {
             let there = |path: &str| workspace.resolve(path, Access::Write);
             if let (Ok(from), Ok(to)) = (workspace.entry("src", Access::Read), there("d/made")) {
                 let result =
-                    workspace.copy_entry(&from, &to, Expected::Absent, &|| false, &mut quiet);
+                    workspace.copy_entry(&from, &to, ExpectedFile::Absent, &|| false, &mut quiet);
                 moved += u32::from(result.is_ok());
             }
             if let Ok(at) = workspace.entry("d/made", Access::Write) {
                 let _ = workspace.delete_entry(&at);
             }
-            // The canary by its name, while the directory is a link: it must not go.
+            // Names the canary while the directory is a link: it must not be deleted.
             if let Ok(at) = workspace.entry("d/canary", Access::Write) {
                 let _ = workspace.delete_entry(&at);
                 let _ = workspace.move_entry(
                     &at,
                     &scene.writing("stolen"),
-                    Expected::Absent,
+                    ExpectedFile::Absent,
                     &mut quiet,
                 );
             }
@@ -455,5 +466,5 @@ fn no_swap_leads_a_transfer_outside() {
         b"CANARY\n"
     );
     assert_eq!(names(&scene.top.join("out")), ["canary", "d"]);
-    assert!(moved > 0, "no copy ever succeeded: the scene shows nothing");
+    assert!(moved > 0, "no copy ever succeeded: the test proves nothing");
 }

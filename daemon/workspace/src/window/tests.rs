@@ -1,18 +1,16 @@
-//! Scenes.
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::workspace::tests::Scene;
 
-const WIDE: Window = Window {
+const WIDE: LineWindow = LineWindow {
     first: 1,
     lines_max: 1000,
     line_bytes_max: 1000,
     bytes_max: 1 << 20,
 };
 
-fn lines(kept: &Kept) -> Vec<String> {
+fn lines(kept: &WindowContent) -> Vec<String> {
     kept.lines
         .iter()
         .map(|line| String::from_utf8_lossy(&line.bytes).into_owned())
@@ -31,7 +29,7 @@ fn a_window_far_into_a_million_lines() {
         .workspace
         .window(
             &at,
-            Window {
+            LineWindow {
                 first: 999_999,
                 lines_max: 5,
                 ..WIDE
@@ -46,7 +44,7 @@ fn a_window_far_into_a_million_lines() {
         .workspace
         .window(
             &at,
-            Window {
+            LineWindow {
                 first: 500_000,
                 lines_max: 1,
                 ..WIDE
@@ -84,7 +82,7 @@ fn a_full_window_stops_at_its_bytes_and_still_counts() {
         .workspace
         .window(
             &scene.reading("f"),
-            Window {
+            LineWindow {
                 bytes_max: 50,
                 ..WIDE
             },
@@ -94,11 +92,11 @@ fn a_full_window_stops_at_its_bytes_and_still_counts() {
 }
 
 proptest! {
-    /// The same as splitting the whole content, however the bytes fall into chunks.
+    /// Equals splitting the whole content, whatever the chunk sizes.
     #[test]
-    fn as_if_the_whole_had_been_split(content in "[ab\n\r]{0,60}", first in 1_u64..12, lines_max in 1_u64..8, chunk in 1_usize..7) {
-        let window = Window { first, lines_max, ..WIDE };
-        let mut taker = Taker::new(window);
+    fn a_window_equals_a_slice_of_the_split_text(content in "[ab\n\r]{0,60}", first in 1_u64..12, lines_max in 1_u64..8, chunk in 1_usize..7) {
+        let window = LineWindow { first, lines_max, ..WIDE };
+        let mut taker = WindowReader::new(window);
         for part in content.as_bytes().chunks(chunk) {
             taker.take(part);
         }

@@ -1,15 +1,15 @@
-//! Scenes, and the fixture that the other modules' scenes use.
+//! Tests, and the fixture that other modules' tests use.
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use super::*;
-use crate::resolve::{Access, Resolved};
+use crate::resolve::{Access, ResolvedPath};
 
 /// A temporary directory with a workspace `ws`, an `out` beside it, and a `home`.
 pub(crate) struct Scene {
-    /// Held: dropping it deletes the files.
+    /// Dropping it deletes the files.
     _dir: TempDir,
     pub(crate) top: PathBuf,
     pub(crate) workspace: Workspace,
@@ -20,7 +20,7 @@ impl Scene {
         Self::with(|_, _| {})
     }
 
-    pub(crate) fn with(change: impl FnOnce(&Path, &mut Options)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&Path, &mut WorkspaceOptions)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let top = dir.path().canonicalize().unwrap();
         for name in ["ws", "out/d", "home/.reasonix"] {
@@ -28,12 +28,12 @@ impl Scene {
         }
         std::fs::write(top.join("out/canary"), "CANARY\n").unwrap();
         std::fs::write(top.join("home/.reasonix/credentials.toml"), "secret").unwrap();
-        let mut options = Options {
+        let mut options = WorkspaceOptions {
             root: top.join("ws"),
             cwd: top.join("ws"),
             masked: vec![top.join("home/.reasonix")],
             user_home: top.join("home"),
-            ..Options::default()
+            ..WorkspaceOptions::default()
         };
         change(&top, &mut options);
         let workspace = Workspace::open(options).unwrap();
@@ -59,11 +59,11 @@ impl Scene {
         std::os::unix::fs::symlink(target, self.ws(name)).unwrap();
     }
 
-    pub(crate) fn reading(&self, path: &str) -> Resolved {
+    pub(crate) fn reading(&self, path: &str) -> ResolvedPath {
         self.workspace.resolve(path, Access::Read).unwrap()
     }
 
-    pub(crate) fn writing(&self, path: &str) -> Resolved {
+    pub(crate) fn writing(&self, path: &str) -> ResolvedPath {
         self.workspace.resolve(path, Access::Write).unwrap()
     }
 }
@@ -93,7 +93,7 @@ fn paths_are_shown_from_the_working_directory() {
 }
 
 #[test]
-fn a_glob_that_is_none_is_told_and_leaves_the_others_in_force() {
+fn an_invalid_glob_is_reported_and_the_others_apply() {
     let scene = Scene::with(|_, options| {
         options.deny_read = vec!["a[".into(), "secrets/**".into()];
     });
@@ -108,15 +108,15 @@ fn a_glob_that_is_none_is_told_and_leaves_the_others_in_force() {
 }
 
 #[test]
-fn a_place_that_is_not_absolute_opens_no_workspace() {
-    let absolute = || Options {
+fn a_relative_root_is_refused() {
+    let absolute = || WorkspaceOptions {
         root: "/tmp".into(),
         cwd: "/tmp".into(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     };
     assert!(Workspace::open(absolute()).is_ok());
     for place in ["", ".", "src", "~"] {
-        let changes: [fn(&mut Options, PathBuf); 4] = [
+        let changes: [fn(&mut WorkspaceOptions, PathBuf); 4] = [
             |options, place| options.root = place,
             |options, place| options.cwd = place,
             |options, place| options.extra_writable = vec![place],
@@ -135,7 +135,7 @@ fn a_place_that_is_not_absolute_opens_no_workspace() {
 }
 
 #[test]
-fn a_directory_knows_whether_something_below_it_is_closed() {
+fn a_directory_reports_whether_it_contains_masked_paths() {
     let scene = Scene::with(|_, options| {
         options.deny_read = vec![
             "~/.ssh/**".into(),
@@ -156,7 +156,7 @@ fn a_directory_knows_whether_something_below_it_is_closed() {
     scene.link("to-home", scene.top.join("home"));
     let holds = |text: &str| {
         let at = scene.workspace.locate(scene.workspace.cwd(), text).unwrap();
-        at.holds_closed()
+        at.contains_denied()
     };
     for text in [
         "/",

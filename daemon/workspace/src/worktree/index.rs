@@ -1,6 +1,7 @@
-//! What git tracks, by the repository's index: read as git writes it (versions 2 to 4, split ones too), no git is run.
+//! Reads the tracked files from the repository's index (versions 2 to 4, also split indexes),
+//! without running git.
 //!
-//! Trusts nothing that stands there: the project's commands may write to it. Called by a survey.
+//! Trusts no data there: the project's commands may write to it. Called by a survey.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -9,54 +10,55 @@ use std::path::Path;
 use crate::read::FileError;
 use crate::workspace::Workspace;
 
-use super::Repository;
+use super::SurveyedRepository;
 
-/// Bytes of an index that is read.
+/// Maximum bytes of an index.
 const INDEX_MAX: u64 = 256 * 1024 * 1024;
-/// Bytes of a name that can stand in a work tree.
+/// Maximum bytes of a name in a work tree.
 const NAME_MAX: usize = 4096;
-/// Where an entry has its mode, and where the object's name begins.
+/// Offsets of the mode and of the object name in an entry.
 const MODE_AT: usize = 24;
 const STAT_BYTES: usize = 40;
 
-/// Which entries of an index are wanted.
+/// The index entries to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum IndexEntryKind {
     /// Files and links.
     File,
-    /// Repositories inside.
+    /// Nested repositories.
     Repository,
 }
 
 impl Workspace {
-    /// Gives each tracked file by its name from the top of the work tree; some more than once. Not submodules.
+    /// Calls back with the name of each tracked file from the top of the work tree, some more than
+    /// once. Excludes submodules.
     ///
     /// # Errors
-    /// In words: why it cannot be told.
+    /// Why the index cannot be read.
     pub(super) fn tracked(
         &self,
-        repository: &Repository,
+        repository: &SurveyedRepository,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), String> {
-        self.entries(repository, Kind::File, take)
+        self.entries(repository, IndexEntryKind::File, take)
     }
 
-    /// Gives each place where the repository tracks another one, by its name from the top of the work tree.
+    /// Calls back with the path of each submodule from the top of the work tree.
     ///
     /// # Errors
-    /// In words: why it cannot be told.
+    /// Why the index cannot be read.
     pub(crate) fn links(
         &self,
-        repository: &Repository,
+        repository: &SurveyedRepository,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), String> {
-        self.entries(repository, Kind::Repository, take)
+        self.entries(repository, IndexEntryKind::Repository, take)
     }
 
     fn entries(
         &self,
-        repository: &Repository,
-        kind: Kind,
+        repository: &SurveyedRepository,
+        kind: IndexEntryKind,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), String> {
         let mut next = Some("index".to_owned());
@@ -66,14 +68,15 @@ impl Workspace {
                 return Ok(());
             };
             let base = names(&bytes, repository.name_bytes, kind, take);
-            let base = base.ok_or("git's index is written in a way that is not known here")?;
-            // What the base has and this one has deleted counts as tracked all the same: it is looked at, no more.
+            let base = base.ok_or("git's index has an unsupported format")?;
+            // Entries of the base that this index deleted still count as tracked. They are only
+            // surveyed.
             next = base.map(|base| format!("sharedindex.{base}"));
         }
         Ok(())
     }
 
-    /// `None`: there is none, so nothing is tracked.
+    /// Returns `None` if there is no index, so that nothing is tracked.
     fn index_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, String> {
         let cannot = |why: &dyn std::fmt::Display| format!("git's index cannot be read: {why}");
         let open = match self.open_regular(path) {
@@ -91,12 +94,12 @@ impl Workspace {
     }
 }
 
-/// Gives the names of an index, and says which other one (by its hash, in hex) it is an addition to. `None`: it is no
-/// index.
+/// Calls back with the names of an index. Returns the hash, in hex, of the shared index that it
+/// extends. `None` if it is not an index.
 pub(super) fn names(
     bytes: &[u8],
     name_bytes: usize,
-    kind: Kind,
+    kind: IndexEntryKind,
     take: &mut dyn FnMut(&[u8]),
 ) -> Option<Option<String>> {
     if bytes.get(..4)? != b"DIRC" {
@@ -128,14 +131,14 @@ pub(super) fn names(
         name.extend_from_slice(rest.get(..end)?);
         at += end + 1;
         if version < 4 {
-            // Each entry is filled up to eight bytes.
+            // Each entry is padded to eight bytes.
             at = begun + (at - begun).next_multiple_of(8);
         }
-        // A submodule, or a directory of which the index says no more than that, is no file. A name that is empty
-        // stands for one of the other index.
+        // A submodule or a sparse directory is not a file. An empty name refers to an entry of the
+        // shared index.
         let wanted = match kind {
-            Kind::File => matches!(mode >> 12, 0o10 | 0o12),
-            Kind::Repository => mode >> 12 == 0o16,
+            IndexEntryKind::File => matches!(mode >> 12, 0o10 | 0o12),
+            IndexEntryKind::Repository => mode >> 12 == 0o16,
         };
         if wanted && !name.is_empty() && name.len() <= NAME_MAX {
             take(&name);
@@ -144,9 +147,9 @@ pub(super) fn names(
     base(bytes, at, name_bytes)
 }
 
-/// What the extensions after the entries say of another index.
+/// Parses the extensions after the entries for the shared index.
 fn base(bytes: &[u8], mut at: usize, name_bytes: usize) -> Option<Option<String>> {
-    // The hash of all that stands before is the last.
+    // The final bytes are the hash of everything before.
     while at + 8 + name_bytes <= bytes.len() {
         let kind = bytes.get(at..at + 4)?;
         let length = usize::try_from(word(bytes, at + 4)?).ok()?;
@@ -166,7 +169,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(four.try_into().ok()?))
 }
 
-/// How much of the name before is dropped: seven bits a byte, the highest first.
+/// How many bytes of the previous name are dropped: seven bits per byte, highest first.
 fn offset(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut next = || {
         let byte = *bytes.get(*at)?;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::workspace::Options;
+use crate::workspace::WorkspaceOptions;
 use crate::workspace::tests::Scene;
 
-/// A work tree, without git's help.
+/// A work tree, created without git.
 fn scene() -> Scene {
     let scene = Scene::new();
     std::fs::create_dir_all(scene.ws(".git/objects")).unwrap();
@@ -23,7 +23,7 @@ fn names(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
 }
 
 #[test]
-fn it_sees_what_git_would_see() {
+fn the_walk_sees_the_same_files_as_git() {
     let tree = scene().workspace.survey(100, None).unwrap();
     assert_eq!(
         names(tree.places.into_keys()),
@@ -33,13 +33,13 @@ fn it_sees_what_git_would_see() {
 }
 
 #[test]
-fn a_change_is_seen_however_small_and_quick() {
+fn a_change_is_detected_however_small_and_fast() {
     let scene = scene();
     let ws = &scene.workspace;
-    let look = |before: Option<&Tree>| ws.survey(100, before).unwrap();
+    let look = |before: Option<&Survey>| ws.survey(100, before).unwrap();
     let before = look(None);
     assert!(before.differences(&look(Some(&before))).is_empty());
-    // Of the same length, in place, within the same tick of the file system's clock.
+    // Same length, in place, within one tick of the file system's clock.
     std::fs::write(scene.ws("a"), "two").unwrap();
     std::fs::create_dir(scene.ws("e")).unwrap();
     std::fs::remove_file(scene.ws("d/b")).unwrap();
@@ -48,7 +48,7 @@ fn a_change_is_seen_however_small_and_quick() {
 }
 
 #[test]
-fn what_is_ignored_no_more_has_not_changed() {
+fn a_file_that_is_no_longer_ignored_has_not_changed() {
     let scene = scene();
     let before = scene.workspace.survey(100, None).unwrap();
     std::fs::remove_file(scene.ws(".gitignore")).unwrap();
@@ -58,13 +58,16 @@ fn what_is_ignored_no_more_has_not_changed() {
 }
 
 #[test]
-fn more_than_is_looked_at_is_said() {
+fn a_walk_beyond_its_limit_is_reported() {
     let scene = scene();
-    assert_eq!(scene.workspace.survey(3, None), Err(TooMany { max: 3 }));
+    assert_eq!(
+        scene.workspace.survey(3, None),
+        Err(TooManyFiles { max: 3 })
+    );
 }
 
 #[test]
-fn a_repository_is_found_above_and_by_a_file_that_says_where_it_is() {
+fn a_repository_is_found_in_a_parent_directory_and_through_a_git_file() {
     let scene = scene();
     let objects = scene.ws(".git/objects").canonicalize().unwrap();
     let found = scene.workspace.repository().unwrap();
@@ -82,12 +85,12 @@ fn a_repository_is_found_above_and_by_a_file_that_says_where_it_is() {
 }
 
 #[test]
-fn what_could_not_be_read_and_can_be_now_has_not_changed() {
+fn a_file_that_becomes_readable_has_not_changed() {
     let scene = scene();
     let root = scene.workspace.root();
     let mut before = scene.workspace.survey(100, None).unwrap();
     before.places.remove(Path::new("d/b"));
-    // As it is when the directory's mode forbids it.
+    // As if the directory's mode forbade it.
     let closed = |dir: &Path| match dir.ends_with("d") {
         true => Err(std::io::ErrorKind::PermissionDenied.into()),
         false => names_in(dir),
@@ -103,7 +106,7 @@ fn what_could_not_be_read_and_can_be_now_has_not_changed() {
 }
 
 #[test]
-fn what_the_walk_could_not_read_is_named_or_else_all_may_be_there() {
+fn unreadable_directories_are_named_or_any_path_may_exist() {
     let io = || ignore::Error::Io(std::io::ErrorKind::PermissionDenied.into());
     let at = |path: &str, err| ignore::Error::WithDepth {
         depth: 1,
@@ -115,21 +118,21 @@ fn what_the_walk_could_not_read_is_named_or_else_all_may_be_there() {
     let root = Path::new("/p");
     assert_eq!(unread(&at("/p/d", io()), root), Some("d".into()));
     assert_eq!(unread(&io(), root), Some(PathBuf::new()));
-    // A rule above the workspace that nobody understands hides nothing in it.
+    // An invalid ignore rule above the workspace hides nothing in it.
     let rule = ignore::Error::Glob {
         glob: None,
         err: "no rule".into(),
     };
     let both = vec![at("/.gitignore", rule), at("/.gitignore", io())];
     assert_eq!(unread(&ignore::Error::Partial(both), root), None);
-    let all = Tree {
+    let all = Survey {
         hidden: [PathBuf::new()].into(),
-        ..Tree::default()
+        ..Survey::default()
     };
     assert!(all.hides(Path::new("any/thing")));
 }
 
-/// Runs a line of shell in the work tree; false where there is no git.
+/// Runs a shell command in the work tree. Returns false if git is not installed.
 fn git(scene: &Scene, line: &str) -> bool {
     let mut shell = std::process::Command::new("/bin/sh");
     let line = format!("command -v git >/dev/null || exit 127; {line}");
@@ -162,7 +165,7 @@ fn tracked_and_ignored(init: &str) -> Option<Scene> {
 }
 
 #[test]
-fn what_git_tracks_is_seen_whatever_is_ignored_however_the_index_is_written() {
+fn tracked_files_are_seen_even_if_ignored_in_every_index_version() {
     let written = [
         "git update-index --index-version 2",
         "git update-index --index-version 4",
@@ -198,25 +201,25 @@ fn what_git_tracks_is_seen_whatever_is_ignored_however_the_index_is_written() {
 }
 
 #[test]
-fn what_is_tracked_is_seen_from_below_the_top_too_and_nowhere_else() {
+fn tracked_files_are_seen_from_subdirectories_and_only_there() {
     let Some(scene) = tracked_and_ignored("") else {
         return;
     };
     scene.put("dist/d.log", "one");
     scene.put("dist/e.log", "one");
     assert!(git(&scene, "git add -f dist/d.log"));
-    let below = Options {
+    let below = WorkspaceOptions {
         root: scene.ws("dist"),
         cwd: scene.ws("dist"),
         user_home: scene.top.join("home"),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     };
     let below = Workspace::open(below).unwrap();
     let tree = below.survey(100, None).unwrap();
     let seen = tree.places.keys().cloned();
     let logs = seen.filter(|path| path.extension().is_some());
     assert_eq!(names(logs), ["d.log"]);
-    // A link in the way, and a repository that has come there.
+    // A link in the path, and a repository that appeared there.
     std::fs::rename(scene.ws("dist"), scene.ws("moved")).unwrap();
     scene.link("dist", "moved");
     let tree = scene.workspace.survey(100, None).unwrap();
@@ -229,16 +232,16 @@ fn what_is_tracked_is_seen_from_below_the_top_too_and_nowhere_else() {
 }
 
 #[test]
-fn a_tracked_file_among_very_many_ignored_ones_is_compared_and_is_no_place() {
+fn a_tracked_file_among_many_ignored_ones_is_compared_but_not_listed() {
     let Some(scene) = tracked_and_ignored("") else {
         return;
     };
-    let look = |before: Option<&Tree>| scene.workspace.survey(5000, before).unwrap();
+    let look = |before: Option<&Survey>| scene.workspace.survey(5000, before).unwrap();
     let open = look(None);
     for number in 0..OPENED_MAX {
         scene.put(&format!("dist/many-{number}"), "");
     }
-    // It was open before that.
+    // It was opened before that.
     scene.put("dist/a", "two");
     let still = look(Some(&open));
     assert_eq!(names(open.differences(&still)), ["dist/a"]);
@@ -258,7 +261,7 @@ fn a_tracked_file_among_very_many_ignored_ones_is_compared_and_is_no_place() {
 }
 
 #[test]
-fn an_index_that_cannot_be_read_is_said() {
+fn an_unreadable_git_index_is_reported() {
     let Some(scene) = tracked_and_ignored("") else {
         return;
     };
@@ -274,12 +277,12 @@ fn an_index_that_cannot_be_read_is_said() {
 }
 
 #[test]
-fn a_name_that_is_no_text_is_compared_and_is_no_place() {
+fn a_name_that_is_not_utf8_is_compared_but_not_reported_as_a_path() {
     let scene = scene();
     let cafe = scene.ws("").join(OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir(&cafe).unwrap();
     std::fs::write(cafe.join("x"), "one").unwrap();
-    let look = |before: Option<&Tree>| scene.workspace.survey(100, before).unwrap();
+    let look = |before: Option<&Survey>| scene.workspace.survey(100, before).unwrap();
     let before = look(None);
     assert!(before.unkept_differences(&look(Some(&before))).is_empty());
     std::fs::write(cafe.join("x"), "two").unwrap();
@@ -291,7 +294,7 @@ fn a_name_that_is_no_text_is_compared_and_is_no_place() {
 }
 
 #[test]
-fn what_was_seen_before_is_seen_when_it_is_ignored_now() {
+fn a_previously_seen_file_is_seen_after_it_becomes_ignored() {
     let scene = scene();
     let before = scene.workspace.survey(100, None).unwrap();
     scene.put(".gitignore", "ignored\n*.log\nd\n");
@@ -302,7 +305,7 @@ fn what_was_seen_before_is_seen_when_it_is_ignored_now() {
     assert_eq!(names(before.differences(&after)), [".gitignore", "d/b"]);
     let fresh = scene.workspace.newly_ignored(&before, &after);
     assert_eq!(names(fresh), ["d/c", "x.log"]);
-    // The same rules as before: what comes now is ignored, and that is all.
+    // The rules are the same as before, so only the new file is ignored.
     scene.put("y.log", "came");
     let later = scene.workspace.survey(100, Some(&after)).unwrap();
     assert_eq!(
@@ -313,10 +316,10 @@ fn what_was_seen_before_is_seen_when_it_is_ignored_now() {
 
 proptest::proptest! {
     #[test]
-    fn whatever_an_index_holds_it_is_read_to_an_end(bytes: Vec<u8>, version in 2..5_u8, count: u8) {
+    fn reading_any_git_index_terminates(bytes: Vec<u8>, version in 2..5_u8, count: u8) {
         let mut index = b"DIRC".to_vec();
         index.extend([0, 0, 0, version, 0, 0, 0, count]);
         index.extend(bytes);
-        let _ = index::names(&index, 20, index::Kind::File, &mut |_| {});
+        let _ = index::names(&index, 20, index::IndexEntryKind::File, &mut |_| {});
     }
 }

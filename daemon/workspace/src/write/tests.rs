@@ -1,5 +1,3 @@
-//! Scenes.
-
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -8,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::workspace::tests::Scene;
 
-fn stamp(scene: &Scene, name: &str) -> Expected {
-    Expected::File(scene.workspace.read(&scene.reading(name)).unwrap().stamp)
+fn stamp(scene: &Scene, name: &str) -> ExpectedFile {
+    ExpectedFile::File(scene.workspace.read(&scene.reading(name)).unwrap().stamp)
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -27,7 +25,7 @@ fn a_new_file_gets_its_directories_and_the_usual_mode() {
     scene.put("plain", "");
     let stamp = scene
         .workspace
-        .write(&scene.writing("a/b/c.txt"), b"NEW\n", Expected::Absent)
+        .write(&scene.writing("a/b/c.txt"), b"NEW\n", ExpectedFile::Absent)
         .unwrap();
     assert_eq!(std::fs::read(scene.ws("a/b/c.txt")).unwrap(), b"NEW\n");
     let mode = |name: &str| {
@@ -86,15 +84,15 @@ fn the_other_name_of_a_hard_linked_file_keeps_the_old_bytes() {
 }
 
 #[test]
-fn what_is_not_as_expected_is_not_replaced() {
+fn a_file_with_unexpected_content_is_not_replaced() {
     let scene = Scene::new();
     let path = scene.put("f", "one");
     let changed =
-        |result: Result<Stamp, FileError>| matches!(result, Err(FileError::Changed { .. }));
+        |result: Result<FileStamp, FileError>| matches!(result, Err(FileError::Changed { .. }));
     assert!(changed(scene.workspace.write(
         &scene.writing("f"),
         b"x",
-        Expected::Absent
+        ExpectedFile::Absent
     )));
     let old = stamp(&scene, "f");
     std::fs::write(&path, "other").unwrap();
@@ -107,8 +105,8 @@ fn what_is_not_as_expected_is_not_replaced() {
     let at = scene.writing("late");
     let result = scene
         .workspace
-        .write_in_steps(&at, b"x", Expected::Absent, &mut |step| {
-            if step == Step::Synced {
+        .write_in_steps(&at, b"x", ExpectedFile::Absent, &mut |step| {
+            if step == WriteStep::Synced {
                 std::fs::write(at.path(), "theirs")?
             }
             Ok(())
@@ -118,7 +116,7 @@ fn what_is_not_as_expected_is_not_replaced() {
     let result = scene
         .workspace
         .write_in_steps(&scene.writing("f"), b"x", now, &mut |step| {
-            if step == Step::Synced {
+            if step == WriteStep::Synced {
                 std::fs::write(&path, "theirs")?
             }
             Ok(())
@@ -130,7 +128,7 @@ fn what_is_not_as_expected_is_not_replaced() {
 }
 
 #[test]
-fn read_only_files_and_what_is_no_file_are_refused() {
+fn read_only_and_special_files_are_refused() {
     let scene = Scene::new();
     let path = scene.put("f", "one");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
@@ -150,7 +148,7 @@ fn read_only_files_and_what_is_no_file_are_refused() {
     for name in ["fifo", "."] {
         let result = scene
             .workspace
-            .write(&scene.writing(name), b"x", Expected::Absent);
+            .write(&scene.writing(name), b"x", ExpectedFile::Absent);
         assert!(
             matches!(result, Err(FileError::NotAFile { .. })),
             "{name}: {result:?}"
@@ -167,11 +165,11 @@ fn read_only_files_and_what_is_no_file_are_refused() {
 #[test]
 fn a_crash_at_any_step_leaves_the_old_bytes_or_the_new() {
     let steps = [
-        Step::Made,
-        Step::Half,
-        Step::Written,
-        Step::Synced,
-        Step::Renamed,
+        WriteStep::Made,
+        WriteStep::Half,
+        WriteStep::Written,
+        WriteStep::Synced,
+        WriteStep::Renamed,
     ];
     for existing in [true, false] {
         for crash in steps {
@@ -184,20 +182,20 @@ fn a_crash_at_any_step_leaves_the_old_bytes_or_the_new() {
             let expected = if existing {
                 stamp(&scene, "d/f")
             } else {
-                Expected::Absent
+                ExpectedFile::Absent
             };
             let at = scene.writing("d/f");
             let died = catch_unwind(AssertUnwindSafe(|| {
                 scene
                     .workspace
                     .write_in_steps(&at, b"new content", expected, &mut |step| {
-                        assert!(step != crash, "the crash of this scene");
+                        assert!(step != crash, "the simulated crash");
                         Ok(())
                     })
             }));
             assert!(died.is_err());
             let now = std::fs::read(scene.ws("d/f")).ok();
-            let wanted = match (crash == Step::Renamed, existing) {
+            let wanted = match (crash == WriteStep::Renamed, existing) {
                 (true, _) => Some(b"new content".to_vec()),
                 (false, true) => Some(b"old content".to_vec()),
                 (false, false) => None,
@@ -209,7 +207,12 @@ fn a_crash_at_any_step_leaves_the_old_bytes_or_the_new() {
 
 #[test]
 fn a_failure_at_any_step_cleans_up() {
-    for fail in [Step::Made, Step::Half, Step::Written, Step::Synced] {
+    for fail in [
+        WriteStep::Made,
+        WriteStep::Half,
+        WriteStep::Written,
+        WriteStep::Synced,
+    ] {
         let scene = Scene::new();
         scene.put("d/f", "old");
         let result = scene.workspace.write_in_steps(
@@ -230,7 +233,7 @@ fn a_failure_at_any_step_cleans_up() {
     }
 }
 
-/// A directory and a file are swapped with links to the outside all the while.
+/// A directory and a file are swapped with links to the outside meanwhile.
 #[test]
 fn no_swap_leads_a_write_outside() {
     let scene = Scene::new();
@@ -244,7 +247,7 @@ fn no_swap_leads_a_write_outside() {
     std::thread::scope(|threads| {
         threads.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                // Directory, link, directory; and the same for the file.
+                // Directory, link, directory. The same for the file.
                 let _ = std::fs::rename(scene.ws("d"), scene.ws("d.real"));
                 let _ = std::fs::rename(scene.ws("d.link"), scene.ws("d"));
                 let _ = std::fs::rename(scene.ws("d"), scene.ws("d.link"));
@@ -262,8 +265,8 @@ fn no_swap_leads_a_write_outside() {
                     continue;
                 };
                 let expected = match scene.workspace.read(&at) {
-                    Ok(content) => Expected::File(content.stamp),
-                    Err(_) => Expected::Absent,
+                    Ok(content) => ExpectedFile::File(content.stamp),
+                    Err(_) => ExpectedFile::Absent,
                 };
                 written += u32::from(scene.workspace.write(&at, b"NEW\n", expected).is_ok());
             }
@@ -280,7 +283,7 @@ fn no_swap_leads_a_write_outside() {
     assert_eq!(names(&scene.top.join("out")), ["canary", "d"]);
     assert!(
         written > 0,
-        "no write ever succeeded: the scene shows nothing"
+        "no write ever succeeded: the test proves nothing"
     );
 }
 
@@ -292,7 +295,7 @@ fn planted_temporary_names_are_not_followed() {
     }
     scene
         .workspace
-        .write(&scene.writing("a.txt"), b"NEW\n", Expected::Absent)
+        .write(&scene.writing("a.txt"), b"NEW\n", ExpectedFile::Absent)
         .unwrap();
     assert_eq!(
         std::fs::read(scene.top.join("out/canary")).unwrap(),
@@ -303,7 +306,7 @@ fn planted_temporary_names_are_not_followed() {
 #[test]
 fn a_directory_that_may_not_be_written_is_a_clear_error() {
     if rustix::process::geteuid().is_root() {
-        // Nothing is closed to the superuser: the scene is for others.
+        // Root ignores permissions.
         return;
     }
     let scene = Scene::new();
@@ -311,7 +314,7 @@ fn a_directory_that_may_not_be_written_is_a_clear_error() {
     std::fs::set_permissions(scene.ws("nowrite"), std::fs::Permissions::from_mode(0o555)).unwrap();
     let result = scene
         .workspace
-        .write(&scene.writing("nowrite/a"), b"x", Expected::Absent);
+        .write(&scene.writing("nowrite/a"), b"x", ExpectedFile::Absent);
     let error = result.unwrap_err().to_string();
     assert!(
         error.contains("nowrite/a") && error.contains("Permission denied"),

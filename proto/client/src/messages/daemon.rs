@@ -132,7 +132,7 @@ crate::catalog! {
     HintTooLong = "the conversation is too long for the model: compact it, or take a model with a larger window", "对话超出模型的长度：请压缩，或换用窗口更大的模型";
     HintCheckKey = "check the key in {0}, or give another one with `reasonix login {1}`", "请检查 {0} 中的密钥，或用 `reasonix login {1}` 设置另一个";
     HintRate = "the vendor's rate limit: wait, or lower the number of sessions", "服务商的频率限制：请稍候，或减少会话数";
-    HintVendor = "the vendor's trouble: try again later, and look at its status page", "服务商故障：请稍后重试，并查看其状态页";
+    HintVendor = "the vendor has a problem: try again later, and look at its status page", "服务商故障：请稍后重试，并查看其状态页";
     HintTopUp = "top up the account that the key in {0} belongs to", "请为 {0} 中密钥所属的账户充值";
     HintRights = "the key in {0} may not use `{1}`, or not from here: check the account's rights", "{0} 中的密钥无权使用 `{1}`，或不允许从此处使用：请检查账户权限";
     ConnectionLost = "{0}: the connection to the daemon was lost before its answer", "{0}：在应答之前与守护进程的连接已断开";

@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
 use proptest::prelude::*;
@@ -90,7 +90,7 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
     String::from_utf8(body).expect("UTF-8")
 }
 
-fn codec(change: impl FnOnce(&mut Options)) -> Result<Messages, OpenError> {
+fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Messages, OpenError> {
     let mut options = fake::options("anthropic", "https://a.test");
     change(&mut options);
     Messages::new(&options)
@@ -103,7 +103,7 @@ fn plain() -> Messages {
 const MARKED: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 #[test]
-fn a_whole_request_has_its_marks_at_the_ends_of_what_stays() {
+fn a_whole_request_has_its_cache_marks_at_the_ends_of_the_stable_parts() {
     let thoughts = [thought(
         "anthropic",
         r#"{"type":"thinking","thinking":"hm","signature":"s"}"#,
@@ -179,17 +179,13 @@ fn marks_move_and_fragments_do_not() {
 }
 
 #[test]
-fn what_the_vendor_refuses_is_not_sent() {
+fn unsupported_parameters_are_not_sent() {
     let render = |item: &Item| plain().render(item);
     assert_eq!(
         render(&assistant("", &[], &[thought("anthropic", "{}", 0, 0)])),
         None
     );
-    assert_eq!(
-        render(&assistant(" \n", &[], &[])),
-        None,
-        "a text without a word"
-    );
+    assert_eq!(render(&assistant(" \n", &[], &[])), None, "a blank text");
     assert_eq!(
         render(&assistant(
             "\n",
@@ -210,7 +206,7 @@ fn what_the_vendor_refuses_is_not_sent() {
 }
 
 #[test]
-fn thoughts_go_back_in_their_places_and_those_of_others_do_not() {
+fn reasoning_is_sent_back_in_its_position_except_from_other_providers() {
     let message = assistant(
         "onetwo",
         &[call("a", "{}"), call("b", "{}")],
@@ -237,9 +233,10 @@ fn thoughts_go_back_in_their_places_and_those_of_others_do_not() {
 }
 
 #[test]
-fn effort_and_length_are_said_where_they_are_set() {
-    let extra =
-        |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
+fn effort_and_length_are_sent_if_configured() {
+    let extra = |change: fn(&mut ProviderOptions)| {
+        codec(change).map(|codec| codec.prefix("m", "", &[]).extra)
+    };
     assert_eq!(
         extra(|options| {
             options.effort = Some("high".to_owned());
@@ -252,13 +249,14 @@ fn effort_and_length_are_said_where_they_are_set() {
             r#""max_tokens":8000,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"},"top_k":1"#
         )
     );
-    let refused = |change: fn(&mut Options)| extra(change).expect_err("a wrong entry").to_string();
+    let refused =
+        |change: fn(&mut ProviderOptions)| extra(change).expect_err("a wrong entry").to_string();
     assert_eq!(
         refused(|options| {
             options.effort = Some("hihg".to_owned());
             options.efforts = vec!["low".to_owned(), "high".to_owned()];
         }),
-        "provider `acme`: effort: `hihg` is not known to its models; they know low, high"
+        "provider `acme`: effort: its models do not support `hihg`; they support low, high"
     );
     assert!(
         refused(|options| {
@@ -274,7 +272,7 @@ fn effort_and_length_are_said_where_they_are_set() {
 }
 
 proptest! {
-    /// Whatever was said, the request is one that can be read, and nothing in it is a raw line end.
+    /// For any content, the request parses and contains no raw line end.
     #[test]
     fn any_item_is_json(text in "\\PC{0,20}|[\\n\\t\"\\\\]{0,5}", arguments in "\\PC{0,20}|\\{\"a\":[0-9 \\n]{1,4}\\}", at in 0_u64..30) {
         for item in [user(&text), tool("a", &text, CallStatus::Denied), assistant(&text, &[call("a", &arguments)], &[thought("anthropic", "{}", at, at)])] {

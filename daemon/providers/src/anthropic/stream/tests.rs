@@ -1,13 +1,13 @@
-//! What only this vendor says. What all say in their ways stands in `conformance`.
+//! Behaviour of this vendor only. `conformance` tests the common part.
 
 use contract::provider::ErrorKind;
 use proto::item::ToolCall;
 
-use crate::play::{Came, play};
+use crate::playback::{CollectedAnswer, play};
 
 use super::*;
 
-fn said(events: &[&str]) -> Came {
+fn said(events: &[&str]) -> CollectedAnswer {
     let stream: String = events
         .iter()
         .map(|event| format!("data: {event}\n\n"))
@@ -27,7 +27,7 @@ fn stop(reason: &str) -> String {
 }
 
 #[test]
-fn reasons_have_their_meanings() {
+fn finish_reasons_map_to_our_stop_reasons() {
     for (reason, expected) in [
         ("end_turn", Finish::Stop),
         ("stop_sequence", Finish::Stop),
@@ -58,7 +58,7 @@ fn reasons_have_their_meanings() {
 }
 
 #[test]
-fn the_prompt_is_all_that_was_read_from_the_cache_or_not() {
+fn prompt_tokens_include_cached_tokens() {
     let came = said(&[STARTS, WORDS, &stop("end_turn"), LAST]);
     let expected = Reported {
         prompt_tokens: 50,
@@ -78,7 +78,7 @@ fn the_prompt_is_all_that_was_read_from_the_cache_or_not() {
 }
 
 #[test]
-fn thinking_goes_back_as_it_was_signed_in_its_place() {
+fn thinking_is_sent_back_with_its_signature_in_its_position() {
     let came = said(&[
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"o\u006ee \"é\"\n"}}"#,
@@ -136,12 +136,12 @@ fn thinking_goes_back_as_it_was_signed_in_its_place() {
 }
 
 #[test]
-fn thinking_that_was_cut_before_it_was_signed_does_not_go_back() {
+fn unsigned_thinking_is_not_sent_back() {
     let begun = r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm"}}"#;
     let ended = r#"{"type":"content_block_stop","index":0}"#;
     let came = said(&[begun, ended, &stop("max_tokens"), LAST]);
     assert_eq!((came.reasoning.as_str(), came.thoughts), ("hm", Vec::new()));
-    // Some gateways sign nothing, and want it back all the same.
+    // Some gateways sign nothing, and still require it back.
     let came = said(&[begun, ended, &stop("end_turn"), LAST]);
     let data: Vec<_> = came
         .thoughts
@@ -152,7 +152,7 @@ fn thinking_that_was_cut_before_it_was_signed_does_not_go_back() {
 }
 
 #[test]
-fn an_error_inside_the_stream_takes_back_what_was_said() {
+fn an_error_inside_the_stream_discards_its_content() {
     let event = |kind: &str| {
         let error = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"words"}}}}"#);
         said(&[STARTS, WORDS, &stop("end_turn"), &error])
@@ -174,7 +174,7 @@ fn an_error_inside_the_stream_takes_back_what_was_said() {
 }
 
 #[test]
-fn an_answer_that_was_not_streamed_is_the_same_one() {
+fn an_answer_without_streaming_yields_the_same_parts() {
     let document = r#"{"id":"m","type":"message","role":"assistant","content":[
         {"type":"thinking","thinking":"hm","signature":"AB"},{"type":"text","text":"ok"},
         {"type":"tool_use","id":"t","name":"x","input":{"a": 1}},{"type":"tool_use","id":"u","name":"y","input":{}}],
@@ -204,7 +204,7 @@ fn an_answer_that_was_not_streamed_is_the_same_one() {
 }
 
 #[test]
-fn garbage_breaks_an_answer_and_is_no_panic() {
+fn garbage_is_an_error_and_does_not_panic() {
     let came = said(&[STARTS, WORDS, "{\"type\":\"content_", &stop("end_turn")]);
     assert_eq!(
         (came.text.as_str(), came.error),

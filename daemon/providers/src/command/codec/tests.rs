@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::codec::{Fragment, FragmentRole};
 
@@ -90,14 +90,14 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
     String::from_utf8(body).expect("UTF-8")
 }
 
-fn codec(change: impl FnOnce(&mut Options)) -> Result<Lines, OpenError> {
+fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Lines, OpenError> {
     let mut options = fake::options("command", "");
     change(&mut options);
     Lines::new(&options)
 }
 
 #[test]
-fn a_request_is_one_line_with_all_that_was_said() {
+fn a_request_is_one_line_with_the_whole_conversation() {
     let plain = codec(|options| {
         options.effort = Some("low".to_owned());
         options.max_output_tokens = 9;
@@ -139,7 +139,7 @@ fn a_request_is_one_line_with_all_that_was_said() {
 }
 
 #[test]
-fn reasoning_goes_back_where_the_entry_says_so() {
+fn reasoning_is_sent_back_if_configured() {
     let with = codec(|options| options.sends_reasoning = true).expect("a good entry");
     let rendered = with.render(&assistant("ab", &[], &[])).expect("a text");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
@@ -11,7 +11,7 @@ use super::*;
 use crate::fake;
 
 fn chat(extra: &str, sends_reasoning: bool) -> Chat {
-    let options = Options {
+    let options = ProviderOptions {
         api_key_env: None,
         extra: extra.to_owned(),
         sends_reasoning,
@@ -21,8 +21,8 @@ fn chat(extra: &str, sends_reasoning: bool) -> Chat {
 }
 
 #[test]
-fn effort_is_said_and_what_has_no_effect_is_refused() {
-    let open = |change: fn(&mut Options)| {
+fn effort_is_sent_and_an_unsupported_value_is_refused() {
+    let open = |change: fn(&mut ProviderOptions)| {
         let mut options = fake::options("openai", "http://127.0.0.1");
         change(&mut options);
         Chat::new(&options).map(|chat| chat.prefix("m", "", &[]).extra)
@@ -168,7 +168,7 @@ fn messages_are_rendered_to_these_bytes() {
 }
 
 #[test]
-fn an_answer_that_says_nothing_does_not_go_back() {
+fn an_empty_answer_is_not_sent_back() {
     assert_eq!(chat("", false).render(&assistant("", "why", &[])), None);
     let thinking = chat("", true);
     assert_eq!(thinking.render(&assistant("", "", &[])), None);
@@ -180,7 +180,7 @@ fn an_answer_that_says_nothing_does_not_go_back() {
 }
 
 #[test]
-fn reasoning_goes_back_only_where_it_is_demanded_and_there_always() {
+fn reasoning_is_sent_back_exactly_if_required() {
     let thinking = chat("", true);
     let call: &[_] = &[("c1", "read", "{}")];
     for (item, expected) in [
@@ -225,7 +225,7 @@ fn a_request_is_these_bytes() {
 }
 
 #[test]
-fn what_is_not_there_is_not_written() {
+fn an_update_does_not_create_a_missing_file() {
     let chat = chat("", false);
     let prefix = chat.prefix("m", "", &[]);
     let expected = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"go"}]}"#;
@@ -280,7 +280,7 @@ proptest! {
         prop_assert!(!long.contains('\n'));
     }
 
-    /// What a vendor reads is exactly what the model said.
+    /// A vendor receives exactly the model's own text.
     #[test]
     fn rendering_loses_nothing(item in any_item()) {
         let Some(rendered) = chat("", true).render(&item) else {

@@ -1,4 +1,4 @@
-//! Answers as real servers shape them, in one piece, cut at every place, and broken at every place.
+//! Answers as real servers send them: whole, cut at every byte, and broken at every byte.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use proptest::prelude::*;
 use proto::item::ToolCall;
 
 use super::*;
-use crate::failure::Entry;
+use crate::failure::EntryInfo;
 use crate::options::Timeouts;
 use crate::read;
 
-/// What an answer came to, whatever the pieces were.
+/// The collected answer, independent of chunking.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Came {
+struct CollectedAnswer {
     reasoning: String,
     text: String,
     calls: Vec<ToolCall>,
@@ -27,14 +27,14 @@ struct Came {
 }
 
 fn collector() -> Collector {
-    let entry = Entry {
+    let entry = EntryInfo {
         name: "acme".to_owned(),
         models: Vec::new(),
         key_env: None,
         header_values: Vec::new(),
     };
     Collector::new(
-        Site {
+        ErrorContext {
             entry: Arc::new(entry),
             key: None,
         },
@@ -43,8 +43,8 @@ fn collector() -> Collector {
     )
 }
 
-/// Plays an answer that comes in these pieces. The connection is reset behind them where `reset`.
-fn play(pieces: &[&[u8]], reset: bool) -> Came {
+/// Plays an answer in these chunks, followed by a connection reset if `reset`.
+fn play(pieces: &[&[u8]], reset: bool) -> CollectedAnswer {
     let mut chunks: Vec<Result<Bytes, String>> = pieces
         .iter()
         .map(|piece| Ok(Bytes::copy_from_slice(piece)))
@@ -67,13 +67,13 @@ fn play(pieces: &[&[u8]], reset: bool) -> Came {
     came(runtime.expect("a runtime").block_on(parts.collect()))
 }
 
-fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
-    let mut came = Came::default();
+fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
+    let mut came = CollectedAnswer::default();
     let mut shown = std::collections::BTreeMap::<String, String>::new();
     for part in parts {
         assert!(
             came.done.is_none() && came.error.is_none(),
-            "a part behind the end"
+            "a part after the end"
         );
         match part {
             Ok(Part::Text(text)) => came.text.push_str(&text),
@@ -97,13 +97,13 @@ fn came(parts: Vec<Result<Part, ProviderError>>) -> Came {
         assert_eq!(
             shown.get(&call.id.0),
             Some(&call.arguments),
-            "what was shown is what came"
+            "deltas equal the final answer"
         );
     }
     came
 }
 
-fn whole(text: &str) -> Came {
+fn whole(text: &str) -> CollectedAnswer {
     play(&[text.as_bytes()], false)
 }
 
@@ -134,8 +134,8 @@ fn usage(prompt: u64, cached: u64, output: u64, reasoning: u64) -> Option<Report
     })
 }
 
-/// OpenAI: interleaved calls, usage in an event of its own.
-fn openai() -> (String, Came) {
+/// OpenAI: interleaved calls, usage in a separate event.
+fn openai() -> (String, CollectedAnswer) {
     let text = sse(&[
         r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x"}"#,
         r#"{"choices":[{"index":0,"delta":{"content":"Let me loök"},"finish_reason":null}],"usage":null}"#,
@@ -155,18 +155,18 @@ fn openai() -> (String, Came) {
     let text_of = "Let me loök 😀.\n ".to_owned();
     (
         text,
-        Came {
+        CollectedAnswer {
             text: text_of,
             calls,
             usage: usage(100, 64, 20, 5),
             done: Some(Finish::ToolCalls),
-            ..Came::default()
+            ..CollectedAnswer::default()
         },
     )
 }
 
 /// DeepSeek: keep-alive comments, reasoning, usage beside the finish reason.
-fn deepseek() -> (String, Came) {
+fn deepseek() -> (String, CollectedAnswer) {
     let mut text = String::from(": keep-alive\n\n: keep-alive\n\n");
     text += &sse(&[
         r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":""},"finish_reason":null}]}"#,
@@ -179,23 +179,24 @@ fn deepseek() -> (String, Came) {
         r#"{"choices":[{"index":0,"delta":{"content":"","reasoning_content":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":8,"total_tokens":17,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":5}}"#,
         "[DONE]",
     ]);
-    let came = Came {
+    let came = CollectedAnswer {
         reasoning: "hm, \"so\"".to_owned(),
         text: "你好".to_owned(),
         usage: usage(9, 4, 8, 0),
-        ..Came::default()
+        ..CollectedAnswer::default()
     };
     (
         text,
-        Came {
+        CollectedAnswer {
             done: Some(Finish::Stop),
             ..came
         },
     )
 }
 
-/// llama.cpp: ids and names again in every piece, nulls everywhere, carriage returns, no `[DONE]`.
-fn llama() -> (String, Came) {
+/// llama.cpp: ids and names repeated in every fragment, nulls everywhere, carriage returns, no
+/// `[DONE]`.
+fn llama() -> (String, CollectedAnswer) {
     let piece = |arguments: &str| {
         format!(
             r#"{{"choices":[{{"index":0,"delta":{{"role":null,"content":null,"function_call":{{"name":"read","arguments":""}},"tool_calls":[{{"index":0,"id":"c1","type":"function","function":{{"name":"read","arguments":"{arguments}"}}}}]}},"finish_reason":null}}]}}"#
@@ -208,17 +209,18 @@ fn llama() -> (String, Came) {
         r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#,
     ]);
     let calls = vec![call("c1", "read", r#"{"path":"a"}"#)];
-    let came = Came {
+    let came = CollectedAnswer {
         calls,
         usage: usage(3, 0, 2, 0),
         done: Some(Finish::ToolCalls),
-        ..Came::default()
+        ..CollectedAnswer::default()
     };
     (text.replace('\n', "\r\n"), came)
 }
 
-/// Mistral and others: parts as content, usage in every event, arguments as an object, `stop` beside calls.
-fn others() -> (String, Came) {
+/// Mistral and others: parts as content, usage in every event, arguments as an object, `stop`
+/// beside calls.
+fn others() -> (String, CollectedAnswer) {
     let text = sse(&[
         r#"{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}],"usage":{"prompt_tokens":5,"completion_tokens":1}}"#,
         r#"{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"ok"}]},"finish_reason":""}],"usage":{"prompt_tokens":5.0,"completion_tokens":"2","prompt_tokens_details":null}}"#,
@@ -228,28 +230,28 @@ fn others() -> (String, Came) {
         "[DONE]",
     ]);
     let calls = vec![call("call_1_1", "read", r#"{"path": "a"}"#)];
-    let came = Came {
+    let came = CollectedAnswer {
         reasoning: "hm".to_owned(),
         text: "ok".to_owned(),
         calls,
         usage: usage(5, 2, 4, 0),
-        ..Came::default()
+        ..CollectedAnswer::default()
     };
     (
         text,
-        Came {
+        CollectedAnswer {
             done: Some(Finish::ToolCalls),
             ..came
         },
     )
 }
 
-fn all() -> Vec<(String, Came)> {
+fn all() -> Vec<(String, CollectedAnswer)> {
     vec![openai(), deepseek(), llama(), others()]
 }
 
 #[test]
-fn every_shape_comes_to_its_answer() {
+fn every_response_shape_yields_its_answer() {
     for (text, expected) in all() {
         assert_eq!(whole(&text), expected);
     }
@@ -283,13 +285,13 @@ fn an_answer_that_breaks_anywhere_is_whole_or_an_error() {
                     }
                     None => {
                         whole += 1;
-                        // Behind the finish reason only usage can be lost.
+                        // After the finish reason only usage can be lost.
                         assert_eq!(
-                            Came {
+                            CollectedAnswer {
                                 usage: None,
                                 ..came
                             },
-                            Came {
+                            CollectedAnswer {
                                 usage: None,
                                 ..expected.clone()
                             },
@@ -326,7 +328,7 @@ const SAYS: &str = r#"{"choices":[{"index":0,"delta":{"content":"ab"}}]}"#;
 const STOPS: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 
 #[test]
-fn done_without_a_reason_is_a_stop_once_something_was_said() {
+fn done_without_a_reason_is_a_stop_if_there_was_content() {
     let came = whole(&sse(&[SAYS, "[DONE]", "behind the end"]));
     assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
     let calls = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}},{"index":1,"id":"b","function":{"name":"y","arguments":"{\"q"}}]}}]}"#;
@@ -348,7 +350,7 @@ fn done_without_a_reason_is_a_stop_once_something_was_said() {
 }
 
 #[test]
-fn an_answer_cut_by_the_limit_never_gives_half_a_call_as_whole() {
+fn an_answer_cut_by_the_limit_never_yields_an_incomplete_call() {
     let calls = |last: &str, reason: &str| {
         let delta = format!(
             r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"x","arguments":"{{}}"}}}},{{"index":1,"id":"b","function":{{"name":"y","arguments":{last}}}}}]}}}}]}}"#
@@ -391,7 +393,7 @@ fn an_answer_cut_by_the_limit_never_gives_half_a_call_as_whole() {
 }
 
 #[test]
-fn reasons_have_their_meanings() {
+fn finish_reasons_map_to_our_stop_reasons() {
     for (reason, expected) in [
         ("stop", Some(Finish::Stop)),
         ("end_turn", Some(Finish::Stop)),
@@ -446,11 +448,7 @@ fn an_error_inside_the_stream_ends_it_with_the_vendors_words() {
         SAYS,
         STOPS,
     ]));
-    assert_eq!(
-        news.done,
-        Some(Finish::Stop),
-        "what says nothing is passed over"
-    );
+    assert_eq!(news.done, Some(Finish::Stop), "empty errors are ignored");
 }
 
 #[test]
@@ -465,7 +463,7 @@ fn garbage_breaks_an_answer_unless_it_is_over() {
 }
 
 #[test]
-fn an_answer_that_was_not_streamed_is_taken() {
+fn an_answer_without_streaming_is_accepted() {
     let text = r#"
 
         {"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning":"hm","reasoning_content":"hm",
@@ -473,7 +471,7 @@ fn an_answer_that_was_not_streamed_is_taken() {
         "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
     let came = whole(text);
     let calls = vec![call("a", "x", ""), call("call_1_2", "x", "{}")];
-    let expected = Came {
+    let expected = CollectedAnswer {
         reasoning: "hm".to_owned(),
         text: "hi".to_owned(),
         calls,
@@ -508,7 +506,7 @@ fn usage_of_a_broken_answer_is_reported() {
 }
 
 #[test]
-fn an_endless_answer_is_refused() {
+fn an_endless_response_is_refused() {
     let piece = format!(
         r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#,
         "x".repeat(4 << 20)
@@ -519,7 +517,7 @@ fn an_endless_answer_is_refused() {
 }
 
 #[test]
-fn what_comes_together_is_one_part() {
+fn deltas_of_one_chunk_are_one_part() {
     let events: Vec<&str> = std::iter::repeat_n(SAYS, 1000).chain([STOPS]).collect();
     let text = sse(&events);
     let collector = collector();
@@ -539,7 +537,7 @@ fn what_comes_together_is_one_part() {
     );
 }
 
-/// A body whose pieces come after pauses, and which then stays open.
+/// A body whose chunks arrive after pauses, and which then stays open.
 fn slow(pieces: Vec<(u64, &'static str)>) -> read::TestBody {
     stream::iter(pieces)
         .then(|(seconds, piece)| async move {
@@ -550,7 +548,7 @@ fn slow(pieces: Vec<(u64, &'static str)>) -> read::TestBody {
         .boxed()
 }
 
-async fn timed(pieces: Vec<(u64, &'static str)>) -> (Came, u64) {
+async fn timed(pieces: Vec<(u64, &'static str)>) -> (CollectedAnswer, u64) {
     let started = tokio::time::Instant::now();
     let collector = collector();
     let parts = read::from_body(

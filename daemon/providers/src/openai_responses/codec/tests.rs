@@ -1,4 +1,4 @@
-//! The bytes of requests, to the last one.
+//! The exact bytes of requests.
 
 use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
@@ -91,7 +91,7 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
     String::from_utf8(body).expect("UTF-8")
 }
 
-fn codec(change: impl FnOnce(&mut Options)) -> Result<Responses, OpenError> {
+fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Responses, OpenError> {
     let mut options = fake::options("openai-responses", "https://a.test");
     change(&mut options);
     Responses::new(&options)
@@ -102,7 +102,7 @@ fn plain() -> Responses {
 }
 
 #[test]
-fn a_whole_request_keeps_nothing_at_the_vendors() {
+fn a_request_asks_the_vendor_to_store_nothing() {
     let thoughts = [thought(
         "openai-responses",
         r#"{"type":"reasoning","encrypted_content":"x"}"#,
@@ -140,7 +140,7 @@ fn a_whole_request_keeps_nothing_at_the_vendors() {
 }
 
 #[test]
-fn reasoning_goes_back_only_with_what_it_led_to() {
+fn reasoning_is_sent_back_only_with_its_result() {
     let own = |at| thought("openai-responses", &format!("{{\"n\":{at}}}"), at, 0);
     let rendered = plain()
         .render(&assistant("ab", &[], &[own(0), own(2)]))
@@ -156,9 +156,10 @@ fn reasoning_goes_back_only_with_what_it_led_to() {
 }
 
 #[test]
-fn effort_length_and_include_are_said_where_they_are_set() {
-    let extra =
-        |change: fn(&mut Options)| codec(change).map(|codec| codec.prefix("m", "", &[]).extra);
+fn effort_length_and_include_are_sent_if_configured() {
+    let extra = |change: fn(&mut ProviderOptions)| {
+        codec(change).map(|codec| codec.prefix("m", "", &[]).extra)
+    };
     assert_eq!(
         extra(|options| {
             options.effort = Some("low".to_owned());

@@ -1,12 +1,12 @@
-//! What only this vendor says. What all say in their ways stands in `conformance`.
+//! Behaviour of this vendor only. `conformance` tests the common part.
 
 use contract::provider::ErrorKind;
 
-use crate::play::{Came, play};
+use crate::playback::{CollectedAnswer, play};
 
 use super::*;
 
-fn said(events: &[&str]) -> Came {
+fn said(events: &[&str]) -> CollectedAnswer {
     let stream: String = events
         .iter()
         .map(|event| format!("data: {event}\n\n"))
@@ -19,7 +19,7 @@ const WORDS: &str =
 const LAST: &str = r#"{"type":"response.completed","response":{"status":"completed"}}"#;
 
 #[test]
-fn reasoning_goes_back_as_it_came_in_its_place() {
+fn reasoning_is_sent_back_unchanged_in_its_position() {
     let reasoning = r#"{"id": "rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"A."},{"type":"summary_text","text":"B."}],"encrypted_content":"gAAA=="}"#;
     let done = |index: usize, item: &str| {
         format!(r#"{{"type":"response.output_item.done","output_index":{index},"item":{item}}}"#)
@@ -55,7 +55,7 @@ fn reasoning_goes_back_as_it_came_in_its_place() {
             (reasoning.replace("rs_1", "rs_2"), 3, 0),
             (reasoning.replace("rs_1", "rs_3"), 3, 1),
         ],
-        "byte for byte; one that stands in the vendor's store is of no use"
+        "byte for byte; one in the vendor's store is useless"
     );
     assert!(came.reasoning.starts_with("A.\n\nB."), "{}", came.reasoning);
     assert_eq!(came.text, "hé");
@@ -129,7 +129,7 @@ fn failures_have_their_forms() {
 }
 
 #[test]
-fn servers_that_leave_pieces_or_numbers_out_are_understood() {
+fn responses_with_missing_fields_are_understood() {
     let item = r#"{"type":"response.output_item.added","item":{"id":"fc_1","type":"function_call","call_id":"a","name":"x","arguments":""}}"#;
     let more =
         r#"{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"{\"q\":1}"}"#;
@@ -152,7 +152,7 @@ fn servers_that_leave_pieces_or_numbers_out_are_understood() {
 }
 
 #[test]
-fn an_answer_that_was_not_streamed_is_the_same_one() {
+fn an_answer_without_streaming_yields_the_same_parts() {
     let document = r#"{"id":"r","object":"response","status":"completed","error":null,"output":[
         {"id":"rs","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"AB"},
         {"type":"message","content":[{"type":"output_text","text":"ok"}]},
@@ -175,7 +175,7 @@ fn an_answer_that_was_not_streamed_is_the_same_one() {
 }
 
 #[test]
-fn garbage_breaks_an_answer_and_is_no_panic() {
+fn garbage_is_an_error_and_does_not_panic() {
     let came = said(&[WORDS, "{\"type\":\"respon", LAST]);
     assert_eq!(
         (came.text.as_str(), came.error),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use contract::Secret;
 use proto::params::config::{self, KeyState};
 use proto::{ErrorName, Failure};
-use providers::Probe;
+use providers::ProbeRequest;
 
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
@@ -148,7 +148,7 @@ pub async fn provider_probe(
 
 /// What is left to do for a probe.
 enum Prepared {
-    Ask(Box<Probe>, Box<ProviderEntry>),
+    Ask(Box<ProbeRequest>, Box<ProviderEntry>),
     Done(Box<config::ProviderProbeOutput>),
 }
 
@@ -188,7 +188,7 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
         daemon.own_keys(&loaded).key(variable)
     };
     let known = Box::new(entry.clone());
-    let probe = Probe {
+    let probe = ProbeRequest {
         key: given.or_else(own),
         name: entry.name,
         kind: entry.kind,
@@ -277,7 +277,7 @@ fn without_asking(
     }
 }
 
-fn told(probed: providers::Probed) -> config::ProviderProbeOutput {
+fn told(probed: providers::ProbeResult) -> config::ProviderProbeOutput {
     config::ProviderProbeOutput {
         host: probed.host,
         reachable: probed.reachable,

@@ -73,7 +73,7 @@ impl Bench {
             tool,
             arguments: ready.arguments,
             context: CallContext {
-                walls: ready.walls,
+                sandbox: ready.walls,
                 ..self.context(call.id.clone(), progress, cancel)
             },
             watched: ready.watched,

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use policy::RuleSet;
 use proto::record::Rules;
 use proto::state::ApprovalMode;
-use workspace::Options;
+use workspace::WorkspaceOptions;
 
 use super::*;
 use crate::tests::fixtures::Stops;
@@ -145,7 +145,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     std::fs::write(home.join(".reasonix/sessions/1/log.jsonl"), "{}").unwrap();
     std::fs::write(project.join("src/main.rs"), "fn main() {}").unwrap();
     std::os::unix::fs::symlink(home.join(".ssh/id_rsa"), project.join("notes")).unwrap();
-    let workspace = Workspace::open(Options {
+    let workspace = Workspace::open(WorkspaceOptions {
         root: project.clone(),
         cwd: project,
         masked: vec![home.join(".reasonix")],
@@ -154,7 +154,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
             None => vec![DENY_READ.into()],
         },
         user_home: home.clone(),
-        ..Options::default()
+        ..WorkspaceOptions::default()
     })
     .unwrap();
     let bash: Arc<dyn Tool> = Arc::new(Unrun(
@@ -350,8 +350,8 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
     let inner = |name: &str, below: Value| serde_json::json!({"type": "object", "properties": {name: below}});
     let user = inner("profile", inner("name", text.clone()));
     let schema = serde_json::json!({
-        "type": "object",
-        "properties": {"user": user, "mail": text},
+            "type": "object",
+            "properties": {"user": user, "mail": text},
     });
     let spec = ToolSpec::new("invite", "Invites.", schema, Family::Edit);
     let shown = crate::assembly::tool_repair::flattened(&spec.declaration()).schema;

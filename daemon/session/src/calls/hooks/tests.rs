@@ -36,10 +36,10 @@ fn asker() -> Asker {
         description: None,
         limit: std::time::Duration::from_secs(1),
         source: PathBuf::from("/user/ann/.reasonix/settings.json"),
-        scope: hooks::Scope::Home,
+        scope: hooks::HookScope::Home,
         trusted: true,
         claude: false,
-        fits: Ok(hooks::names::Match::All),
+        fits: Ok(hooks::names::ToolMatch::All),
     };
     let events = [
         HookEvent::PreToolUse,
@@ -52,14 +52,14 @@ fn asker() -> Asker {
     };
     Asker {
         set: Arc::new(set),
-        ground: Ground {
+        ground: HookEnvironment {
             spawn: Arc::new(Crashes),
             session: Pid(1),
             env: Arc::default(),
             cwd: PathBuf::from("/"),
             root: PathBuf::from("/"),
         },
-        told: Told {
+        told: HookSession {
             session: SessionId::new(),
             pid: Pid(1),
             cwd: PathBuf::from("/"),
@@ -70,7 +70,7 @@ fn asker() -> Asker {
 #[tokio::test]
 async fn a_bug_while_hooks_are_asked_lets_nothing_through_and_leaves_nobody_waiting() {
     let (asker, stop) = (asker(), CancellationToken::new());
-    let prompt = What::Prompt { text: "words" };
+    let prompt = HookPayload::Prompt { text: "words" };
     let asked = asker.ask(prompt, &stop).await.unwrap();
     let why = refused(&asked).unwrap();
     assert!(why.message.contains("a bug in Reasonix"), "{}", why.message);
@@ -82,7 +82,7 @@ async fn a_bug_while_hooks_are_asked_lets_nothing_through_and_leaves_nobody_wait
     let asked = asker.ask(seen.before(), &stop).await.unwrap();
     assert!(asked.why_blocked().is_some());
     assert_eq!(asked.finished[0].call, Some(seen.call));
-    let ended = What::Stop {
+    let ended = HookPayload::Stop {
         last_text: "done",
         turn: 1,
         outcome: "ok",

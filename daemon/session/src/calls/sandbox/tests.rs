@@ -2,7 +2,7 @@ use std::fs;
 
 use policy::Layer;
 use proto::record::Rules;
-use workspace::Options;
+use workspace::WorkspaceOptions;
 
 use super::*;
 
@@ -20,14 +20,14 @@ fn scene(with_temp: bool) -> Scene {
         fs::create_dir_all(at(dir)).unwrap();
     }
     fs::write(at("ws/.env"), "K=1").unwrap();
-    let workspace = Workspace::open(Options {
+    let workspace = Workspace::open(WorkspaceOptions {
         root: at("ws"),
         cwd: at("ws"),
         user_home: at("home"),
         masked: vec![at("base")],
         temp: with_temp.then(|| at("base/1")),
         deny_read: vec!["~/.ssh/**".into()],
-        ..Options::default()
+        ..WorkspaceOptions::default()
     })
     .unwrap();
     Scene {
@@ -42,7 +42,7 @@ impl Scene {
         fs::canonicalize(self.top.path()).unwrap().join(name)
     }
 
-    fn held(&self, strength: Strength, deny: &[&str]) -> Held {
+    fn held(&self, strength: SandboxStrength, deny: &[&str]) -> Held {
         let rules = Rules {
             deny: deny.iter().map(|rule| (*rule).to_owned()).collect(),
             ..Rules::default()
@@ -59,8 +59,8 @@ impl Scene {
         around(&about, &rules)
     }
 
-    fn walls(&self, deny: &[&str]) -> Walls {
-        let held = self.held(Strength::Full, deny);
+    fn walls(&self, deny: &[&str]) -> SandboxSpec {
+        let held = self.held(SandboxStrength::Full, deny);
         Arc::unwrap_or_clone(held.walls.unwrap())
     }
 }
@@ -96,10 +96,10 @@ fn rules_that_deny_paths_become_walls() {
         !walls.protected.contains(&PathBuf::from("/etc")),
         "nothing there can be written anyway"
     );
-    assert!(!scene.held(Strength::Full, &["Read(**/.env)"]).leaks);
+    assert!(!scene.held(SandboxStrength::Full, &["Read(**/.env)"]).leaks);
     for rule in ["Edit(**/*.lock)", "Read(/**/*.pem)", "Read", "Edit"] {
         assert!(
-            scene.held(Strength::Full, &[rule]).leaks,
+            scene.held(SandboxStrength::Full, &[rule]).leaks,
             "{rule} cannot be held"
         );
     }
@@ -115,7 +115,7 @@ fn rules_that_deny_paths_of_the_workspace_leak_where_walls_are_partial() {
         ("Edit(/etc/**)", false),
         ("Bash(rm:*)", false),
     ] {
-        let held = scene.held(Strength::Partial, &[rule]);
+        let held = scene.held(SandboxStrength::Partial, &[rule]);
         assert_eq!(held.leaks, leaks, "{rule}");
     }
 }
@@ -147,18 +147,18 @@ fn a_place_above_a_root_closes_the_root_as_well() {
         );
         assert_eq!(walls.temp, scene.at("base/1"), "{rule}");
     }
-    let all = scene.held(Strength::Full, &["Read(/**)"]);
+    let all = scene.held(SandboxStrength::Full, &["Read(/**)"]);
     assert!(all.leaks, "nothing runs where all is masked");
 }
 
 #[test]
 fn repositories_that_were_not_looked_for_are_a_leak() {
     let scene = scene(true);
-    assert!(!scene.held(Strength::Full, &[]).leaks);
+    assert!(!scene.held(SandboxStrength::Full, &[]).leaks);
     for number in 0..70 {
         fs::create_dir_all(scene.at(&format!("ws/d{number}/.git"))).unwrap();
     }
-    assert!(scene.held(Strength::Full, &[]).leaks);
+    assert!(scene.held(SandboxStrength::Full, &[]).leaks);
 }
 
 #[test]
@@ -170,21 +170,21 @@ fn without_a_layer_it_is_for_a_person_to_say() {
     ] {
         let mut scene = scene(true);
         scene.confine.demand = demand;
-        let held = scene.held(Strength::None, &[]);
+        let held = scene.held(SandboxStrength::None, &[]);
         assert_eq!(
             (held.walls.is_some(), held.unconfined.is_some()),
             (false, unconfined),
             "{demand:?}"
         );
-        assert_eq!(held.strength, Strength::None);
-        let partial = scene.held(Strength::Partial, &[]);
+        assert_eq!(held.strength, SandboxStrength::None);
+        let partial = scene.held(SandboxStrength::Partial, &[]);
         assert_eq!(
             partial.walls.is_some(),
             demand != SandboxDemand::Off,
             "{demand:?}"
         );
     }
-    let homeless = scene(false).held(Strength::Full, &[]);
+    let homeless = scene(false).held(SandboxStrength::Full, &[]);
     assert!(homeless.walls.is_none() && homeless.unconfined.is_some());
 }
 

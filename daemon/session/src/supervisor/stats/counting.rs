@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use proto::outcome::UsageTotals;
 use proto::record::{Purpose, SessionCreated};
 use proto::{Body, Seq, SessionId, Stamp};
-use store::books::{self, Entry};
-use store::catalog::{Catalog, Listed, Used};
+use store::catalog::{Catalog, CountedSession, UsageRow};
 use store::format::RawRecord;
 use store::home::Home;
-use store::log::Tail;
+use store::log::LogPosition;
+use store::usage_ledger::{self, LedgerEntry};
 
 /// Counts what has come to a log since it was counted last.
 pub(super) fn count(
     home: &Home,
     catalog: &Catalog,
-    entry: &Listed,
+    entry: &CountedSession,
     upto: Option<Seq>,
 ) -> Result<(), String> {
     let dir = home.session_dir(entry.session);
@@ -32,7 +32,7 @@ pub(super) fn count(
                 return counted.map(drop).map_err(|error| store::reason(&error));
             }
             // The log is not the one that was counted: it was mended by hand.
-            None if from != Tail::default() => from = Tail::default(),
+            None if from != LogPosition::default() => from = LogPosition::default(),
             None => return Ok(()),
         }
     }
@@ -61,22 +61,25 @@ pub(crate) fn close_books(home: &Home, session: SessionId) -> Result<(), String>
     let mut counting = Counting::new(&created);
     let dir = home.session_dir(session);
     store::log::read(&dir, &mut |raw| counting.take(raw)).map_err(|error| store::reason(&error))?;
-    let entries = counting.finish(session).into_iter().map(|used| Entry {
-        at: used.at,
-        session,
-        pid: created.pid,
-        cwd: created.cwd.clone(),
-        model: used.model,
-        usage: used.usage,
-        purpose: used.purpose,
-        turns: used.turns,
-        root: created.root.clone(),
-    });
+    let entries = counting
+        .finish(session)
+        .into_iter()
+        .map(|used| LedgerEntry {
+            at: used.at,
+            session,
+            pid: created.pid,
+            cwd: created.cwd.clone(),
+            model: used.model,
+            usage: used.usage,
+            purpose: used.purpose,
+            turns: used.turns,
+            root: created.root.clone(),
+        });
     let entries: Vec<_> = entries.collect();
     if entries.is_empty() {
         return Ok(());
     }
-    books::append(home, &entries).map_err(|error| store::reason(&error))
+    usage_ledger::append(home, &entries).map_err(|error| store::reason(&error))
 }
 
 /// The sums of one session.
@@ -99,7 +102,7 @@ impl Counting {
     }
 
     fn take(&mut self, raw: &RawRecord<'_>) {
-        let quarter = books::quarter(raw.at).0;
+        let quarter = usage_ledger::quarter_start(raw.at).0;
         match &*raw.kind {
             "usage" => {
                 let Ok(Body::Usage(usage)) = raw.record().map(|record| record.body) else {
@@ -120,9 +123,9 @@ impl Counting {
         }
     }
 
-    fn finish(self, session: SessionId) -> Vec<Used> {
+    fn finish(self, session: SessionId) -> Vec<UsageRow> {
         let used = self.rows.into_iter();
-        let used = used.map(|((at, model, purpose), (turns, usage))| Used {
+        let used = used.map(|((at, model, purpose), (turns, usage))| UsageRow {
             session,
             at: Stamp(at),
             model,

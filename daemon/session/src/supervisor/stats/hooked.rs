@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proto::Body;
 use proto::hook::{HookFinished, HookOutcome};
 use proto::params::history::HookRow;
-use store::catalog::Listed;
+use store::catalog::CountedSession;
 use store::format::RawRecord;
 use store::home::Home;
 
@@ -25,7 +25,7 @@ impl Hooked {
         &mut self,
         repaired: &mut Repaired,
         home: &Home,
-        entry: &Listed,
+        entry: &CountedSession,
         wanted: &Wanted,
     ) {
         let dir = home.session_dir(entry.session);

@@ -114,7 +114,7 @@ proptest! {
         for (ms, model, pid, tokens) in &all {
             let model = format!("v/{model}");
             let usage = used(u64::from(*tokens));
-            sums.add(books::quarter(Stamp(*ms)), of(&model, pid.map(Pid)), 1, &usage);
+            sums.add(usage_ledger::quarter_start(Stamp(*ms)), of(&model, pid.map(Pid)), 1, &usage);
         }
         let out = sums.finish();
         let tokens = |rows: &[StatsRow]| rows.iter().map(|row| row.usage.prompt_tokens).sum::<u64>();

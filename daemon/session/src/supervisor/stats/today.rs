@@ -7,9 +7,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::{Failure, Seq, SessionId, Stamp};
-use store::books;
 use store::catalog::{Catalog, CatalogError};
 use store::home::Home;
+use store::usage_ledger;
 
 use super::counting::created;
 use super::{count_new, there};
@@ -39,13 +39,13 @@ fn read(
     since: Stamp,
     user_home: &Path,
 ) -> Result<Past, CatalogError> {
-    let since = books::quarter(since);
+    let since = usage_ledger::quarter_start(since);
     let there = there(home)?;
-    let mut listed = catalog.listed()?;
+    let mut listed = catalog.counted_sessions()?;
     listed.retain(|entry| there.contains(&entry.session));
     count_new(home, catalog, live, &listed);
     let mut past = Past::default();
-    for entry in catalog.listed()? {
+    for entry in catalog.counted_sessions()? {
         past.counted.insert(entry.session, entry.counted.seq);
     }
     let mut roots: HashMap<SessionId, String> = HashMap::new();
@@ -59,7 +59,7 @@ fn read(
             *sum = sum.plus(&spent(&used.usage));
         }
     }
-    for entry in books::read(home)? {
+    for entry in usage_ledger::read(home)? {
         if there.contains(&entry.session) {
             continue;
         }

@@ -7,7 +7,7 @@ use contract::estimate;
 use proto::Body;
 use proto::item::CallStatus;
 use proto::params::history::ToolRow;
-use store::catalog::Listed;
+use store::catalog::CountedSession;
 use store::format::RawRecord;
 use store::home::Home;
 
@@ -23,7 +23,7 @@ pub(super) struct Tooled(BTreeMap<String, ToolRow>);
 
 impl Tooled {
     /// Adds all that a session's log tells. Blocks.
-    pub(super) fn add(&mut self, home: &Home, entry: &Listed, wanted: &Wanted) {
+    pub(super) fn add(&mut self, home: &Home, entry: &CountedSession, wanted: &Wanted) {
         let dir = home.session_dir(entry.session);
         let read = created(home, entry.session).and_then(|created| {
             let forked = turns_of_origin(&created);

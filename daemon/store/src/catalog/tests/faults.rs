@@ -1,4 +1,5 @@
-//! What others do to the catalog's files: it is made again, or fails cleanly, and never takes the daemon along.
+//! External changes to the catalog's files: it is rebuilt or fails with an error, and the daemon
+//! keeps running.
 
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -39,28 +40,28 @@ fn side(home: &Home, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens it as the daemon does: at once, and read through soon after.
-fn checked(home: &Home, what: &str) -> Opened {
+/// Opens the catalog as the daemon does: first a quick open, then a full check.
+fn checked(home: &Home, what: &str) -> OpenedCatalog {
     let mut opened = Catalog::open(home).unwrap_or_else(|error| panic!("{what}: {error}"));
     let verdict = opened.catalog.verify(home);
     if let Some(why) = verdict.unwrap_or_else(|error| panic!("{what}: {error}")) {
-        opened.fresh = Fresh::Remade { why };
+        opened.state = CatalogState::Rebuilt { why };
     }
     opened
 }
 
-/// Opens it after the fault: what it has is whole, and it works.
-fn works(home: &Home, what: &str) -> Fresh {
+/// Opens the catalog after a fault. Its entries are intact, and it works.
+fn works(home: &Home, what: &str) -> CatalogState {
     let opened = checked(home, what);
     let page = opened.catalog.list(&ListParams::default());
     page.unwrap_or_else(|error| panic!("{what}: {error}"));
     let put = opened.catalog.put(&session(1_000, None));
     put.unwrap_or_else(|error| panic!("{what}: {error}"));
-    opened.fresh
+    opened.state
 }
 
 #[test]
-fn whichever_page_is_overwritten_it_is_made_again_or_whole() {
+fn overwriting_any_page_leaves_the_catalog_whole_or_rebuilt() {
     let (_dir, sound) = home();
     drop(full(&sound));
     let bytes = fs::read(sound.catalog()).expect("it is there");
@@ -72,17 +73,17 @@ fn whichever_page_is_overwritten_it_is_made_again_or_whole() {
         fs::write(home.catalog(), &bytes).expect("it is ours");
         overwrite(&home, page);
         match works(&home, &format!("page {page}")) {
-            Fresh::Remade { .. } => remade += 1,
-            // A page that holds nothing.
-            Fresh::No => {}
-            fresh => panic!("page {page}: {fresh:?}"),
+            CatalogState::Rebuilt { .. } => remade += 1,
+            // An unused page.
+            CatalogState::Filled => {}
+            state => panic!("page {page}: {state:?}"),
         }
     }
     assert!(remade * 10 >= pages * 9, "{remade} of {pages}");
 }
 
 #[test]
-fn a_page_that_is_overwritten_under_the_daemon_costs_nothing_for_good() {
+fn a_page_overwritten_while_running_causes_no_permanent_loss() {
     let (_dir, home) = home();
     drop(full(&home));
     let running = catalog(&home);
@@ -90,16 +91,19 @@ fn a_page_that_is_overwritten_under_the_daemon_costs_nothing_for_good() {
     for page in 1..pages {
         overwrite(&home, page);
     }
-    // Whether it answers from memory or with an error, it answers.
+    // It may answer from memory or with an error.
     running.list(&ListParams::default()).err();
     running.put(&session(400, None)).err();
     running.find("a name").err();
     drop(running);
-    assert!(matches!(works(&home, "reopened"), Fresh::Remade { .. }));
+    assert!(matches!(
+        works(&home, "reopened"),
+        CatalogState::Rebuilt { .. }
+    ));
 }
 
 #[test]
-fn side_files_that_are_deleted_while_it_runs_do_not_stop_it() {
+fn deleting_the_wal_files_of_a_running_catalog_does_not_stop_it() {
     let (_dir, home) = home();
     let running = full(&home);
     for suffix in ["-wal", "-shm"] {
@@ -114,12 +118,12 @@ fn side_files_that_are_deleted_while_it_runs_do_not_stop_it() {
 }
 
 #[test]
-fn side_files_that_are_deleted_while_it_is_stopped_leave_it_consistent() {
+fn deleting_the_wal_files_of_a_stopped_catalog_keeps_it_consistent() {
     for deleted in [&["-wal"][..], &["-shm"], &["-wal", "-shm"]] {
         let (_dir, crashed) = home();
         let (_other, sound) = home();
         let running = full(&sound);
-        // As a crash would leave them: with side files, and what was committed last in those alone.
+        // Copies what a crash leaves: the last commits are only in the `-wal` file.
         for suffix in ["", "-wal", "-shm"] {
             fs::copy(side(&sound, suffix), side(&crashed, suffix)).expect("it is ours");
         }
@@ -131,9 +135,9 @@ fn side_files_that_are_deleted_while_it_is_stopped_leave_it_consistent() {
     }
 }
 
-/// Run by the test below in a process of its own.
+/// The test below runs this in another process.
 #[test]
-fn another_process_holds_it() {
+fn helper_process_holds_the_lock() {
     let Some(path) = std::env::var_os(HOLD) else {
         return;
     };
@@ -143,18 +147,18 @@ fn another_process_holds_it() {
         .execute_batch("BEGIN IMMEDIATE")
         .expect("nobody else writes");
     fs::write(path.with_extension("held"), "").expect("it is ours");
-    // Until the other side is done, or dead.
+    // Waits until the parent closes the pipe or dies.
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("a pipe");
 }
 
 #[test]
-fn a_catalog_that_another_process_keeps_locked_is_waited_for_and_then_an_error() {
+fn a_catalog_locked_by_another_process_is_an_error_after_a_wait() {
     let (_dir, home) = home();
     let catalog = full(&home);
     let mut holder = Command::new(std::env::current_exe().expect("it runs"))
         .args([
             "--exact",
-            "catalog::tests::faults::another_process_holds_it",
+            "catalog::tests::faults::helper_process_holds_the_lock",
         ])
         .env(HOLD, home.catalog())
         .stdin(Stdio::piped())
@@ -164,7 +168,7 @@ fn a_catalog_that_another_process_keeps_locked_is_waited_for_and_then_an_error()
         .expect("it can be started");
     let due = Instant::now() + Duration::from_secs(20);
     while !home.catalog().with_extension("held").exists() {
-        assert!(Instant::now() < due, "the other process does not come up");
+        assert!(Instant::now() < due, "the other process does not start");
         std::thread::sleep(Duration::from_millis(2));
     }
     let begun = Instant::now();
@@ -177,10 +181,10 @@ fn a_catalog_that_another_process_keeps_locked_is_waited_for_and_then_an_error()
         waited >= Duration::from_secs(4) && waited < Duration::from_secs(15),
         "{waited:?}"
     );
-    // Reading needs no leave, and a second opening gives an error or a catalog, but not a new one.
+    // Reading works meanwhile. A second open returns an error or a catalog, but not a new one.
     assert_eq!(catalog.count().expect("it can be read"), 299);
     if let Ok(opened) = Catalog::open(&home) {
-        assert_eq!(opened.fresh, Fresh::No);
+        assert_eq!(opened.state, CatalogState::Filled);
     }
     drop(holder.stdin.take());
     assert!(holder.wait().expect("it ends").success());

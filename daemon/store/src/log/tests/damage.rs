@@ -1,12 +1,12 @@
-//! Torn tails and damage in the middle.
+//! Torn tails and damage in the middle of a log.
 
 use proptest::prelude::*;
 
 use super::super::scan::scan;
 use super::*;
 
-/// A written log: its bytes, where each line ends, and the watermark in each.
-struct Written {
+/// A written log: its bytes, the end of each line, and the watermark of each.
+struct WrittenLog {
     home: TempDir,
     dir: PathBuf,
     bytes: Vec<u8>,
@@ -14,20 +14,20 @@ struct Written {
     durable: Vec<u64>,
 }
 
-/// Batches of so many records of such a size. Where `told` is false, the session made the records of
-/// the next batch before it heard that this one is durable.
-fn written(batches: &[(usize, usize, bool)]) -> Written {
-    let mut log = Writing::new();
+/// Batches as (records, size, acknowledged). If not acknowledged, the session creates the records
+/// of the next batch before it knows that this one is durable.
+fn written(batches: &[(usize, usize, bool)]) -> WrittenLog {
+    let mut log = TestLog::new();
     let mut durable = Vec::new();
-    for (count, size, told) in batches {
+    for (count, size, acknowledged) in batches {
         durable.extend(std::iter::repeat_n(log.index.durable().0, *count));
         let batch = log.push(*count, *size);
         log.log.append(&batch).expect("it can be written");
-        if *told {
-            log.index.settle(log.index.last());
+        if *acknowledged {
+            log.index.mark_durable(log.index.last());
         }
     }
-    let Writing {
+    let TestLog {
         dir,
         log,
         _home: home,
@@ -37,7 +37,7 @@ fn written(batches: &[(usize, usize, bool)]) -> Written {
     let bytes = bytes_of(&dir);
     let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     let ends = newlines.map(|(place, _)| place + 1).collect();
-    Written {
+    WrittenLog {
         home,
         dir,
         bytes,
@@ -46,41 +46,42 @@ fn written(batches: &[(usize, usize, bool)]) -> Written {
     }
 }
 
-impl Written {
+impl WrittenLog {
     fn put(&self, bytes: &[u8]) {
         fs::write(self.dir.join(LOG_NAME), bytes).expect("it is ours");
     }
 
-    fn open(&self) -> (Opened, Vec<Seq>) {
+    fn open(&self) -> (OpenedLog, Vec<Seq>) {
         let mut seen = Vec::new();
         let opened = LogFile::open(&self.dir, &mut |record| seen.push(record.seq));
         (opened.expect("it can be opened"), seen)
     }
 
-    /// Breaks bytes `from..to`, and says which lines are left before and what the others prove.
+    /// Damages bytes `from..to`. Returns how many lines remain before the damage, and the watermark
+    /// that the other lines prove.
     fn expected(&self, from: usize, to: usize) -> (usize, u64) {
         let start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
         let first = self
             .ends
             .iter()
             .position(|end| from < *end)
-            .expect("it is within");
-        // A line whose newline is gone takes the next one with it.
-        let behind = (first..self.ends.len()).find(|line| start(*line) > to);
-        let behind = behind.or_else(|| {
+            .expect("it is line_range");
+        // A line that lost its newline runs into the next one.
+        let first_after = (first..self.ends.len()).find(|line| start(*line) > to);
+        let first_after = first_after.or_else(|| {
             (first..self.ends.len()).find(|line| start(*line) == to && self.bytes[to - 1] != b'\n')
         });
         let valid = self.durable[..first]
             .iter()
-            .chain(&self.durable[behind.unwrap_or(self.ends.len())..]);
+            .chain(&self.durable[first_after.unwrap_or(self.ends.len())..]);
         (first, valid.copied().max().unwrap_or(0))
     }
 
-    /// Opens what was broken so that `kept` records are left and the rest is torn; then writes on.
+    /// Opens a log whose first `kept` records remain and whose rest is torn, then appends to it.
     fn check_torn(&self, broken: &[u8], kept: usize) -> Result<(), TestCaseError> {
         let end = if kept == 0 { 0 } else { self.ends[kept - 1] };
         self.put(broken);
-        // Where only the newline of the last record is missing, it gets one.
+        // If only the newline of the last record is missing, opening adds it.
         let ended = [broken, b"\n"].concat();
         let broken = if broken.len() + 1 == end {
             &ended
@@ -118,7 +119,7 @@ impl Written {
         Ok(())
     }
 
-    /// Opens what was broken so that nothing may be changed.
+    /// Opens a damaged log that must not be changed.
     fn check_read_only(&self, broken: &[u8], kept: usize) -> Result<(), TestCaseError> {
         self.put(broken);
         let (opened, seen) = self.open();
@@ -126,7 +127,7 @@ impl Written {
         prop_assert_eq!(opened.index.last(), Seq(kept as u64));
         let why = opened.read_only.expect("it is damaged");
         prop_assert!(
-            why.contains(&format!("damaged behind record {kept}")),
+            why.contains(&format!("damaged after record {kept}")),
             "{}",
             why
         );
@@ -158,7 +159,7 @@ fn batches() -> impl Strategy<Value = Vec<(usize, usize, bool)>> {
     prop::collection::vec((1..5_usize, 0..200_usize, prop::bool::weighted(0.8)), 1..6)
 }
 
-fn open_slice(bytes: &[u8]) -> Scan {
+fn open_slice(bytes: &[u8]) -> LogScan {
     scan(bytes, &mut |_| {}).expect("memory can be read")
 }
 
@@ -178,7 +179,7 @@ fn every_prefix_of_a_log_is_a_log() {
 }
 
 #[test]
-fn what_a_power_cut_leaves_behind_the_last_line_is_set_aside() {
+fn bytes_after_the_last_line_are_saved_after_a_power_cut() {
     let tails: [&[u8]; 7] = [
         b"\n",
         b"\n\n\n",
@@ -191,7 +192,7 @@ fn what_a_power_cut_leaves_behind_the_last_line_is_set_aside() {
     for tail in tails {
         let log = written(&[(2, 3, true), (2, 3, true)]);
         let broken = [&log.bytes[..], tail].concat();
-        log.check_torn(&broken, 4).expect("it is mended");
+        log.check_torn(&broken, 4).expect("it is repaired");
     }
 }
 
@@ -199,23 +200,24 @@ fn what_a_power_cut_leaves_behind_the_last_line_is_set_aside() {
 fn a_whole_record_without_its_newline_is_kept_and_gets_one() {
     let log = written(&[(2, 3, true), (2, 3, true)]);
     let broken = &log.bytes[..log.bytes.len() - 1];
-    log.check_torn(broken, 4).expect("it is mended");
+    log.check_torn(broken, 4).expect("it is repaired");
     assert_eq!(torn_files(&log.dir), Vec::<PathBuf>::new());
-    // The only record of a log as well: such a session was not left by a crash before its birth.
+    // The same for the only record of a log: the session exists.
     let log = written(&[(1, 3, true)]);
     log.put(&log.bytes[..log.bytes.len() - 1]);
     assert_eq!(
         first(&log.dir, |record| record.seq).expect("it can be read"),
         Some(Seq(1))
     );
-    // Nor is it lost where the disk fails before the newline can be written.
-    let renewed = renew(&log.dir, Seq(1), Trouble::Sync, &Kernel).expect("it can be copied");
-    assert!(matches!(renewed, Renewed::Copied { .. }));
+    // The record also survives if the disk fails before the newline is written.
+    let renewed =
+        renew(&log.dir, Seq(1), DiskFailure::Sync, &KernelSyncer).expect("it can be copied");
+    assert!(matches!(renewed, RenewOutcome::Copied { .. }));
     assert_eq!(bytes_of(&log.dir), log.bytes);
 }
 
 #[test]
-fn a_tail_torn_at_any_byte_also_within_a_character_is_set_aside_and_the_next_record_is_readable() {
+fn a_tail_torn_at_any_byte_is_saved_and_the_next_record_is_readable() {
     let log = written(&[(2, 3, true), (1, 4, true)]);
     let start = log.ends[1];
     assert!(
@@ -224,7 +226,8 @@ fn a_tail_torn_at_any_byte_also_within_a_character_is_set_aside_and_the_next_rec
             .any(|bytes| bytes == "€".as_bytes())
     );
     for cut in start..log.bytes.len() - 1 {
-        log.check_torn(&log.bytes[..cut], 2).expect("it is mended");
+        log.check_torn(&log.bytes[..cut], 2)
+            .expect("it is repaired");
         for torn in torn_files(&log.dir) {
             fs::remove_file(torn).expect("it is ours");
         }
@@ -232,7 +235,7 @@ fn a_tail_torn_at_any_byte_also_within_a_character_is_set_aside_and_the_next_rec
 }
 
 #[test]
-fn records_of_two_writers_that_ran_into_each_other_cost_nothing_before_them() {
+fn interleaved_records_of_two_writers_keep_earlier_records() {
     let log = written(&[(2, 3, true), (2, 3, true), (2, 3, true)]);
     let line = |number: usize| &log.bytes[log.ends[number - 2]..log.ends[number - 1]];
     let (one, other) = (line(5), line(6));
@@ -241,11 +244,11 @@ fn records_of_two_writers_that_ran_into_each_other_cost_nothing_before_them() {
     let before = &log.bytes[..log.ends[3]];
     let mixed = [before, half, other_half, rest, other_rest].concat();
     log.check_torn(&mixed, 4)
-        .expect("nobody was told of 5 and 6");
+        .expect("records 5 and 6 were not acknowledged");
     for torn in torn_files(&log.dir) {
         fs::remove_file(torn).expect("it is ours");
     }
-    // Behind them stands a record that proves one of them to have been durable: nothing is cut off.
+    // A later record proves that one of them was durable, so nothing is cut off.
     let proof = encode(&Envelope {
         seq: Seq(7),
         at: Stamp(0),
@@ -262,7 +265,7 @@ fn records_of_two_writers_that_ran_into_each_other_cost_nothing_before_them() {
 }
 
 #[test]
-fn a_tail_without_lines_is_passed_over_in_pieces() {
+fn a_tail_without_lines_is_skipped_in_chunks() {
     let log = written(&[(2, 3, true)]);
     let file = OpenOptions::new()
         .write(true)
@@ -289,7 +292,7 @@ fn a_gap_below_the_watermark_is_damage_and_a_gap_above_it_is_not() {
 }
 
 #[test]
-fn a_line_that_stands_twice_is_never_cut_with_what_is_durable() {
+fn a_duplicated_line_never_cuts_off_durable_records() {
     let log = written(&[(2, 3, true), (2, 3, true), (1, 3, true)]);
     let again = [&log.bytes[..], &log.bytes[..log.ends[0]]].concat();
     log.check_read_only(&again, 5).expect("record 1 is durable");
@@ -299,16 +302,16 @@ fn a_line_that_stands_twice_is_never_cut_with_what_is_durable() {
 }
 
 #[test]
-fn a_tail_that_cannot_be_set_aside_leaves_the_log_readable() {
-    struct Broken;
-    impl Syncer for Broken {
+fn a_tail_that_cannot_be_saved_leaves_the_log_readable() {
+    struct FailingSync;
+    impl Syncer for FailingSync {
         fn sync(&self, _: &fs::File) -> io::Result<()> {
             Err(io::ErrorKind::StorageFull.into())
         }
     }
     let log = written(&[(2, 3, true)]);
     log.put(&log.bytes[..log.bytes.len() - 5]);
-    let opened = LogFile::open_with(&log.dir, Arc::new(Broken), &mut |_| {});
+    let opened = LogFile::open_with(&log.dir, Arc::new(FailingSync), &mut |_| {});
     let opened = opened.expect("it can be read");
     assert_eq!(opened.index.last(), Seq(1));
     assert!(
@@ -327,17 +330,17 @@ proptest! {
         batches in batches(), place in any::<prop::sample::Index>(), garbage in any::<Option<[u8; 9]>>(),
     ) {
         let log = written(&batches);
-        // What is durable was synced: a power cut takes nothing of it.
+        // Durable bytes were synced: a power cut does not remove them.
         let durable = usize::try_from(*log.durable.last().expect("not empty")).expect("small");
         let from = if durable == 0 { 0 } else { log.ends[durable - 1] };
         let cut = from + place.index(log.bytes.len() - from + 1);
         let tail = garbage.unwrap_or_default();
         let tail = if garbage.is_some() { &tail[..] } else { &[] };
-        // A record that lacks nothing but its newline counts.
+        // A record that lacks only its newline counts.
         let reach = cut + usize::from(tail.is_empty());
         let whole = log.ends.iter().filter(|end| **end <= reach).count();
         prop_assert!(whole >= durable);
-        // Garbage that happens to be the byte that was cut off would complete the line again.
+        // Garbage that equals the removed byte would complete the line again.
         let completes = cut < log.bytes.len() && tail.first() == Some(&log.bytes[cut]);
         prop_assume!(!completes);
         log.check_torn(&[&log.bytes[..cut], tail].concat(), whole)?;
@@ -355,7 +358,7 @@ proptest! {
     }
 
     #[test]
-    fn so_is_a_run_of_zeros(
+    fn a_zeroed_range_is_torn_above_the_watermark_and_damage_below(
         batches in batches(), from in any::<prop::sample::Index>(), len in 1..600_usize,
     ) {
         let log = written(&batches);

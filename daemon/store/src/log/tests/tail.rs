@@ -1,19 +1,19 @@
-//! Reading on where one has stopped.
+//! Reading a log from an earlier position.
 
 use super::*;
 
-fn seen(dir: &Path, from: Tail, upto: u64) -> (Option<Tail>, Vec<u64>) {
+fn seen(dir: &Path, from: LogPosition, upto: u64) -> (Option<LogPosition>, Vec<u64>) {
     let mut seqs = Vec::new();
     let reached = tail(dir, from, Seq(upto), &mut |record| seqs.push(record.seq.0)).unwrap();
     (reached, seqs)
 }
 
 #[test]
-fn a_log_is_read_on_from_where_it_was_left() {
-    let mut writing = Writing::new();
+fn reading_continues_from_an_earlier_position() {
+    let mut writing = TestLog::new();
     let lines = writing.push(5, 10);
     writing.log.append(&lines).unwrap();
-    let (first, seqs) = seen(&writing.dir, Tail::default(), 3);
+    let (first, seqs) = seen(&writing.dir, LogPosition::default(), 3);
     assert_eq!(seqs, [1, 2, 3]);
     let first = first.unwrap();
     assert_eq!(first.seq, Seq(3));
@@ -21,17 +21,17 @@ fn a_log_is_read_on_from_where_it_was_left() {
     assert_eq!(seqs, [4, 5]);
     let second = second.unwrap();
     assert_eq!(second.end, writing.index.end());
-    // Nothing new, and no more wanted than there is.
+    // Nothing new, and no more requested than exists.
     assert_eq!(seen(&writing.dir, second, 5), (Some(second), vec![]));
 }
 
 #[test]
-fn what_does_not_follow_is_said() {
-    let mut writing = Writing::new();
+fn records_that_do_not_follow_are_reported() {
+    let mut writing = TestLog::new();
     let lines = writing.push(3, 10);
     writing.log.append(&lines).unwrap();
     for end in [1, 10_000] {
-        let astray = Tail { seq: Seq(2), end };
+        let astray = LogPosition { seq: Seq(2), end };
         assert_eq!(seen(&writing.dir, astray, u64::MAX), (None, vec![]));
     }
 }

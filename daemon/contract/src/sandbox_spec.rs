@@ -1,0 +1,40 @@
+//! The sandbox of a command, as data: the session defines it, and `procs` has the kernel enforce
+//! it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The sandbox of one command. All paths are absolute and free of links.
+///
+/// The whole file system is readable except for masked paths. Only the listed directories are
+/// writable. Processes of others are never visible or signallable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxSpec {
+    /// Writable directories, with everything below them.
+    pub write: Vec<PathBuf>,
+    /// Paths below them that cannot be changed. A missing one cannot be created.
+    pub protected: Vec<PathBuf>,
+    /// Directories and files that appear empty and cannot be changed. A missing one needs nothing.
+    pub masked: Vec<PathBuf>,
+    /// Directories below masked ones that are still readable, if they exist.
+    pub readable: Vec<PathBuf>,
+    /// The session's temporary directory: writable at its own path, and as `/tmp`.
+    pub temp: PathBuf,
+    /// Whether the machine's network is accessible. Otherwise the session has its own loopback,
+    /// where its commands reach each other's servers.
+    pub network: bool,
+}
+
+/// How strong the sandbox is on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SandboxStrength {
+    /// None: only the user's rights apply.
+    #[default]
+    None,
+    /// Partial: some layer works, but not all of it (sockets, network). It does not replace the
+    /// user's approval.
+    Partial,
+    /// Full: the kernel restricts files, processes and network.
+    Full,
+}

@@ -1,0 +1,304 @@
+//! The first stage: starts the command through the second stage, and stays until all its processes
+//! are gone.
+//!
+//! ```text
+//!     Waiting for work ─▶ Starting (second stage runs) ─▶ Supervising (command runs, or TERM was sent) ─▶ Sweeping ─▶ gone
+//! ```
+//! The end of the control channel, and TERM to this process, both mean: kill everything now. Prints
+//! nothing. The daemon is informed through the control channel.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdStream;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, getpid, getppid, setsid};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::reap::{CommandEnd, Reaper};
+use super::signals::{SignalEvent, Signals};
+use super::{SECOND_STAGE, nothing};
+use crate::options::this_binary;
+use crate::tree::Tree;
+use crate::wire::{self, CommandExit, HelperOrder, HelperStatus};
+
+/// Maximum duration of a sweep against processes that do not die.
+const SWEEP: Duration = Duration::from_secs(5);
+/// Pause between two rounds of a sweep, unless all processes end earlier.
+const BLOW: Duration = Duration::from_millis(50);
+/// Maximum length of the reason of a failed start.
+const REASON: u64 = 4096;
+
+/// The position of this process.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Placement {
+    /// Among all processes of the system: it adopts orphans as a subreaper.
+    Outside,
+    /// The first process of a namespace, which adopts orphans automatically. `numbers` limits the
+    /// namespace's process ids.
+    Inside { numbers: u32 },
+}
+
+pub(super) fn main(arguments: Vec<OsString>, place: Placement) -> i32 {
+    let held = prepare(place)
+        .and_then(|(runtime, control)| runtime.block_on(hold(control, arguments, place)));
+    match held {
+        Ok(()) => 0,
+        // The daemon notices that we ended without a status.
+        Err(_) => 1,
+    }
+}
+
+/// Makes this process adopt orphans, detached from the daemon's session and inaccessible to the
+/// command.
+fn prepare(place: Placement) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
+    // Fails only for the leader of a process group. Then a user started us directly.
+    let _ = setsid();
+    // Exec closes our own descriptors. The process that started the daemon may have left others
+    // open.
+    close_fds::set_fds_cloexec(3, &[]);
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
+        match place {
+            // The opener's death signal was set when the process was started.
+            Placement::Inside { numbers } => {
+                super::inside::enter(numbers)?;
+            }
+            Placement::Outside => {
+                set_child_subreaper(Some(getpid()))?;
+                // CONT and not TERM: a helper stopped by its command would not receive a TERM.
+                // After CONT it sees that the channel has closed, or that its parent has changed.
+                set_parent_process_death_signal(Some(Signal::CONT))?;
+            }
+        }
+        crate::harden::daemon()?;
+        let _ = rustix::thread::set_name(c"reasonix-child");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = place;
+    let control = StdStream::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
+    control.set_nonblocking(true)?;
+    rustix::stdio::dup2_stdin(nothing()?)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()?;
+    Ok((runtime, control))
+}
+
+async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) -> io::Result<()> {
+    let parent = getppid();
+    let signals = Signals::take()?;
+    let (orders, mut status) = UnixStream::from_std(control)?.into_split();
+    let mut control_input = ControlInput {
+        orders: BufReader::new(orders).lines(),
+        signals,
+        parent,
+    };
+    let Some(work) = control_input.orders.next_line().await? else {
+        return Ok(());
+    };
+    let (command, link) = match launch(arguments) {
+        Ok(launched) => launched,
+        Err(error) => {
+            return say(
+                &mut status,
+                &HelperStatus::Failed(format!("its second stage did not start: {error}")),
+            )
+            .await;
+        }
+    };
+    let mut holder = Supervisor {
+        control_input,
+        reaper: Reaper::new(command),
+        tree: match place {
+            Placement::Outside => Tree::new(getpid(), command),
+            Placement::Inside { .. } => Tree::of_namespace(command),
+        },
+        due: None,
+    };
+    let begun = holder.begin(link, work).await;
+    if let Err(reason) = begun {
+        // Its processes may be anywhere.
+        holder.sweep().await;
+        return say(&mut status, &HelperStatus::Failed(reason)).await;
+    }
+    // If the daemon is gone, this fails, but the rest must still be done.
+    let _ = say(
+        &mut status,
+        &HelperStatus::Started(command.as_raw_nonzero().get().unsigned_abs()),
+    )
+    .await;
+    holder.until_due().await;
+    let (swept, left) = holder.sweep().await;
+    let CommandEnd { code, signal } = holder.reaper.end().unwrap_or_default();
+    let _ = say(
+        &mut status,
+        &HelperStatus::Exited(CommandExit {
+            code,
+            signal,
+            swept,
+            left,
+        }),
+    )
+    .await;
+    Ok(())
+}
+
+async fn say(status: &mut OwnedWriteHalf, what: &HelperStatus) -> io::Result<()> {
+    status.write_all(&wire::line(what)?).await
+}
+
+/// Starts the second stage with our output as its output, and closes our copy: the pipes must end
+/// with the command's last process, not with us.
+fn launch(arguments: Vec<OsString>) -> io::Result<(Pid, UnixStream)> {
+    let (ours, theirs) = StdStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let second = Command::new(this_binary()?)
+        .args(arguments)
+        .arg(SECOND_STAGE)
+        .arg(getpid().as_raw_nonzero().get().to_string())
+        .env_clear()
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .spawn()?;
+    let nothing = nothing()?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    let pid = i32::try_from(second.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("it has no process id"))?;
+    Ok((pid, UnixStream::from_std(ours)?))
+}
+
+/// Input of the first stage.
+struct ControlInput {
+    orders: Lines<BufReader<OwnedReadHalf>>,
+    signals: Signals,
+    /// The daemon's process id when we started.
+    parent: Option<Pid>,
+}
+
+enum ControlMessage {
+    /// A child may have ended, or nothing happened.
+    Child,
+    /// End everything after this grace period.
+    Stop(Duration),
+}
+
+impl ControlInput {
+    /// The next message. Cancel-safe.
+    async fn listen(&mut self) -> ControlMessage {
+        tokio::select! {
+            line = self.orders.next_line() => ControlMessage::Stop(match line {
+                Ok(Some(line)) => match serde_json::from_str(&line) {
+                    Ok(HelperOrder::Stop(grace_ms)) => Duration::from_millis(grace_ms),
+                    // The daemon writes only whole orders. Anything else is not from the daemon.
+                    Err(_) => Duration::ZERO,
+                },
+                Ok(None) | Err(_) => Duration::ZERO,
+            }),
+            heard = self.signals.any() => match heard {
+                SignalEvent::GoOn if getppid() != self.parent => ControlMessage::Stop(Duration::ZERO),
+                SignalEvent::Child | SignalEvent::GoOn => ControlMessage::Child,
+                SignalEvent::End => ControlMessage::Stop(Duration::ZERO),
+            },
+        }
+    }
+}
+
+struct Supervisor {
+    control_input: ControlInput,
+    reaper: Reaper,
+    tree: Tree,
+    /// Set by the first stop: the end of the grace period.
+    due: Option<Instant>,
+}
+
+impl Supervisor {
+    /// Passes the command to the second stage. Returns when that has become the command.
+    async fn begin(&mut self, mut link: UnixStream, mut work: String) -> Result<(), String> {
+        work.push('\n');
+        let talk = async {
+            // If writing fails, the other side is gone. Its earlier message can still be read.
+            let _ = link.write_all(work.as_bytes()).await;
+            let mut reason = String::new();
+            match link.take(REASON).read_to_string(&mut reason).await {
+                Ok(0) => Ok(()),
+                Ok(_) => Err(reason),
+                Err(error) => Err(format!("its second stage was lost: {error}")),
+            }
+        };
+        tokio::pin!(talk);
+        loop {
+            tokio::select! {
+                said = &mut talk => return said,
+                message = self.control_input.listen() => match message {
+                    // `until_due` sees it again: the reaper asks the kernel, not the signal.
+                    ControlMessage::Child => {}
+                    ControlMessage::Stop(_) => return Err("it was stopped before it ran".to_owned()),
+                },
+            }
+        }
+    }
+
+    /// Returns when it is time to sweep: the command has ended, the grace period is over, or no
+    /// process is left.
+    async fn until_due(&mut self) {
+        loop {
+            if !self.reaper.reap() || (self.reaper.end().is_some() && self.due.is_none()) {
+                return;
+            }
+            let message = tokio::select! {
+                message = self.control_input.listen() => message,
+                () = until(self.due) => return,
+            };
+            let ControlMessage::Stop(grace) = message else {
+                continue;
+            };
+            if grace.is_zero() {
+                return;
+            }
+            let due = Instant::now() + grace.min(FAR);
+            match self.due {
+                Some(before) => self.due = Some(before.min(due)),
+                None => {
+                    self.tree.terminate();
+                    self.due = Some(due);
+                }
+            }
+        }
+    }
+
+    /// Kills until no process is left. Returns how many were killed besides the command, and how
+    /// many could not be.
+    async fn sweep(&mut self) -> (u32, u32) {
+        let end = Instant::now() + SWEEP;
+        while self.reaper.reap() {
+            if Instant::now() >= end {
+                return (self.tree.killed(), self.tree.living());
+            }
+            self.tree.kill();
+            let next = Instant::now() + BLOW;
+            while self.reaper.reap() && Instant::now() < next {
+                // The loop treats an ended child and the timeout the same way.
+                let _ = timeout(next - Instant::now(), self.control_input.signals.child()).await;
+            }
+        }
+        (self.tree.killed(), 0)
+    }
+}
+
+/// Maximum grace period, because the clock cannot represent a much later time.
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,26 @@
+//! Attempts of sandboxed commands to escape, with every backend of full strength, as root and as an
+//! ordinary user.
+
+mod files;
+mod honest;
+mod network;
+mod stubs;
+
+use contract::SandboxStrength;
+
+use crate::stage::room::{SandboxRoom, User, everywhere};
+use crate::stage::*;
+
+/// Rooms for all users, both in `/tmp`, which the session's own directory replaces, and elsewhere.
+/// None if the sandbox is not full.
+async fn rooms() -> Vec<SandboxRoom> {
+    let procs = Procs::start(options()).unwrap();
+    if procs.settled().await != SandboxStrength::Full {
+        say(&format!(
+            "SKIPPED, no full sandbox here: {}",
+            procs.mechanism()
+        ));
+        return Vec::new();
+    }
+    everywhere()
+}

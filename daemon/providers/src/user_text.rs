@@ -1,0 +1,35 @@
+//! The text of a user message for the model, the same for every kind.
+
+use proto::item::{UserMessage, Voice};
+
+use crate::json::push_string;
+
+/// Precedes a message that the user sent while the model worked.
+const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
+/// Precedes a message that did not come from the user.
+const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
+
+/// The message of a user in OpenAI's chat format.
+pub(crate) fn user(message: &UserMessage) -> String {
+    let mut out = String::from("{\"role\":\"user\",\"content\":");
+    push_string(&mut out, &render(message));
+    out.push('}');
+    out
+}
+
+/// The text of a message, with its context.
+pub(crate) fn render(message: &UserMessage) -> String {
+    let mut words = String::new();
+    if let Some(context) = &message.context {
+        words.push_str("<context>\n");
+        words.push_str(context);
+        words.push_str("\n</context>\n\n");
+    }
+    words.push_str(match message.voice {
+        Voice::Prompt => "",
+        Voice::Steer => STEER,
+        Voice::Daemon => DAEMON,
+    });
+    words.push_str(&message.text);
+    words
+}

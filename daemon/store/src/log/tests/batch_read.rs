@@ -1,0 +1,61 @@
+//! A batch read returns the same bytes as single reads.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A log of at least this many bytes, all on disk.
+fn written(bytes: u64) -> TestLog {
+    let mut writing = TestLog::new();
+    while writing.index.end() < bytes {
+        writing.commit(64, 40).expect("an append");
+    }
+    writing
+}
+
+fn disk(offset: u64, len: usize) -> ByteLocation {
+    ByteLocation::Disk { offset, len }
+}
+
+fn together(writing: &TestLog, places: &[ByteLocation]) -> Vec<Vec<u8>> {
+    let gathered = writing.log.gather(places).expect("they are there");
+    gathered.iter().map(<[u8]>::to_vec).collect()
+}
+
+fn alone(writing: &TestLog, places: &[ByteLocation]) -> Vec<Vec<u8>> {
+    let fetch = |at| writing.log.fetch(at).expect("it is there").into_owned();
+    places.iter().map(fetch).collect()
+}
+
+#[test]
+fn an_empty_batch_reads_nothing() {
+    assert_eq!(together(&TestLog::new(), &[]), Vec::<Vec<u8>>::new());
+}
+
+#[test]
+fn a_range_beyond_the_file_is_an_error() {
+    let writing = written(1_000);
+    let end = writing.index.end();
+    assert!(writing.log.gather(&[disk(0, 5), disk(end, 1)]).is_err());
+}
+
+proptest! {
+    #[test]
+    fn a_batch_read_equals_single_reads(
+        mut asked in prop::collection::vec((0_u64..600_000, 0_usize..3_000, any::<bool>()), 0..60),
+        in_order in any::<bool>(),
+        close in any::<bool>(),
+    ) {
+        thread_local!(static LOG: TestLog = written(700_000));
+        if in_order {
+            asked.sort();
+        }
+        let places: Vec<_> = asked.into_iter().map(|(offset, len, memory)| match memory {
+            true => ByteLocation::Memory { line: vec![7; len + 2].into(), range: 1..len + 1 },
+            // Neighbouring ranges, or ranges all over the file.
+            false => disk(if close { offset / 100 } else { offset }, len),
+        }).collect();
+        let (together, alone) = LOG.with(|log| (together(log, &places), alone(log, &places)));
+        prop_assert_eq!(together, alone);
+    }
+}

@@ -1,0 +1,109 @@
+//! Session directories appear and disappear atomically: they are filled and emptied under another
+//! name, and a rename commits.
+//!
+//! These temporary names begin with a dot, so listings skip them. Leftovers of a crash are swept at
+//! start-up.
+
+use std::fs::{read_dir, remove_dir_all, rename, symlink_metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use proto::SessionId;
+use uuid::Uuid;
+
+use crate::disk::{DiskError, IoContext, sync_dir};
+use crate::home::Home;
+
+const DELETED: &str = ".gone-";
+const NEW: &str = ".new-";
+
+/// The directory where a new session is filled before it is published.
+#[must_use]
+pub fn staging_dir(home: &Home, session: SessionId) -> PathBuf {
+    home.sessions().join(format!("{NEW}{session}"))
+}
+
+/// Renames a filled directory to its final name, durably. Its content must already be on disk.
+///
+/// # Errors
+/// The session already exists, or the disk refuses.
+pub fn publish(home: &Home, session: SessionId) -> Result<(), DiskError> {
+    let (from, to) = (staging_dir(home, session), home.session_dir(session));
+    rename(&from, &to).at("name", &from)?;
+    sync_dir(&home.sessions())
+}
+
+/// Removes a session's name, durably: the session no longer exists. Returns the renamed directory
+/// with all its content, for `remove_dir`, or `None` if there was no such session.
+///
+/// # Errors
+/// The session still has its name, or that is unknown.
+pub fn unpublish(home: &Home, session: SessionId) -> Result<Option<PathBuf>, DiskError> {
+    let from = home.session_dir(session);
+    let to = home.sessions().join(format!("{DELETED}{session}"));
+    // An unswept directory of a session with the same id would block the rename.
+    remove_dir(&to)?;
+    match rename(&from, &to) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        renamed => renamed.at("set move_away", &from)?,
+    }
+    sync_dir(&home.sessions())?;
+    Ok(Some(to))
+}
+
+/// Removes such a directory with all its content, if it exists.
+///
+/// # Errors
+/// Part of it still exists.
+pub fn remove_dir(dir: &Path) -> Result<(), DiskError> {
+    match remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", dir),
+        _ => Ok(()),
+    }
+}
+
+/// Renames the leftovers of crashes to unique names, so that `remove_dir` can delete them in the
+/// background. Call it only while no session is being created or deleted.
+///
+/// # Errors
+/// The directory cannot be read, or an entry cannot be renamed.
+pub fn sweep(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
+    let move_away = |from: PathBuf| {
+        let to = home.sessions().join(format!("{DELETED}{}", Uuid::new_v4()));
+        rename(&from, &to).at("set move_away", &from).map(|()| to)
+    };
+    leftovers(home)?.into_iter().map(move_away).collect()
+}
+
+fn leftovers(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
+    let dir = home.sessions();
+    let entries = read_dir(&dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.at("read the directory", &dir)?;
+    let ours = |name: &str| name.starts_with(DELETED) || name.starts_with(NEW);
+    let left = entries
+        .into_iter()
+        .filter(|entry| entry.file_name().to_str().is_some_and(ours));
+    Ok(left.map(|entry| entry.path()).collect())
+}
+
+/// Total length of all files in a directory tree. Unreadable entries count as 0. A file with
+/// several hard links counts once per link.
+#[must_use]
+pub fn dir_bytes(dir: &Path) -> u64 {
+    let mut sum = 0;
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(path) = open.pop() {
+        let Ok(found) = symlink_metadata(&path) else {
+            continue;
+        };
+        if !found.is_dir() {
+            sum += found.len();
+        } else if let Ok(entries) = read_dir(&path) {
+            open.extend(entries.flatten().map(|entry| entry.path()));
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests;
