@@ -20,5 +20,5 @@ pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbou
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
-pub use tool::{CallContext, Family, Outcome, Preview, Tool, ToolSpec, Touch};
+pub use tool::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec, Touch};
 pub use walls::{Strength, Walls};

@@ -52,6 +52,24 @@ pub enum Family {
     Session,
 }
 
+/// What a call leads to. The session carries out everything but `Run` itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallAction {
+    /// The tool runs.
+    Run,
+    /// The user answers questions. The answers are the call's result.
+    AskUser(Vec<Ask>),
+    /// The user approves a plan (Markdown) or rejects it. The answer is the call's result.
+    PresentPlan(String),
+    /// The session's todo list becomes this one.
+    UpdateTodos(Vec<Todo>),
+    /// Another tool is called. That call is judged, shown and run in place of this one.
+    CallTool {
+        tool: String,
+        arguments: Map<String, Value>,
+    },
+}
+
 /// What a person is shown before a call runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
@@ -72,8 +90,6 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
     /// Files that the model knows by it, absolute.
     pub known: Vec<KnownFile>,
-    /// The list of what is to be done, where the call wrote it anew.
-    pub todos: Option<Vec<Todo>>,
     /// Why its walls seem to have stopped it, for people. A call outside of them might do it.
     pub blocked: Option<String>,
 }
@@ -103,7 +119,6 @@ impl Outcome {
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         }
     }
@@ -189,20 +204,12 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
-    /// The call that this one stands for: the tool's name, and its arguments. `arguments` have been parsed.
-    fn stands_for(&self, _arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
-        None
-    }
-
-    /// What a person is to be asked. Such a call never runs: its result is the answers. `arguments` have been parsed.
-    fn questions(&self, _arguments: &Map<String, Value>) -> Option<Vec<Ask>> {
-        None
-    }
-
-    /// The plan that a person is to approve. Such a call never runs: its result is the answer. `arguments` have been
-    /// parsed.
-    fn plan(&self, _arguments: &Map<String, Value>) -> Option<String> {
-        None
+    /// What a call leads to. `arguments` have been parsed.
+    ///
+    /// # Errors
+    /// An outcome (`refused`) where the arguments do not allow it.
+    fn action(&self, _arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
+        Ok(CallAction::Run)
     }
 
     /// Where relative paths of a call start, where that is not the session's directory.
@@ -216,10 +223,16 @@ pub trait Tool: Send + Sync {
     }
 
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
-    /// with status `interrupted`.
+    /// with status `interrupted`. Called only where `action` is `Run`; a tool that has no such call leaves it out.
     fn run(
         &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome>;
+        _arguments: Map<String, Value>,
+        _context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        let text = format!(
+            "`{}` does not run, a bug in Reasonix; go on without it",
+            self.spec().name
+        );
+        Box::pin(async { Outcome::failed(text) })
+    }
 }

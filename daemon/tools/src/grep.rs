@@ -155,7 +155,6 @@ fn search(call: &Call<'_>, at: &Resolved, query: &Query) -> Result<Outcome, Outc
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         });
     }

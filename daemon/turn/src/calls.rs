@@ -1,18 +1,17 @@
 //! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
 //! stands in `questions`.
 
-use contract::{Basis, Decision, Outcome, Stance};
+use contract::{Basis, CallAction, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
 use proto::params::approval::Approval;
-use proto::params::question::Ask;
 use proto::record::{
-    CheckpointCreated, PolicyDecided, TodoUpdated, ToolFinished, ToolStarted, Unattended as Left,
-    Verdict,
+    CheckpointCreated, PolicyDecided, Todo, TodoUpdated, ToolFinished, ToolStarted,
+    Unattended as Left, Verdict,
 };
 use proto::{Body, CallId};
 
 use crate::facts::{OpenCall, Stage};
-use crate::input::{Effect, Judgement, Proposal, Unattended};
+use crate::input::{Effect, Judgement, Unattended};
 use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
 
@@ -137,11 +136,10 @@ impl Step<'_> {
                 decision,
                 subject,
                 input_sha256,
+                action,
                 question,
                 unattended,
                 tool,
-                questions,
-                plan,
                 stance,
                 checkpoint,
                 files_changed,
@@ -167,8 +165,7 @@ impl Step<'_> {
                     subject,
                     input_sha256,
                     tool,
-                    questions,
-                    plan,
+                    action,
                     checkpoint,
                 };
                 if blocked {
@@ -208,7 +205,8 @@ impl Step<'_> {
             .all(|open| calls.has_result(open))
     }
 
-    /// Runs, asks or closes a call. True where the call has to wait before anything behind it may be judged.
+    /// Carries out a call, asks the user about it or closes it. True where the call has to wait before anything behind it
+    /// may be judged.
     fn decide(
         &mut self,
         calls: &mut Calls,
@@ -238,53 +236,74 @@ impl Step<'_> {
             );
             return false;
         }
-        if let Some(questions) = decided
-            .questions
-            .clone()
-            .filter(|asked| verdict != Verdict::Deny && !asked.is_empty())
-        {
+        if verdict == Verdict::Deny {
             self.log_decision(call, &decided, None, None);
-            match unattended {
-                Unattended::Wait => self.ask_questions(call, questions),
-                Unattended::Allow | Unattended::Deny(_) => {
+            self.close_denied(calls, call);
+            return false;
+        }
+        let attended = unattended == Unattended::Wait;
+        match decided.action.clone() {
+            CallAction::Run => {
+                self.permits(calls, call, &decided, question, approved, unattended)
+                    && self.run(calls, call, decided)
+            }
+            CallAction::UpdateTodos(todos) => {
+                if self.permits(calls, call, &decided, question, approved, unattended) {
+                    self.update_todos(calls, call, decided, todos);
+                }
+                false
+            }
+            CallAction::AskUser(questions) => {
+                self.log_decision(call, &decided, None, None);
+                if attended {
+                    self.ask_questions(call, questions);
+                } else {
                     let outcome = Outcome::with_status(CallStatus::Ok, words::NOBODY_ANSWERS);
                     self.close(calls, call, outcome, 0);
                 }
+                false
             }
-            return false;
-        }
-        if let Some(proposal) = decided.plan.clone().filter(|_| verdict != Verdict::Deny) {
-            self.log_decision(call, &decided, None, None);
-            self.propose(calls, call, proposal, unattended == Unattended::Wait);
-            return false;
-        }
-        match (verdict, unattended) {
-            (Verdict::Deny, _) => {
+            CallAction::PresentPlan(plan) => {
                 self.log_decision(call, &decided, None, None);
+                self.propose(calls, call, plan, question.shown_hash, attended);
+                false
+            }
+            // The session has followed it to the tool that it names.
+            CallAction::CallTool { .. } => {
+                self.close(calls, call, Outcome::refused(words::CALLS_A_CALLER), 0);
+                false
+            }
+        }
+    }
+
+    /// Whether a call that was not denied may be carried out now. Otherwise the user is asked, or it is closed.
+    fn permits(
+        &mut self,
+        calls: &mut Calls,
+        call: &ToolCall,
+        decided: &Decided,
+        question: Approval,
+        approved: bool,
+        unattended: Unattended,
+    ) -> bool {
+        if approved || decided.decision.verdict == Verdict::Allow {
+            self.log_decision(call, decided, None, None);
+            return true;
+        }
+        match unattended {
+            Unattended::Allow => {
+                self.log_decision(call, decided, Some(Left::Allowed), None);
+                true
+            }
+            Unattended::Deny(why) => {
+                self.log_decision(call, decided, Some(Left::Denied), Some(why));
                 self.close_denied(calls, call);
                 false
             }
-            (Verdict::Allow, _) => {
-                self.log_decision(call, &decided, None, None);
-                self.run(calls, call, decided)
-            }
-            (Verdict::Ask, _) if approved => {
-                self.log_decision(call, &decided, None, None);
-                self.run(calls, call, decided)
-            }
-            (Verdict::Ask, Unattended::Allow) => {
-                self.log_decision(call, &decided, Some(Left::Allowed), None);
-                self.run(calls, call, decided)
-            }
-            (Verdict::Ask, Unattended::Deny(why)) => {
-                self.log_decision(call, &decided, Some(Left::Denied), Some(why));
-                self.close_denied(calls, call);
-                false
-            }
-            (Verdict::Ask, Unattended::Wait) => {
-                self.log_decision(call, &decided, None, None);
-                self.ask_person(question);
+            Unattended::Wait => {
+                self.log_decision(call, decided, None, None);
                 // Readers behind it may still run; a writer will wait by itself.
+                self.ask_person(question);
                 false
             }
         }
@@ -347,9 +366,8 @@ impl Step<'_> {
         }));
     }
 
-    /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
-    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: Decided) -> bool {
-        let read_only = decided.decision.read_only;
+    /// `tool.started`, behind what is kept of the files that the call may change.
+    fn started(&mut self, call: &ToolCall, decided: Decided) {
         if let Some(checkpoint) = decided.checkpoint {
             self.append(Body::CheckpointCreated(checkpoint));
         }
@@ -357,9 +375,29 @@ impl Step<'_> {
             call: call.id.clone(),
             tool: decided.tool,
             subject: decided.subject,
-            read_only,
+            read_only: decided.decision.read_only,
             outside: self.facts.blocked(&call.id).is_some(),
         }));
+    }
+
+    /// Takes over the model's todo list. Nothing outside runs for it.
+    fn update_todos(
+        &mut self,
+        calls: &mut Calls,
+        call: &ToolCall,
+        decided: Decided,
+        todos: Vec<Todo>,
+    ) {
+        self.started(call, decided);
+        let outcome = Outcome::with_status(CallStatus::Ok, words::todo_progress(&todos));
+        self.append(Body::TodoUpdated(TodoUpdated { todos }));
+        self.close(calls, call, outcome, 0);
+    }
+
+    /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
+    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: Decided) -> bool {
+        let read_only = decided.decision.read_only;
+        self.started(call, decided);
         let after = (!read_only).then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
         self.effects.push(Effect::Run {
@@ -417,12 +455,8 @@ impl Step<'_> {
             spill,
             changed,
             known,
-            todos,
             blocked: _,
         } = outcome;
-        if let Some(todos) = todos {
-            self.append(Body::TodoUpdated(TodoUpdated { todos }));
-        }
         let tool = self.leads_to(call);
         self.append(Body::ToolFinished(ToolFinished {
             call: call.id.clone(),
@@ -538,7 +572,6 @@ struct Decided {
     subject: String,
     input_sha256: String,
     tool: String,
-    questions: Option<Vec<Ask>>,
-    plan: Option<Proposal>,
+    action: CallAction,
     checkpoint: Option<CheckpointCreated>,
 }

@@ -1,11 +1,11 @@
 //! What happens to a turn, and what it wants done.
 
 use contract::provider::{ProviderError, Reported};
-use contract::{Decision, Outcome, Stance, ToolChoice};
+use contract::{CallAction, Decision, Outcome, Stance, ToolChoice};
 use proto::item::{Finish, Thought, ToolCall};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::plan;
-use proto::params::question::{Ask, Reply};
+use proto::params::question::Reply;
 use proto::params::session::When;
 use proto::record::{
     CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, Purpose,
@@ -226,17 +226,15 @@ pub enum Judgement {
         subject: String,
         /// SHA-256 of tool and arguments.
         input_sha256: String,
-        /// The question, should a person have to be asked. Its id is filled in by the machine.
+        /// What the call leads to, with what the user is shown of it (`question.shown_hash`).
+        action: CallAction,
+        /// The question, should the user have to be asked for a yes. Its id is filled in by the machine.
         question: Approval,
-        /// What `on_ask` says to an ask; `Wait` where a person is to be asked.
+        /// What `on_ask` says to an ask; `Wait` where a person is to be asked. For questions and plans it tells only
+        /// whether somebody is there.
         unattended: Unattended,
         /// The tool that runs, where the call stands for another one.
         tool: String,
-        /// What a person is to be asked in the place of a run. `unattended` then tells only whether somebody is there.
-        questions: Option<Vec<Ask>>,
-        /// The plan that a person is to approve in the place of a run. `unattended` then tells only whether somebody is
-        /// there.
-        plan: Option<Proposal>,
         /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
         stance: Stance,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.
@@ -244,15 +242,6 @@ pub enum Judgement {
         /// Somebody else has changed files that the session has read, and it does not know yet.
         files_changed: bool,
     },
-}
-
-/// A plan as a person would be shown it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
-    /// Markdown.
-    pub plan: String,
-    /// SHA-256 over what is shown.
-    pub shown_hash: String,
 }
 
 /// What to do with an ask.

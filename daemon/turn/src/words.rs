@@ -4,8 +4,8 @@ use contract::Stance;
 use proto::params::plan::Decision;
 use proto::params::question::Question;
 use proto::record::{
-    ApprovalResolved, CacheMiss, MissCause, PlanResolved, PolicyDecided, QuestionAnswered,
-    Unattended, Usage, Verdict,
+    ApprovalResolved, CacheMiss, MissCause, PlanResolved, PolicyDecided, QuestionAnswered, Todo,
+    TodoStatus, Unattended, Usage, Verdict,
 };
 use proto::state::Mode;
 
@@ -18,6 +18,9 @@ pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools 
 pub const MECHANICAL_DIGEST: &str = "The model could not write a digest: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.";
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
+/// Never said: the session follows such calls, one step.
+pub const CALLS_A_CALLER: &str =
+    "Not run: this call names another tool in place of calling it. Call that tool by its own name.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
 pub const NO_MORE_CALLS: &str = "Not run: no more tools can be called in this turn.";
@@ -276,4 +279,18 @@ pub fn waits_for_budget(waiting: usize) -> String {
     format!(
         "{prompts} behind this turn, until the session's budget is raised or something more is said."
     )
+}
+
+/// The result of a call that updates the todo list: how far it is, and what is in progress.
+pub fn todo_progress(todos: &[Todo]) -> String {
+    if todos.is_empty() {
+        return "nothing to be done".to_owned();
+    }
+    let count = |status| todos.iter().filter(|todo| todo.status == status).count();
+    let counts = format!("{} of {} done", count(TodoStatus::Completed), todos.len());
+    let mut in_progress = todos.iter();
+    match in_progress.find(|todo| todo.status == TodoStatus::InProgress) {
+        Some(todo) => format!("{counts}; in progress: {}", todo.active_form),
+        None => counts,
+    }
 }

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Codec, Prefix, Provider, Secret};
+use contract::{CallAction, Codec, Prefix, Provider, Secret};
 use policy::RuleSet;
 use proto::live::{Live, ToolOutput};
 use proto::params::compact::CompactOutput;
@@ -365,23 +365,24 @@ impl Actor {
         let turn::Judgement::Decided {
             decision,
             unattended,
-            questions,
-            plan,
+            action,
             ..
         } = judgement
         else {
             return;
         };
         let on_ask = self.machine.facts().on_ask();
-        if questions.is_some() || plan.is_some() {
-            let unasked = policy::unasked(on_ask, self.fanout.attended());
-            *unattended = match unasked {
-                true => Unattended::Allow,
-                false => Unattended::Wait,
-            };
-            return;
-        }
         let attended = self.fanout.attended();
+        match action {
+            CallAction::AskUser(_) | CallAction::PresentPlan(_) => {
+                *unattended = match policy::unasked(on_ask, attended) {
+                    true => Unattended::Allow,
+                    false => Unattended::Wait,
+                };
+                return;
+            }
+            CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
+        }
         let accept_partial = self.bench.confine.accept_partial;
         *unattended = match policy::unattended(decision, on_ask, attended, accept_partial) {
             policy::Unattended::Allow => Unattended::Allow,

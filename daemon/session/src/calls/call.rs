@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{Basis, CallContext, Decision, Outcome, Spawn, Tool, Walls};
+use contract::{Basis, CallAction, CallContext, Decision, Outcome, Spawn, Tool, Walls};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::record::Verdict;
 use proto::{ApprovalId, CallId, Pid, Stamp};
 use serde_json::{Map, Value};
 use turn::Judgement;
-use turn::input::Proposal;
 use turn::repair::flatten::Flat;
 use workspace::Workspace;
 
@@ -154,7 +153,9 @@ impl Bench {
 
     /// A call as hooks are told of it, the tool that it leads to and its arguments; none where these cannot be read.
     pub fn seen(&self, call: &ToolCall) -> Option<Seen> {
-        let Found { tool, arguments } = self.found(call).ok()?;
+        let Found {
+            tool, arguments, ..
+        } = self.found(call).ok()?;
         Some(Seen {
             call: call.id.clone(),
             tool: tool.spec().name.to_owned(),
@@ -211,22 +212,17 @@ impl Bench {
             kept.record.call = Some(call.id.clone());
             kept.record
         });
-        let Found { tool, arguments } = &found;
-        let name = tool.spec().name;
-        let canonical = Value::Object(arguments.clone()).to_string();
+        let name = found.tool.spec().name;
+        let canonical = Value::Object(found.arguments.clone()).to_string();
         let judgement = Judgement::Decided {
-            question: self.question(call, name, &canonical, preview, &judged, standpoint),
+            question: self.question(call, &found, &canonical, preview, &judged, standpoint),
             decision: judged.explanation.decision,
             subject: judged.subject,
             input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
             // The actor says: it knows who is attached when the judgement comes in.
             unattended: turn::input::Unattended::Wait,
             tool: name.to_owned(),
-            questions: tool.questions(arguments),
-            plan: tool.plan(arguments).map(|plan| Proposal {
-                shown_hash: digest(&[name.as_bytes(), plan.as_bytes()]),
-                plan,
-            }),
+            action: found.action,
             stance: standpoint.stance,
             checkpoint,
             files_changed: self.notes.has_news(),
@@ -245,13 +241,22 @@ impl Bench {
     fn question(
         &self,
         call: &ToolCall,
-        tool: &str,
+        found: &Found<'_>,
         canonical: &str,
         preview: Display,
         judged: &Judged,
         standpoint: &Standpoint,
     ) -> Approval {
-        let shown = serde_json::to_string(&preview).unwrap_or_default();
+        let tool = found.tool.spec().name;
+        // What the user is shown is hashed: what a call asks in the place of a run, or what would run.
+        let shown = match &found.action {
+            CallAction::AskUser(questions) => serde_json::to_string(questions),
+            CallAction::PresentPlan(plan) => Ok(plan.clone()),
+            CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {
+                serde_json::to_string(&preview)
+            }
+        };
+        let shown = shown.unwrap_or_default();
         let outside = standpoint.outside.as_deref();
         // A yes to a run within is none to one outside.
         let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);

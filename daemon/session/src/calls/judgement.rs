@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Family, Outcome, Spawn, Stance, Tool, Walls};
+use contract::{CallAction, Family, Outcome, Spawn, Stance, Tool, Walls};
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::state::Posture;
 use proto::{ErrorName, Failure};
@@ -59,6 +59,8 @@ pub struct Stands {
 pub struct Found<'a> {
     pub tool: &'a Arc<dyn Tool>,
     pub arguments: Map<String, Value>,
+    /// Never `CallTool`: that has been followed.
+    pub action: CallAction,
 }
 
 /// Why there is nothing to judge.
@@ -102,18 +104,17 @@ impl<'a> Surroundings<'a> {
         tool: &'a Arc<dyn Tool>,
         arguments: &Map<String, Value>,
     ) -> Result<Found<'a>, Unfit> {
-        let arguments = tool.parse(arguments)?;
-        let Some((name, arguments)) = tool.stands_for(&arguments) else {
-            return Ok(Found { tool, arguments });
+        let found = Found::parse(tool, arguments)?;
+        let CallAction::CallTool { tool, arguments } = &found.action else {
+            return Ok(found);
         };
-        let caller = tool.spec().name;
-        let tool = self.tool(&name)?;
-        let arguments = tool.parse(&arguments)?;
-        if tool.stands_for(&arguments).is_some() {
+        let caller = found.tool.spec().name;
+        let found = Found::parse(self.tool(tool)?, arguments)?;
+        if matches!(found.action, CallAction::CallTool { .. }) {
             let why = format!("`{caller}` calls other tools, not itself.");
             return Err(Outcome::refused(why).into());
         }
-        Ok(Found { tool, arguments })
+        Ok(found)
     }
 
     /// Judges a call: its paths, what would hold it, the rules.
@@ -265,6 +266,18 @@ impl<'a> Surroundings<'a> {
             unkept: false,
             error: error.map(|error| error.to_string()),
         }
+    }
+}
+
+impl<'a> Found<'a> {
+    fn parse(tool: &'a Arc<dyn Tool>, arguments: &Map<String, Value>) -> Result<Self, Outcome> {
+        let arguments = tool.parse(arguments)?;
+        let action = tool.action(&arguments)?;
+        Ok(Self {
+            tool,
+            arguments,
+            action,
+        })
     }
 }
 

@@ -44,7 +44,6 @@ impl OpenCall {
             spill: blocked.spill.as_ref().map(Into::into),
             changed: blocked.changed.clone(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         })
     }

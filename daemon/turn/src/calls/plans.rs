@@ -7,7 +7,7 @@ use proto::record::PlanResolved;
 use proto::state::{Mode, State};
 use proto::{Body, CallId, PlanId};
 
-use crate::input::{PlanAnswer, Proposal};
+use crate::input::PlanAnswer;
 use crate::machine::{Calls, Phase, Step};
 use crate::words;
 
@@ -17,7 +17,8 @@ impl Step<'_> {
         &mut self,
         calls: &mut Calls,
         call: &ToolCall,
-        proposal: Proposal,
+        plan: String,
+        shown_hash: String,
         attended: bool,
     ) {
         if self.facts.settings.mode != Mode::Plan {
@@ -29,8 +30,8 @@ impl Step<'_> {
             plan_id: plan_id.clone(),
             session,
             call: call.id.clone(),
-            plan: proposal.plan,
-            shown_hash: proposal.shown_hash,
+            plan,
+            shown_hash,
             asked_at: self.now.wall,
         }));
         if attended {

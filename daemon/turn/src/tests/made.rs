@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Basis, Confinement, Decision, Outcome, Stance};
+use contract::{Basis, CallAction, Confinement, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Reply};
@@ -149,8 +149,7 @@ pub fn judgement(
     };
     Judgement::Decided {
         checkpoint: None,
-        questions: None,
-        plan: None,
+        action: CallAction::Run,
         stance: Stance::default(),
         tool: call.name.clone(),
         decision,

@@ -12,7 +12,7 @@ use proto::state::Mode;
 use proto::{ApprovalId, CallId, Pid, PlanId, QuestionId};
 
 use crate::input::{Answers, PlanAnswer, Resolution};
-use crate::tests::made::{reply, todo};
+use crate::tests::made::reply;
 use crate::{Answer, Input, StopReason};
 
 pub fn number(text: &str) -> u64 {
@@ -223,9 +223,6 @@ fn answer_plan(what: &str, by: &str, unattended: bool) -> Option<Input> {
 }
 
 pub fn ends(what: &str) -> Input {
-    let (what, doing) = what
-        .split_once(" doing ")
-        .map_or((what, None), |(what, todos)| (what, Some(todos)));
     let (what, changing) = what
         .split_once(" changing ")
         .map_or((what, None), |(what, file)| (what, Some(file)));
@@ -238,7 +235,6 @@ pub fn ends(what: &str) -> Input {
     };
     let mut outcome = Box::new(contract::Outcome::with_status(status, "its output"));
     outcome.blocked = (how == "blocked").then(|| "it writes outside".into());
-    outcome.todos = doing.map(|todos| todos.split(' ').map(todo).collect());
     outcome.changed = changing
         .map(|file| Changed {
             path: file.to_owned(),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use contract::Outcome;
 use contract::provider::{ErrorKind, ProviderError, Reported};
+use contract::{CallAction, Outcome};
 use proto::budget::Budget;
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::approval::Decision as Answered;
@@ -18,7 +18,7 @@ use proto::state::{Kind, Mode};
 use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId};
 
 use super::{Running, World};
-use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
+use crate::input::{Answers, PlanAnswer, Resolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Input, Judgement};
 
@@ -393,9 +393,8 @@ impl World {
             _ => Judgement::Refused(Outcome::refused("no such tool")),
         };
         if let Judgement::Decided {
+            action,
             question,
-            questions,
-            plan,
             stance,
             checkpoint: kept,
             ..
@@ -414,13 +413,14 @@ impl World {
             // It was looked at before something else happened.
             stance.window ^= self.chance.once_in(20);
             if call.name == "plan" {
-                *plan = Some(Proposal {
-                    plan: call.arguments.clone(),
-                    shown_hash: question.shown_hash.clone(),
-                });
+                *action = CallAction::PresentPlan(call.arguments.clone());
             } else if call.name == "ask" {
                 let count = 1 + self.chance.below(2);
-                *questions = Some(vec![ask("Which?"); count]);
+                *action = CallAction::AskUser(vec![ask("Which?"); count]);
+            } else if read_only && self.chance.once_in(8) {
+                let count = self.chance.below(3);
+                let todos = vec![todo(&format!("after {}", call.id)); count];
+                *action = CallAction::UpdateTodos(todos);
             } else if !read_only && self.chance.once_in(2) {
                 *kept = Some(checkpoint(Some(&call.id), &call.arguments));
             }
@@ -545,10 +545,6 @@ impl World {
         let mut outcome = outcome(status);
         if status == CallStatus::Failed && self.chance.once_in(2) {
             outcome.blocked = Some("it writes outside".into());
-        }
-        if self.chance.once_in(4) {
-            let things = self.chance.below(3);
-            outcome.todos = Some(vec![todo(&format!("after {}", call.id)); things]);
         }
         self.step(Input::CallEnded {
             call: call.id,
