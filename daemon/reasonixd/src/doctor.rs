@@ -4,7 +4,7 @@ use std::path::Path;
 
 use contract::{Spawn as _, Strength};
 use proto::params::config::{Check, CheckLevel, DoctorParams};
-use session::Demand;
+use session::SandboxDemand;
 
 use crate::credentials::Own;
 use crate::daemon::Daemon;
@@ -38,9 +38,9 @@ fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
 }
 
 /// `open`: with the network of the machine come its abstract sockets, which no file system has.
-fn held(demand: Demand, strength: Strength, text: String, open: bool) -> Check {
+fn held(demand: SandboxDemand, strength: Strength, text: String, open: bool) -> Check {
     match (demand, strength) {
-        (Demand::Off, _) => warning(
+        (SandboxDemand::Off, _) => warning(
             "confinement",
             format!(
                 "`sandbox.bash` is `off`: commands run with your rights, as the rules say ({text})"
@@ -63,12 +63,12 @@ fn held(demand: Demand, strength: Strength, text: String, open: bool) -> Check {
              run unasked, unattended runs only with `sandbox.accept_partial`, and `yolo` lets them do anything there. \
              Install bubblewrap, or allow user namespaces.",
         ),
-        (Demand::Warn, Strength::None) => warning(
+        (SandboxDemand::Warn, Strength::None) => warning(
             "confinement",
             text,
             "Commands run with your rights: they are asked about unless a rule allows them. Install bubblewrap.",
         ),
-        (Demand::Enforce, Strength::None) => warning(
+        (SandboxDemand::Enforce, Strength::None) => warning(
             "confinement",
             text,
             "Nothing can hold commands here, so you are asked before each one. Install bubblewrap, or set `sandbox.bash` \

@@ -315,7 +315,7 @@ impl Assembly for Wire {
         }
     }
 
-    fn budgets(&self, cwd: &Path) -> session::Bounds {
+    fn budgets(&self, cwd: &Path) -> session::SharedBudgets {
         self.bounds.of(self.home.root(), cwd, &self.user_home)
     }
 

@@ -72,9 +72,9 @@ impl Bench {
             },
             allow_write: Vec::new(),
             deny_read: Vec::new(),
-            confine: session::Confine {
-                demand: session::Demand::Off,
-                ..session::Confine::default()
+            confine: session::SandboxSettings {
+                demand: session::SandboxDemand::Off,
+                ..session::SandboxSettings::default()
             },
             recover: Some(self.recover),
             trusted: true,

@@ -15,11 +15,11 @@ fn the_hint_on_trust_can_be_pasted_into_a_shell() {
 #[test]
 fn abstract_sockets_that_the_network_opens_are_told() {
     let check = |demand, strength, open| held(demand, strength, "text".into(), open);
-    let told = check(Demand::Enforce, Strength::Full, true);
+    let told = check(SandboxDemand::Enforce, Strength::Full, true);
     assert_eq!(told.level, CheckLevel::Warning);
     assert!(told.text.contains("abstract") && told.hint.contains("`sandbox.network`"));
-    let held = check(Demand::Enforce, Strength::Full, false);
+    let held = check(SandboxDemand::Enforce, Strength::Full, false);
     assert_eq!((held.level, held.text.as_str()), (CheckLevel::Ok, "text"));
-    let off = check(Demand::Off, Strength::Full, true);
+    let off = check(SandboxDemand::Off, Strength::Full, true);
     assert!(off.text.contains("`off`"));
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use session::Bounds;
+use session::SharedBudgets;
 
 use super::{layers, project};
 
@@ -24,7 +24,7 @@ const REMEMBERED: usize = 256;
 /// See the module.
 #[derive(Default)]
 pub struct KnownBounds {
-    known: Mutex<HashMap<PathBuf, (Seen, Bounds)>>,
+    known: Mutex<HashMap<PathBuf, (Seen, SharedBudgets)>>,
 }
 
 /// The two files as they stood, by path: the user's, and the project's where there is one.
@@ -43,7 +43,7 @@ struct Mark {
 
 impl KnownBounds {
     /// As the files say now, for sessions in this directory. Blocks.
-    pub fn of(&self, home: &Path, cwd: &Path, user_home: &Path) -> Bounds {
+    pub fn of(&self, home: &Path, cwd: &Path, user_home: &Path) -> SharedBudgets {
         let (seen, settled) = Seen::now(home, cwd, user_home);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get(cwd) {
@@ -53,7 +53,7 @@ impl KnownBounds {
         drop(known);
         let loaded = layers::load(home, Some(cwd), user_home);
         let budget = loaded.settings.budget;
-        let bounds = Bounds {
+        let bounds = SharedBudgets {
             day: budget.day,
             project: budget.project,
         };

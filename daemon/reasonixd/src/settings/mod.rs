@@ -38,7 +38,7 @@ use std::time::Duration;
 use proto::budget::Budget;
 use proto::record::Rules;
 use proto::state::Posture;
-use session::Confine;
+use session::SandboxSettings;
 use turn::RecoverPolicy;
 
 /// Values in force for one working directory.
@@ -56,7 +56,7 @@ pub struct Settings {
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
     /// How commands are held.
-    pub confine: Confine,
+    pub confine: SandboxSettings,
     /// By what they are held. It counts from the daemon's start to its end.
     pub layers: procs::Layers,
     pub bash_timeout_ms: u64,

@@ -9,7 +9,7 @@ use proto::params::config;
 use proto::record::Rules;
 use proto::state::Posture;
 use serde_json::Value;
-use session::{Confine, Demand};
+use session::{SandboxDemand, SandboxSettings};
 use toml_edit::Document;
 use turn::RecoverPolicy;
 
@@ -141,12 +141,12 @@ impl Values {
         limit > 0.0 && limit < set
     }
 
-    fn confine(&self) -> Confine {
-        Confine {
+    fn confine(&self) -> SandboxSettings {
+        SandboxSettings {
             demand: match self.text("sandbox.bash").as_deref() {
-                Some("off") => Demand::Off,
-                Some("warn") => Demand::Warn,
-                _ => Demand::Enforce,
+                Some("off") => SandboxDemand::Off,
+                Some("warn") => SandboxDemand::Warn,
+                _ => SandboxDemand::Enforce,
             },
             network: self.is_on("sandbox.network"),
             caches: match self.is_on("sandbox.caches") {

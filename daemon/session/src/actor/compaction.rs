@@ -18,7 +18,7 @@ use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{Command, Happened, Reply};
 use crate::actor::replies::refuse;
-use crate::calls::repair;
+use crate::assembly::tool_repair;
 use crate::context::forecast;
 use crate::context::reset::{self as resetting, Done, Wanted, Workpiece};
 use crate::request::in_flight::{self as asking, Ask, Gather, Source};
@@ -116,7 +116,7 @@ impl Actor {
         if reset.wire.is_some()
             && let Some(swap) = self.swap.take()
         {
-            self.machine.mend_calls(repair::wanted(&swap.setup));
+            self.machine.mend_calls(tool_repair::wanted(&swap.setup));
             self.codec = swap.setup.codec;
             self.provider = swap.setup.provider;
             self.key_variable = swap.setup.key_variable;

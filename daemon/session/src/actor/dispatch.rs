@@ -11,9 +11,9 @@ use proto::record::PromptQueued;
 use crate::actor::Actor;
 use crate::actor::inbox::{Command, Prompting, Reply};
 use crate::actor::persisting::Answering;
+use crate::actor::prompt_gate::Gated;
 use crate::actor::queue::Edit;
 use crate::calls::call::Bench;
-use crate::calls::hooks::Gated;
 use crate::calls::sandbox as walls;
 
 impl Actor {
@@ -58,7 +58,7 @@ impl Actor {
             Command::Makeup { reply } => drop(reply.send(self.makeup())),
             Command::Material { upto, reply } => drop(reply.send(self.material(upto))),
             Command::Inspect { part, reply } => drop(reply.send(self.inspect(part))),
-            Command::Hooks { reply } => drop(reply.send(Ok(self.list_hooks()))),
+            Command::Hooks { reply } => drop(reply.send(Ok(self.hooks.list()))),
             Command::ReloadHooks { reply } => self.reload_hooks(reply),
             Command::Rewind { params, by, reply } => self.begin_rewind(params, by, reply),
             Command::Compact { params, reply } => self.compact(params, reply),

@@ -13,9 +13,11 @@ use proto::{Body, ItemId, Record, Seq};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Effect;
 
+use crate::actor::inbox;
 use crate::actor::inbox::Happened;
 use crate::actor::{Actor, Running};
 use crate::calls::call::{Bench, Kept, Printed, Ready, Stop};
+use crate::calls::events::CallEvent;
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
 use crate::request::in_flight::{self as asking, Ask, Gather, Material, Source};
@@ -268,12 +270,13 @@ impl Actor {
 
     fn start(&mut self, call: &ToolCall) {
         let ready = self.judged.remove(&call.id).unwrap_or_default();
-        let printed = Arc::new(Printed::new(self.happened.clone()));
+        let reporter = inbox::call_reporter(&self.happened);
+        let printed = Arc::new(Printed::new(reporter.clone()));
         let stop = Arc::new(Stop::default());
         let asker = self.asker(HookEvent::PostToolUse);
         match self
             .bench
-            .start(call, ready, &printed, &stop, asker, self.happened.clone())
+            .start(call, ready, &printed, &stop, asker, reporter)
         {
             Some(task) => {
                 self.running.insert(
@@ -287,12 +290,12 @@ impl Actor {
             }
             None => {
                 let outcome = Box::new(Outcome::failed("There is no such tool any more."));
-                let ended = Happened::CallEnded {
+                let ended = CallEvent::Ended {
                     call: call.id.clone(),
                     outcome,
                     duration_ms: 0,
                 };
-                let _ = self.happened.send(ended);
+                self.report_call(ended);
             }
         }
     }
@@ -307,7 +310,7 @@ impl Actor {
                 proto::item::CallStatus::Interrupted,
                 "Not run: the turn was stopped.",
             );
-            let _ = self.happened.send(Happened::CallEnded {
+            self.report_call(CallEvent::Ended {
                 call: call.id,
                 outcome: Box::new(outcome),
                 duration_ms: 0,
@@ -315,6 +318,11 @@ impl Actor {
         }
         let calls = self.running.keys().cloned().collect();
         self.later(grace_ms + OVERDUE_MS, Happened::Overdue { calls });
+    }
+
+    /// Puts the event behind what has come already.
+    fn report_call(&self, event: CallEvent) {
+        let _ = self.happened.send(Happened::Call(event));
     }
 
     /// Something that happens after a while, unless the actor ends before.

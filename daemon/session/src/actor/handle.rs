@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Approval};
@@ -26,11 +27,19 @@ use crate::calls::external_changes::Notes;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
-use crate::supervisor::Supervisor;
 use crate::viewers::fanout::{Follower, Join, Joined, Start};
 
 /// How long a prompt waits for a look at the files that were read.
 const NOTE_MAX: Duration = Duration::from_millis(500);
+
+/// How long a client waits for an attempt to reopen a session. The attempt goes on without the client.
+const REOPEN_WAIT: Duration = Duration::from_secs(5);
+
+/// Brings closed sessions back.
+pub(crate) trait Reopen: Send + Sync {
+    /// The new life of a closed session. `None`: it stays closed.
+    fn reopen(self: Arc<Self>, old: SessionHandle) -> BoxFuture<'static, Option<SessionHandle>>;
+}
 
 /// A loaded session.
 #[derive(Clone)]
@@ -47,8 +56,8 @@ pub(crate) struct Shared {
     /// The state after the newest durable record.
     pub seen: watch::Receiver<Seen>,
     pub activity: Arc<Activity>,
-    /// Who brings the session back where it is closed.
-    pub supervisor: Weak<Supervisor>,
+    /// Brings the session back if it is closed.
+    pub reopen: Weak<dyn Reopen>,
     /// When it was last tried to bring it back.
     pub tried: tokio::sync::Mutex<Option<Instant>>,
     pub notes: Notes,
@@ -150,7 +159,7 @@ impl SessionHandle {
         let command = command(reply);
         // What is to be done in a closed session may open it again.
         let handle = if command.changes() {
-            self.mended().await
+            self.reopened().await
         } else {
             self.clone()
         };
@@ -158,6 +167,27 @@ impl SessionHandle {
             true => answer.await.map_err(|_| gone())?,
             false => Err(gone()),
         }
+    }
+
+    /// This session; if it is closed and can be repaired now, its new life.
+    async fn reopened(&self) -> Self {
+        if self.closed().is_none_or(|closed| !closed.mendable()) {
+            return self.clone();
+        }
+        let Some(reopen) = self.shared.reopen.upgrade() else {
+            return self.clone();
+        };
+        // In a task of its own: half a repair would be worse than none.
+        let attempt = tokio::spawn(reopen.reopen(self.clone()));
+        match tokio::time::timeout(REOPEN_WAIT, attempt).await {
+            Ok(Ok(Some(handle))) => handle,
+            Ok(Ok(None) | Err(_)) | Err(_) => self.clone(),
+        }
+    }
+
+    /// Why the session is read-only, if it is.
+    pub(crate) fn closed(&self) -> Option<Closed> {
+        self.shared.seen.borrow().closed.clone()
     }
 
     /// Puts a command into the session's queue. False: it is not there any more.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::Outcome;
 use hooks::{Chain, Hooks};
 use proto::hook::HookFinished;
 use proto::params::Empty;
@@ -17,19 +16,22 @@ use proto::params::session::{
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
 use proto::params::{plan, question};
-use proto::record::{ChildExited, ChildSpawned, ReasoningHarvested, SessionSet};
+use proto::record::{ReasoningHarvested, SessionSet};
 use proto::state::OnAsk;
 use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
-use store::log::{LogFile, Trouble};
-use tokio::sync::oneshot;
+use store::log::LogFile;
+use tokio::sync::{mpsc, oneshot};
 use turn::Judgement;
 
 use crate::actor::departure::Leave;
+use crate::actor::rewind::{Begun, Marks, Rewound};
 use crate::calls::call::Ready;
 use crate::calls::checkpoint::Checkpoint;
+use crate::calls::events::CallEvent;
 use crate::calls::permissions::Standing;
 use crate::context::reset::Done;
-use crate::history::rewind::{Begun, Marks, Rewound};
+use crate::journal::JournalEvent;
+use crate::reporter::Reporter;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
 use crate::viewers::fanout::{Join, Joined};
@@ -225,10 +227,9 @@ impl Command {
 
 /// What came of the work that the actor has started.
 pub enum Happened {
-    /// Everything up to here is on disk.
-    Durable(Seq),
-    /// The log takes no more: why, and what failed where that can be mended.
-    WriteFailed(String, Option<Trouble>),
+    /// A writing job has ended.
+    Journal(JournalEvent),
+    Call(CallEvent),
     /// The catalog knows the state that the session had at this record.
     Cataloged(Seq),
     Judged {
@@ -238,18 +239,11 @@ pub enum Happened {
         /// What hooks said to it before.
         hooks: Vec<HookFinished>,
     },
-    CallEnded {
-        call: CallId,
-        outcome: Box<Outcome>,
-        duration_ms: u64,
-    },
     /// The reasoning of an answer has been turned into lists, or why not.
     Harvested {
         number: u64,
         found: Result<ReasoningHarvested, String>,
     },
-    /// Hooks have run, and nothing waits for them.
-    HooksRan(Vec<HookFinished>),
     /// Hooks have spoken about the first prompt that waits for them.
     PromptAsked(Chain),
     /// Hooks have been told of the turn's end.
@@ -259,14 +253,6 @@ pub enum Happened {
         read: Box<Hooks>,
         reply: Reply<ListOutput>,
     },
-    /// A command of the session runs in the background.
-    ChildSpawned(ChildSpawned),
-    /// It has ended.
-    ChildExited(ChildExited),
-    /// A running tool has printed.
-    Output,
-    /// Somebody else has changed files that were read.
-    FilesChanged,
     RetryDue {
         item: ItemId,
         attempt: u32,
@@ -292,4 +278,20 @@ pub enum Happened {
     Overdue {
         calls: Vec<CallId>,
     },
+}
+
+/// Puts the events of a session's calls into its inbox.
+pub(crate) fn call_reporter(happened: &mpsc::UnboundedSender<Happened>) -> Reporter<CallEvent> {
+    let happened = happened.clone();
+    // An actor that has ended takes no events.
+    Reporter::new(move |event| drop(happened.send(Happened::Call(event))))
+}
+
+/// Puts the events of a session's log into its inbox.
+pub(crate) fn journal_reporter(
+    happened: &mpsc::UnboundedSender<Happened>,
+) -> Reporter<JournalEvent> {
+    let happened = happened.clone();
+    // As for calls.
+    Reporter::new(move |event| drop(happened.send(Happened::Journal(event))))
 }

@@ -13,15 +13,20 @@ pub(crate) mod draft;
 pub(crate) mod effects;
 pub(crate) mod follow;
 pub(crate) mod handle;
+pub(crate) mod hooks;
 pub(crate) mod inbox;
 pub(crate) mod inspection;
+pub(crate) mod permissions;
 pub(crate) mod persisting;
 pub(crate) mod plans;
 pub(crate) mod presence;
+pub(crate) mod prompt_gate;
 pub(crate) mod publish;
 pub(crate) mod questions;
 pub(crate) mod queue;
+pub(crate) mod reasoning;
 pub(crate) mod replies;
+pub(crate) mod rewind;
 pub(crate) mod shutdown;
 pub(crate) mod signals;
 pub(crate) mod spending;
@@ -50,16 +55,18 @@ use crate::actor::draft::Keeping;
 use crate::actor::handle::{Activity, Seen};
 use crate::actor::inbox::{Command, Happened, Reply};
 use crate::actor::persisting::Lasting;
+use crate::actor::prompt_gate::PromptGate;
 use crate::assembly::persisted_rules::KeptRules;
 use crate::assembly::setup::{Assembly, Layered};
 use crate::calls::call::{Bench, Printed, Ready, Stop, overdue};
 use crate::calls::environment::Environment;
-use crate::calls::hooks::Hooked;
+use crate::calls::events::CallEvent;
+use crate::calls::hooks::HookState;
 use crate::calls::permissions::RulesAsOf;
 use crate::context::reset::Swap;
-use crate::journal::Journal;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::sidecar::AsideFile;
+use crate::journal::{Journal, JournalEvent};
 use crate::request::budget::{Leave, Seat};
 use crate::request::in_flight::{self as asking, Arrived, Gather};
 use crate::request::keys::Keys;
@@ -183,7 +190,8 @@ pub(crate) struct Actor {
     pub parting: Option<oneshot::Sender<Box<Kept>>>,
     pub assembly: Arc<dyn Assembly>,
     pub activity: Arc<Activity>,
-    pub hooked: Hooked,
+    pub hooks: HookState,
+    pub gate: PromptGate,
     /// What the session may use.
     pub budget: Seat,
     /// That of the request in flight.
@@ -276,22 +284,8 @@ impl Actor {
 
     fn take(&mut self, what: Happened) {
         match what {
-            Happened::Durable(seq) => {
-                self.journal.settled(seq);
-                self.settle_absence();
-                // Who sees an event and then asks must find what the event told.
-                self.tell_seen();
-                self.fanout.release(seq);
-                self.start_held();
-                self.settle();
-            }
-            Happened::WriteFailed(reason, trouble) => {
-                tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
-                self.journal.fail(reason.clone(), trouble);
-                self.fanout.fail(&reason);
-                self.stop_unwritable();
-                self.settle();
-            }
+            Happened::Journal(event) => self.take_journal_event(event),
+            Happened::Call(event) => self.take_call_event(event),
             Happened::Cataloged(seq) => {
                 if seq == self.journal.index.last() && self.is_settled() {
                     self.journal.unfinished(false);
@@ -309,33 +303,10 @@ impl Actor {
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
-            Happened::CallEnded {
-                call,
-                mut outcome,
-                duration_ms,
-            } => {
-                if outcome.blocked.is_some() && !self.may_be_let_out() {
-                    // The model has been told what stopped it, and what a person could do.
-                    outcome.blocked = None;
-                }
-                if let Some(running) = self.running.remove(&call) {
-                    self.show_output(&call, &running.printed);
-                }
-                self.step(Input::CallEnded {
-                    call,
-                    outcome,
-                    duration_ms,
-                });
-            }
             Happened::Harvested { number, found } => self.harvested(number, found),
-            Happened::HooksRan(finished) => self.tell_hooks(finished),
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
-            Happened::ChildSpawned(child) => self.step(Input::ChildSpawned(child)),
-            Happened::ChildExited(child) => self.child_exited(child),
-            Happened::FilesChanged => self.step(Input::FilesChanged),
-            Happened::Output => self.schedule_frame(),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
             Happened::TimeUp { turn } => {
                 let partial = self.partial();
@@ -357,6 +328,55 @@ impl Actor {
                     }
                 }
             }
+        }
+    }
+
+    fn take_journal_event(&mut self, event: JournalEvent) {
+        match event {
+            JournalEvent::Durable(seq) => {
+                self.journal.settled(seq);
+                self.settle_absence();
+                // Who sees an event and then asks must find what the event told.
+                self.tell_seen();
+                self.fanout.release(seq);
+                self.start_held();
+                self.settle();
+            }
+            JournalEvent::Failed(reason, trouble) => {
+                tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
+                self.journal.fail(reason.clone(), trouble);
+                self.fanout.fail(&reason);
+                self.stop_unwritable();
+                self.settle();
+            }
+        }
+    }
+
+    fn take_call_event(&mut self, event: CallEvent) {
+        match event {
+            CallEvent::Ended {
+                call,
+                mut outcome,
+                duration_ms,
+            } => {
+                if outcome.blocked.is_some() && !self.may_be_let_out() {
+                    // The model has been told what stopped it, and what a person could do.
+                    outcome.blocked = None;
+                }
+                if let Some(running) = self.running.remove(&call) {
+                    self.show_output(&call, &running.printed);
+                }
+                self.step(Input::CallEnded {
+                    call,
+                    outcome,
+                    duration_ms,
+                });
+            }
+            CallEvent::Printed => self.schedule_frame(),
+            CallEvent::FilesChanged => self.step(Input::FilesChanged),
+            CallEvent::HooksRan(finished) => self.tell_hooks(finished),
+            CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),
+            CallEvent::BackgroundExited(child) => self.child_exited(child),
         }
     }
 

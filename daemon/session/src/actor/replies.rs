@@ -11,7 +11,7 @@ use turn::facts::{Done, content_of_set};
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
 use crate::assembly::names;
-use crate::supervisor;
+use crate::tasks;
 
 impl Actor {
     /// Why nothing can be changed, where that is so.
@@ -20,7 +20,7 @@ impl Actor {
             let message = format!("The session is read-only: {}", closed.reason);
             return Some(Failure::new(closed.name(), message, closed.hint()));
         }
-        (self.leaving || self.is_closing()).then(supervisor::closing)
+        (self.leaving || self.is_closing()).then(tasks::shutting_down)
     }
 
     /// What a `request_id` led to, where it was used before: the same content gets the same answer.

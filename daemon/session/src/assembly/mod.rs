@@ -1,6 +1,10 @@
 //! What the daemon gives its sessions: settings, model, tools and rules, behind one trait.
 
+pub(crate) mod environment_filter;
 pub(crate) mod file_knowledge;
 pub(crate) mod names;
 pub(crate) mod persisted_rules;
+pub(crate) mod sandbox_settings;
 pub(crate) mod setup;
+pub(crate) mod shared_budgets;
+pub(crate) mod tool_repair;

@@ -11,11 +11,11 @@ use proto::record::{Rules, SessionCreated};
 use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
+use crate::assembly::environment_filter::EnvironmentFilter;
 use crate::assembly::file_knowledge::Known;
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
-use crate::calls::environment::Holding;
-use crate::calls::sandbox::Confine;
-use crate::request::budget::Bounds;
+use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::assembly::shared_budgets::SharedBudgets;
 
 /// Rules of one layer.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct Setup {
     /// Globs of what no tool reads.
     pub deny_read: Vec<String>,
     /// How commands are held.
-    pub confine: Confine,
+    pub confine: SandboxSettings,
     /// What a session does that was in mid-turn; `None`: go on if headless, wait if interactive.
     pub recover: Option<RecoverPolicy>,
     /// Whether the user trusts the project's config.
@@ -152,15 +152,15 @@ pub struct Terms {
     pub workspace_root: Option<PathBuf>,
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
-    pub confine: Confine,
+    pub confine: SandboxSettings,
     /// Rules that are not understood, and what else is wrong with the files.
     pub problems: Vec<String>,
 }
 
 impl Setup {
     /// What commands do not get of an environment.
-    pub(crate) fn holding(&self) -> Holding<'_> {
-        Holding {
+    pub(crate) fn environment_filter(&self) -> EnvironmentFilter<'_> {
+        EnvironmentFilter {
             keys: &self.secret_variables,
             pass: &self.pass,
         }
@@ -252,9 +252,9 @@ pub trait Assembly: Send + Sync {
     }
 
     /// What a day, and the project of this directory in it, may use: as the files say now. Blocks: reads files.
-    fn budgets(&self, cwd: &Path) -> Bounds {
+    fn budgets(&self, cwd: &Path) -> SharedBudgets {
         let _ = cwd;
-        Bounds::default()
+        SharedBudgets::default()
     }
 
     /// What people have allowed always in the workspace with this root.

@@ -8,14 +8,14 @@ use futures::future::BoxFuture;
 use proto::Pid;
 use proto::record::{ChildExited, ChildSpawned};
 use store::pids::Pids;
-use tokio::sync::mpsc::UnboundedSender;
 
-use crate::actor::inbox::Happened;
+use crate::calls::events::CallEvent;
+use crate::reporter::Reporter;
 
 /// Of one session.
 pub struct Children {
     pub pids: Arc<Pids>,
-    pub happened: UnboundedSender<Happened>,
+    pub reporter: Reporter<CallEvent>,
 }
 
 impl Shells for Children {
@@ -28,11 +28,10 @@ impl Shells for Children {
     }
 
     fn spawned(&self, child: ChildSpawned) {
-        // An actor that is gone has nobody to tell.
-        let _ = self.happened.send(Happened::ChildSpawned(child));
+        self.reporter.report(CallEvent::BackgroundStarted(child));
     }
 
     fn exited(&self, child: ChildExited) {
-        let _ = self.happened.send(Happened::ChildExited(child));
+        self.reporter.report(CallEvent::BackgroundExited(child));
     }
 }

@@ -16,12 +16,12 @@ use turn::Judgement;
 use turn::repair::flatten::Flat;
 use workspace::Workspace;
 
+use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
 use crate::calls::checkpoint::{Checkpoint, Keeper, Places, Watched};
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::Seen;
 use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
-use crate::calls::sandbox::Confine;
 use crate::context::prefix::digest;
 
 mod printed;
@@ -53,7 +53,7 @@ pub struct Bench {
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
     /// How commands are to be held.
-    pub confine: Confine,
+    pub confine: SandboxSettings,
     /// Keeps what files were before calls change them.
     pub keeper: Arc<Keeper>,
     /// Who knows what others have changed.

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proto::record::SessionCreated;
 
+use crate::assembly::environment_filter::EnvironmentFilter;
+
 /// The environment of one session's commands. Has no `Debug`: values are not for logs.
 pub struct Environment {
     /// As the log has it.
@@ -21,59 +23,33 @@ pub struct Environment {
     pass: Vec<String>,
 }
 
-/// What commands do not get, by name and value: one rule, whoever made the session and whatever its log says.
-#[derive(Clone, Copy)]
-pub struct Holding<'a> {
-    /// The variables of the providers' keys.
-    pub keys: &'a [String],
-    /// What passes although it looks like a secret.
-    pub pass: &'a [String],
-}
-
-impl Holding<'_> {
-    /// Whether it is held back. A value that is not known is empty.
-    pub fn holds(&self, name: &str, value: &str) -> bool {
-        proto::held_back(name, value, self.keys, self.pass)
-    }
-
-    /// What may be given to commands, and the names of the rest.
-    pub fn part(
-        &self,
-        values: &BTreeMap<String, String>,
-    ) -> (BTreeMap<String, String>, BTreeSet<String>) {
-        let (held, kept): (BTreeMap<_, _>, BTreeMap<_, _>) = values
-            .clone()
-            .into_iter()
-            .partition(|(name, value)| self.holds(name, value));
-        (kept, held.into_keys().collect())
-    }
-}
-
 impl Environment {
     /// `values`: all that are known, less keys.
     pub fn new(
         created: &SessionCreated,
         values: BTreeMap<String, String>,
-        holding: Holding<'_>,
+        filter: EnvironmentFilter<'_>,
     ) -> Self {
         // What may be held back changes with the config: a session lives longer than that.
-        let (logged, mut held_back) = holding.part(&created.env);
+        let (logged, mut held_back) = filter.split(&created.env);
         held_back.extend(created.env_held.iter().cloned());
         let hidden: BTreeMap<_, _> = values
             .into_iter()
-            .filter(|(name, value)| !created.env.contains_key(name) && !holding.holds(name, value))
+            .filter(|(name, value)| {
+                !created.env.contains_key(name) && !filter.withholds(name, value)
+            })
             .collect();
         let lost = created.env_names.iter().filter(|name| {
             !hidden.contains_key(*name)
                 && !created.env.contains_key(*name)
-                && !holding.holds(name, "")
+                && !filter.withholds(name, "")
         });
         Self {
             lost: lost.cloned().collect(),
             logged,
             hidden,
             held_back,
-            pass: holding.pass.to_vec(),
+            pass: filter.pass.to_vec(),
         }
     }
 

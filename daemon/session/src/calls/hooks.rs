@@ -1,11 +1,9 @@
 //! Where a session asks its hooks: before a call is judged and after it ran, before a prompt enters, behind a turn, and
 //! while it waits for a person.
 //!
-//! The actor never waits for a hook: each chain runs in a task of its own, and what it came to comes back as a message.
-//! A prompt stands in `Gate` until its hooks have let it through, and those behind it wait there too: they enter in the
-//! order in which they came.
+//! A chain of hooks runs in a task of its own, away from the actor.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -13,82 +11,138 @@ use contract::Outcome;
 use futures::FutureExt as _;
 use hooks::{Chain, Ground, Hooks, Told, What, run_all};
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
-use proto::item::{CallStatus, ToolCall};
+use proto::item::CallStatus;
 use proto::params::hook::{HookStatus, LastRun, ListOutput};
-use proto::params::session::{PromptOutput, QueueOutput, When};
-use proto::record::PromptQueued;
-use proto::state::WaitingFor;
-use proto::{Body, CallId, ErrorName, Failure};
+use proto::{CallId, ErrorName, Failure, SessionId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use turn::facts::{content_of_edit, content_of_prompt};
-use turn::{Input, StopReason};
 
-use crate::actor::Actor;
-use crate::actor::inbox::{Happened, Reply};
-use crate::actor::queue::Edit;
-use crate::actor::replies::refuse;
+use crate::calls::call::Bench;
 
-/// What the actor knows of hooks.
+/// The hooks of one session: which there are, how they went last, and which are under way.
 #[derive(Default)]
-pub struct Hooked {
-    pub set: Arc<Hooks>,
-    /// How each went last, by event, file and name.
-    last: HashMap<(HookEvent, String, String), LastRun>,
-    /// Calls of this turn that have been let through: a call is judged more than once, and asked about once.
+pub struct HookState {
+    set: Arc<Hooks>,
+    /// How each hook went last, by event, file and name.
+    last_runs: HashMap<(HookEvent, String, String), LastRun>,
+    /// Calls of this turn that hooks have let through. A call is judged more than once, but asked about once.
     passed: HashSet<CallId>,
     /// The call that hooks are asked about.
     judging: Option<(CallId, CancellationToken)>,
-    gate: Gate,
-    /// Who is told of a turn's end.
-    telling: Option<CancellationToken>,
+    /// Stops the hooks that hear of a turn's end.
+    turn_end: Option<CancellationToken>,
 }
 
-impl Hooked {
+impl HookState {
     pub fn new(set: Hooks) -> Self {
         Self {
             set: Arc::new(set),
             ..Self::default()
         }
     }
-}
 
-/// Prompts that their hooks have not let through yet.
-#[derive(Default)]
-struct Gate {
-    waiting: VecDeque<Gated>,
-    /// The hooks of the first are under way.
-    asking: Option<CancellationToken>,
-}
+    /// Whether any hook is for this event.
+    pub fn any(&self, event: HookEvent) -> bool {
+        self.set.any(event)
+    }
 
-/// What enters a session as words of a person.
-pub enum Gated {
-    Prompt {
-        prompt: PromptQueued,
-        when: When,
-        /// What the model is told beside it.
-        note: Option<String>,
-        reply: Reply<PromptOutput>,
-    },
-    Edit {
-        edit: Edit,
-        reply: Reply<QueueOutput>,
-    },
-}
+    /// Replaces the hooks. They count for what is asked next.
+    pub fn replace(&mut self, set: Hooks) {
+        self.set = Arc::new(set);
+        self.passed.clear();
+    }
 
-impl Gated {
-    fn text(&self) -> &str {
-        match self {
-            Self::Prompt { prompt, .. } => &prompt.text,
-            Self::Edit { edit, .. } => &edit.text,
+    /// What it takes to ask hooks about this event now. `None`: no hook is for it.
+    pub fn asker(&self, event: HookEvent, session: SessionId, bench: &Bench) -> Option<Asker> {
+        if !self.set.any(event) {
+            return None;
+        }
+        let workspace = &bench.workspace;
+        Some(Asker {
+            set: Arc::clone(&self.set),
+            ground: Ground {
+                spawn: Arc::clone(&bench.spawn),
+                session: bench.session,
+                env: Arc::clone(&bench.env),
+                cwd: workspace.cwd().to_path_buf(),
+                root: workspace.root().to_path_buf(),
+            },
+            told: Told {
+                session,
+                pid: bench.session,
+                cwd: workspace.cwd().to_path_buf(),
+            },
+        })
+    }
+
+    /// Whether hooks have let this call through in this turn.
+    pub fn has_passed(&self, call: &CallId) -> bool {
+        self.passed.contains(call)
+    }
+
+    /// Hooks are asked about this call; `stop` stops them.
+    pub fn begin_judging(&mut self, call: CallId, stop: CancellationToken) {
+        self.judging = Some((call, stop));
+    }
+
+    /// Hooks have spoken about this call.
+    pub fn end_judging(&mut self, call: &CallId, finished: &[HookFinished]) {
+        // Not those of another call, where this one comes late.
+        self.judging.take_if(|(asked, _)| asked == call);
+        if !finished.is_empty() && !finished.iter().any(HookFinished::blocks) {
+            self.passed.insert(call.clone());
         }
     }
 
-    fn refuse(self, failure: Failure) {
-        match self {
-            Self::Prompt { reply, .. } => refuse(reply, failure),
-            Self::Edit { reply, .. } => refuse(reply, failure),
+    /// Stops hooks of a call that nobody wants judged any more. `idle`: no turn is open, so that none has passed.
+    pub fn drop_unwanted(&mut self, judging: Option<&CallId>, idle: bool) {
+        if let Some((_, stop)) = self.judging.take_if(|(call, _)| Some(&*call) != judging) {
+            stop.cancel();
         }
+        if idle {
+            self.passed.clear();
+        }
+    }
+
+    /// Hooks hear of a turn's end; `stop` stops them.
+    pub fn begin_turn_end(&mut self, stop: CancellationToken) {
+        self.turn_end = Some(stop);
+    }
+
+    /// They have heard of it.
+    pub fn end_turn_end(&mut self) {
+        self.turn_end = None;
+    }
+
+    pub fn stop_turn_end(&mut self) {
+        if let Some(stop) = self.turn_end.take() {
+            stop.cancel();
+        }
+    }
+
+    /// Remembers how a hook went.
+    pub fn note_run(&mut self, finished: &HookFinished) {
+        let key = (
+            finished.event,
+            finished.source.clone(),
+            finished.hook.clone(),
+        );
+        let last = LastRun {
+            outcome: finished.outcome,
+            duration_ms: finished.duration_ms,
+        };
+        self.last_runs.insert(key, last);
+    }
+
+    /// The hooks as clients see them, with how each went last.
+    pub fn list(&self) -> ListOutput {
+        let mut list = status_of(&self.set);
+        for hook in &mut list.hooks {
+            let name = hook.description.as_ref().unwrap_or(&hook.command);
+            let key = (hook.event, hook.source.clone(), name.clone());
+            hook.last = self.last_runs.get(&key).cloned();
+        }
+        list
     }
 }
 
@@ -163,300 +217,6 @@ pub fn refused(chain: &Chain) -> Option<Failure> {
         )
         .with("event", HookEvent::UserPromptSubmit.as_str()),
     )
-}
-
-impl Actor {
-    /// What is needed to ask, as of now; none where no hook is for the event.
-    pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
-        if !self.hooked.set.any(event) {
-            return None;
-        }
-        let workspace = &self.bench.workspace;
-        Some(Asker {
-            set: Arc::clone(&self.hooked.set),
-            ground: Ground {
-                spawn: Arc::clone(&self.bench.spawn),
-                session: self.bench.session,
-                env: Arc::clone(&self.bench.env),
-                cwd: workspace.cwd().to_path_buf(),
-                root: workspace.root().to_path_buf(),
-            },
-            told: Told {
-                session: self.id,
-                pid: self.bench.session,
-                cwd: workspace.cwd().to_path_buf(),
-            },
-        })
-    }
-
-    /// As [`Actor::asker`], for a call that is to be judged: none where it has been asked about.
-    pub(crate) fn asker_before(&mut self, call: &ToolCall) -> Option<(Asker, CancellationToken)> {
-        let asker = self.asker(HookEvent::PreToolUse)?;
-        if self.hooked.passed.contains(&call.id) {
-            return None;
-        }
-        let stop = self.ended.child_token();
-        self.hooked.judging = Some((call.id.clone(), stop.clone()));
-        Some((asker, stop))
-    }
-
-    /// A call was judged, and hooks had let it through before (or had not).
-    pub(crate) fn hooks_before(&mut self, call: &CallId, finished: Vec<HookFinished>) {
-        // Not those of another call, where this one comes late.
-        self.hooked.judging.take_if(|(asked, _)| asked == call);
-        if !finished.is_empty() && !finished.iter().any(HookFinished::blocks) {
-            self.hooked.passed.insert(call.clone());
-        }
-        self.tell_hooks(finished);
-    }
-
-    /// Stops hooks of a call that nobody wants judged any more, and forgets those of a turn that is over.
-    pub(crate) fn drop_hooks(&mut self) {
-        let wanted = self.machine.judging();
-        if let Some((_, stop)) = self
-            .hooked
-            .judging
-            .take_if(|(call, _)| Some(&*call) != wanted)
-        {
-            stop.cancel();
-        }
-        if self.machine.is_idle() {
-            self.hooked.passed.clear();
-        }
-    }
-
-    /// Logs what hooks came to.
-    pub(crate) fn tell_hooks(&mut self, finished: Vec<HookFinished>) {
-        for finished in finished {
-            let key = (
-                finished.event,
-                finished.source.clone(),
-                finished.hook.clone(),
-            );
-            let last = LastRun {
-                outcome: finished.outcome,
-                duration_ms: finished.duration_ms,
-            };
-            self.hooked.last.insert(key, last);
-            // Behind the mark of a hand-over nothing is said: it must stay the last word.
-            if self.journal.failed.is_some() || self.machine.facts().suspended {
-                continue;
-            }
-            let now = self.now();
-            let effects = self.machine.record(Body::HookFinished(finished), now);
-            self.perform(effects);
-        }
-    }
-
-    // Prompts.
-
-    /// Takes in a prompt, or an edit of one: at once where no hook is for it.
-    pub(crate) fn gate(&mut self, gated: Gated) {
-        if self.hooked.gate.waiting.is_empty() && !self.hooked.set.any(HookEvent::UserPromptSubmit)
-        {
-            return self.admit(gated);
-        }
-        self.hooked.gate.waiting.push_back(gated);
-        self.ask_gate();
-    }
-
-    /// Asks about the first that waits, where that is not under way.
-    fn ask_gate(&mut self) {
-        while self.hooked.gate.asking.is_none() {
-            let Some(first) = self.hooked.gate.waiting.front() else {
-                return;
-            };
-            let asker = self.asker(HookEvent::UserPromptSubmit);
-            // What is refused anyway, or a repeat, is answered without asking.
-            let plain = self.refusal().is_some() || self.is_repeat(first);
-            let (Some(asker), false) = (asker, plain) else {
-                if let Some(first) = self.hooked.gate.waiting.pop_front() {
-                    self.admit(first);
-                }
-                continue;
-            };
-            let text = first.text().to_owned();
-            let (stop, happened) = (self.ended.child_token(), self.happened.clone());
-            self.hooked.gate.asking = Some(stop.clone());
-            tokio::spawn(async move {
-                let chain = asker.ask(What::Prompt { text: &text }, &stop).await;
-                // Where it was stopped, what waited has been answered.
-                if let Some(chain) = chain {
-                    let _ = happened.send(Happened::PromptAsked(chain));
-                }
-            });
-        }
-    }
-
-    fn is_repeat(&self, gated: &Gated) -> bool {
-        let (id, content) = match gated {
-            Gated::Prompt { prompt, .. } => (
-                prompt.request_id,
-                content_of_prompt(&prompt.text, prompt.steer),
-            ),
-            Gated::Edit { edit, .. } => (
-                edit.request_id,
-                content_of_edit(edit.prompt_id, &edit.text, edit.steer.unwrap_or_default()),
-            ),
-        };
-        self.repeated(id, &content).is_some()
-    }
-
-    /// Hooks have spoken about the first prompt that waits.
-    pub(crate) fn prompt_asked(&mut self, chain: Chain) {
-        if self.hooked.gate.asking.take().is_none() {
-            return;
-        }
-        let failure = refused(&chain);
-        self.tell_hooks(chain.finished);
-        match (self.hooked.gate.waiting.pop_front(), failure) {
-            (Some(gated), Some(failure)) => gated.refuse(failure),
-            (Some(gated), None) => self.admit(gated),
-            (None, _) => {}
-        }
-        self.ask_gate();
-    }
-
-    fn admit(&mut self, gated: Gated) {
-        match gated {
-            Gated::Prompt {
-                prompt,
-                when,
-                note,
-                reply,
-            } => {
-                if let Some(note) = note {
-                    self.machine.add_note(&note);
-                }
-                self.prompt(prompt, when, reply);
-            }
-            Gated::Edit { edit, reply } => self.edit(edit, reply),
-        }
-    }
-
-    /// Whether prompts wait for their hooks.
-    pub(crate) fn has_gated(&self) -> bool {
-        !self.hooked.gate.waiting.is_empty()
-    }
-
-    /// Refuses what waits for its hooks, and stops those. A mere interrupt is for the turn, where one is under way.
-    /// Whether there was anything.
-    pub(crate) fn refuse_gated(&mut self, reason: StopReason) -> bool {
-        let for_the_turn = reason == StopReason::User && !self.machine.is_idle();
-        if for_the_turn || !self.has_gated() {
-            return false;
-        }
-        if let Some(stop) = self.hooked.gate.asking.take() {
-            stop.cancel();
-        }
-        for gated in std::mem::take(&mut self.hooked.gate.waiting) {
-            gated.refuse(Failure::new(
-                ErrorName::Blocked,
-                "It was interrupted while its hooks ran: the prompt was not sent.",
-                "Send it again.",
-            ));
-        }
-        true
-    }
-
-    // The end of a turn, and waiting.
-
-    /// Tells of the end of a turn. What comes of it comes back in any case.
-    pub(crate) fn tell_end(&mut self) {
-        let facts = self.machine.facts();
-        let (turn, ended) = (facts.turns, facts.ended.clone());
-        let (asker, stop) = (self.asker(HookEvent::Stop), self.ended.child_token());
-        self.hooked.telling = Some(stop.clone());
-        let happened = self.happened.clone();
-        tokio::spawn(async move {
-            let mut finished = Vec::new();
-            if let (Some(asker), Some(ended)) = (asker, ended) {
-                let outcome = serde_json::to_value(ended.outcome).unwrap_or_default();
-                let what = What::Stop {
-                    last_text: &ended.text,
-                    turn,
-                    outcome: outcome.as_str().unwrap_or_default(),
-                };
-                let chain = asker.ask(what, &stop).await.unwrap_or_default();
-                finished = chain.finished;
-            }
-            let _ = happened.send(Happened::EndTold(finished));
-        });
-    }
-
-    pub(crate) fn stop_telling(&mut self) {
-        if let Some(stop) = self.hooked.telling.take() {
-            stop.cancel();
-        }
-    }
-
-    pub(crate) fn end_told(&mut self, finished: Vec<HookFinished>) {
-        self.hooked.telling = None;
-        self.tell_hooks(finished);
-        self.step(Input::EndTold);
-    }
-
-    /// Tells who wants to know that the session waits for a person. Nothing waits for that.
-    pub(crate) fn notify(&self, body: &Body) {
-        let (message, kind) = match body {
-            Body::ApprovalRequested(question) => (
-                format!("May `{}` run: {}?", question.tool, question.subject),
-                "approval",
-            ),
-            Body::QuestionAsked(_) => ("The model has a question.".to_owned(), "question"),
-            Body::PlanProposed(_) => ("The model proposes a plan.".to_owned(), "plan"),
-            Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials) => (
-                "A key for the provider is missing.".to_owned(),
-                "credentials",
-            ),
-            _ => return,
-        };
-        let Some(asker) = self.asker(HookEvent::Notification) else {
-            return;
-        };
-        let (stop, happened) = (self.ended.child_token(), self.happened.clone());
-        tokio::spawn(async move {
-            let what = What::Waits {
-                message: &message,
-                kind,
-            };
-            if let Some(chain) = asker.ask(what, &stop).await {
-                let _ = happened.send(Happened::HooksRan(chain.finished));
-            }
-        });
-    }
-
-    // What is configured.
-
-    /// Reads the settings again, beside the actor.
-    pub(crate) fn reload_hooks(&mut self, reply: Reply<ListOutput>) {
-        let assembly = Arc::clone(&self.assembly);
-        let cwd = self.bench.workspace.cwd().to_path_buf();
-        let happened = self.happened.clone();
-        tokio::task::spawn_blocking(move || {
-            let read = Box::new(assembly.hooks(&cwd));
-            let _ = happened.send(Happened::HooksRead { read, reply });
-        });
-    }
-
-    /// They count from now on: for what is asked next, not for what is under way.
-    pub(crate) fn hooks_read(&mut self, read: Hooks, reply: Reply<ListOutput>) {
-        self.hooked.set = Arc::new(read);
-        self.hooked.passed.clear();
-        self.machine.tell_ends(self.hooked.set.any(HookEvent::Stop));
-        let _ = reply.send(Ok(self.list_hooks()));
-        self.ask_gate();
-    }
-
-    pub(crate) fn list_hooks(&self) -> ListOutput {
-        let mut list = status_of(&self.hooked.set);
-        for hook in &mut list.hooks {
-            let name = hook.description.as_ref().unwrap_or(&hook.command);
-            let key = (hook.event, hook.source.clone(), name.clone());
-            hook.last = self.hooked.last.get(&key).cloned();
-        }
-        list
-    }
 }
 
 /// Hooks as clients see them.

@@ -16,9 +16,10 @@ use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
 use workspace::{FileKind, PathError, Workspace};
 
+use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::checkpoint::Places;
 use crate::calls::git_config as gitsays;
-use crate::calls::sandbox::{self as walls, Around, Confine, Held};
+use crate::calls::sandbox::{self as walls, Around, Held};
 
 /// Tools that make directories: what is in one that is there already stays as it is.
 const MAKE_DIRECTORIES: &[&str] = &["make_dir"];
@@ -32,7 +33,7 @@ pub struct Surroundings<'a> {
     /// The agent's own directories.
     pub masked: &'a [PathBuf],
     /// How commands are to be held, and what would hold them.
-    pub confine: &'a Confine,
+    pub confine: &'a SandboxSettings,
     pub spawn: &'a dyn Spawn,
     /// The environment of commands.
     pub env: &'a [(String, String)],

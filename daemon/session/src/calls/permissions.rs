@@ -5,20 +5,16 @@ use std::sync::Arc;
 
 use contract::Stance;
 use policy::{Explanation, Layer, RuleProblem, RuleSet};
-use proto::record::{Rules, SessionSet};
+use proto::record::Rules;
 use proto::state::Posture;
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
 use workspace::{Options, Workspace};
 
-use crate::actor::Actor;
-use crate::actor::handle::SessionHandle;
-use crate::actor::inbox::Command;
 use crate::assembly::setup::{Assembly, Layered, Terms, tools_by_name};
 use crate::calls::call::Bench;
 use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings};
 use crate::context::first_message as opening;
-use crate::supervisor::{Supervisor, blocking};
 
 /// Names a session's temporary directory where there is none: sessions count from 1.
 const NO_SESSION: &str = "0";
@@ -26,16 +22,16 @@ const NO_SESSION: &str = "0";
 /// What compiled rules are as of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RulesAsOf {
-    grants: Vec<String>,
-    kept: u64,
+    pub(crate) grants: Vec<String>,
+    pub(crate) kept: u64,
 }
 
 /// What judging depends on in a session now.
 pub struct Standing {
-    pid: Pid,
-    layers: Vec<Layered>,
-    standpoint: Standpoint,
-    bench: Arc<Bench>,
+    pub(crate) pid: Pid,
+    pub(crate) layers: Vec<Layered>,
+    pub(crate) standpoint: Standpoint,
+    pub(crate) bench: Arc<Bench>,
 }
 
 /// Where rules are asked for.
@@ -69,78 +65,7 @@ pub struct Explained {
     pub tool: String,
 }
 
-impl Actor {
-    /// The layers that judge its calls, the session's own last.
-    fn layers(&self) -> Vec<Layered> {
-        let facts = self.machine.facts();
-        let created = facts.created.as_ref();
-        let run = created.map(|created| created.rules.clone());
-        let allow = facts.grants.iter().map(|scope| scope.rule.clone());
-        let granted = Rules {
-            allow: allow.collect(),
-            ..Rules::default()
-        };
-        let pid = created.map(|created| created.pid).unwrap_or_default();
-        let of_its_own = |layer, rules, origin| Layered {
-            layer,
-            rules,
-            origin,
-            trusted: true,
-        };
-        let mut layers = self.layers.clone();
-        let kept = self.kept_rules.in_force().1;
-        layers.extend([
-            of_its_own(Layer::Kept, Rules::clone(&kept), self.kept_rules.origin()),
-            of_its_own(
-                Layer::Run,
-                run.unwrap_or_default(),
-                format!("the start of session {pid}"),
-            ),
-            of_its_own(Layer::Session, granted, format!("answers in session {pid}")),
-        ]);
-        layers
-    }
-
-    /// The rules in force: the files', what is kept for the workspace, the session's own, and what people allowed in it.
-    pub(crate) fn rules(&mut self) -> Arc<RuleSet> {
-        let grants = self.machine.facts().grants.iter();
-        let as_of = RulesAsOf {
-            grants: grants.map(|scope| scope.rule.clone()).collect(),
-            kept: self.kept_rules.in_force().0,
-        };
-        if let Some((known, rules)) = &self.compiled
-            && *known == as_of
-        {
-            return Arc::clone(rules);
-        }
-        let rules = Arc::new(compiled(&self.layers()).0);
-        self.compiled = Some((as_of, Arc::clone(&rules)));
-        rules
-    }
-
-    /// What its calls are judged by now. `outside`: why the sandbox stopped the call, where it did.
-    pub(crate) fn standpoint(&mut self, outside: Option<String>) -> Standpoint {
-        let rules = self.rules();
-        let facts = self.machine.facts();
-        Standpoint {
-            rules,
-            posture: facts.settings.posture,
-            stance: facts.stance(),
-            outside,
-        }
-    }
-
-    pub(crate) fn standing(&mut self) -> Standing {
-        Standing {
-            pid: self.bench.session,
-            layers: self.layers(),
-            standpoint: self.standpoint(None),
-            bench: Arc::clone(&self.bench),
-        }
-    }
-}
-
-fn compiled(layers: &[Layered]) -> (RuleSet, Vec<RuleProblem>) {
+pub(crate) fn compiled(layers: &[Layered]) -> (RuleSet, Vec<RuleProblem>) {
     let layers: Vec<_> = layers
         .iter()
         .map(|layer| (layer.layer, &layer.rules, layer.trusted))
@@ -148,110 +73,14 @@ fn compiled(layers: &[Layered]) -> (RuleSet, Vec<RuleProblem>) {
     RuleSet::parse(&layers)
 }
 
-impl SessionHandle {
-    async fn standing(&self) -> Result<Standing, Failure> {
-        self.ask(|reply| Command::Standing { reply }).await
-    }
-}
-
-impl Supervisor {
-    /// The rules in force.
-    ///
-    /// # Errors
-    /// No such session; the log of it cannot be opened.
-    pub async fn permissions(&self, asked: &Asked) -> Result<Permissions, Failure> {
-        match asked {
-            Asked::Session(session) => {
-                let standing = self.find(session).await?.standing().await?;
-                let misread = compiled(&standing.layers).1;
-                Ok(Permissions {
-                    session: Some(standing.pid),
-                    root: standing.bench.workspace.root().to_path_buf(),
-                    posture: standing.standpoint.posture,
-                    layers: standing.layers,
-                    misread,
-                    problems: Vec::new(),
-                })
-            }
-            Asked::Directory(cwd) => {
-                let (ground, cwd) = (self.ground.clone(), cwd.clone());
-                blocking(move || {
-                    let assembly = &ground.assembly;
-                    let mut terms = assembly.terms(&cwd);
-                    let root = root_of(&terms, &cwd, &assembly.user_home());
-                    let layers = with_kept(&mut terms, &**assembly, &root);
-                    let misread = compiled(&layers).1;
-                    Permissions {
-                        session: None,
-                        root,
-                        posture: terms.posture,
-                        layers,
-                        misread,
-                        problems: terms.problems,
-                    }
-                })
-                .await
-            }
-        }
-    }
-
-    /// Judges a call as it would be judged now, or in this posture, and does nothing of it.
-    ///
-    /// # Errors
-    /// No such session, no such tool, arguments that it does not take, a directory that cannot be opened.
-    pub async fn explain(
-        &self,
-        asked: &Asked,
-        tool: String,
-        arguments: Map<String, Value>,
-        posture: Option<Posture>,
-    ) -> Result<Explained, Failure> {
-        match asked {
-            Asked::Session(session) => {
-                let mut standing = self.find(session).await?.standing().await?;
-                if let Some(posture) = posture {
-                    standing.standpoint.posture = posture;
-                }
-                blocking(move || in_session(&standing, &tool, &arguments)).await?
-            }
-            Asked::Directory(cwd) => {
-                let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
-                let judge = move || in_directory(&*assembly, &cwd, &tool, &arguments, posture);
-                blocking(judge).await?
-            }
-        }
-    }
-
-    /// Takes back what was allowed in a session; false: it was not.
-    ///
-    /// # Errors
-    /// No such session; its log takes no more.
-    pub async fn revoke(&self, session: &str, rule: &str, by: String) -> Result<bool, Failure> {
-        let handle = self.find(session).await?;
-        let standing = handle.standing().await?;
-        let mut layers = standing.layers.iter();
-        let granted = layers.find(|layer| layer.layer == Layer::Session);
-        if !granted.is_some_and(|layer| layer.rules.allow.iter().any(|known| known == rule)) {
-            return Ok(false);
-        }
-        let set = SessionSet {
-            revoked: Some(rule.to_owned()),
-            by: Some(by),
-            ..SessionSet::default()
-        };
-        handle.set(set).await?;
-        Ok(true)
-    }
-}
-
-fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
+pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
     let root = terms.workspace_root.clone();
     let root = root.unwrap_or_else(|| opening::root_of(cwd, user_home));
     root.canonicalize().unwrap_or(root)
 }
 
 /// The layers of a directory, and what is kept for its workspace.
-fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path) -> Vec<Layered> {
+pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path) -> Vec<Layered> {
     let kept = assembly.kept_rules(root);
     terms.problems.extend(kept.problems());
     let mut layers = std::mem::take(&mut terms.layers);
@@ -294,7 +123,7 @@ fn open(
 }
 
 /// Judges a call as a session would now.
-fn in_session(
+pub(crate) fn in_session(
     standing: &Standing,
     tool: &str,
     arguments: &Map<String, Value>,
@@ -312,7 +141,7 @@ fn in_session(
 }
 
 /// Judges a call as a session that were begun now in a directory would.
-fn in_directory(
+pub(crate) fn in_directory(
     assembly: &dyn Assembly,
     cwd: &Path,
     tool: &str,

@@ -11,31 +11,9 @@ use contract::{Strength, Walls};
 use policy::{Access, RuleSet};
 use workspace::Workspace;
 
+use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
+
 mod sockets;
-
-/// What the settings say of commands.
-#[derive(Clone, Debug, Default)]
-pub struct Confine {
-    pub demand: Demand,
-    /// Whether commands reach the network.
-    pub network: bool,
-    /// Directories of toolchains beside the workspace that commands may write in.
-    pub caches: Vec<PathBuf>,
-    /// Whether a partial layer may stand in for a person in unattended runs.
-    pub accept_partial: bool,
-}
-
-/// What is to be done where no walls can be held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Demand {
-    /// A person is asked before each command.
-    #[default]
-    Enforce,
-    /// Commands run with the user's rights, as the rules say.
-    Warn,
-    /// No walls at all.
-    Off,
-}
 
 /// What holds one command.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +29,7 @@ pub struct Held {
 /// What walls are made from, beside rules.
 pub struct Around<'a> {
     pub workspace: &'a Workspace,
-    pub confine: &'a Confine,
+    pub confine: &'a SandboxSettings,
     /// The agent's own directories.
     pub masked: &'a [PathBuf],
     pub strength: Strength,
@@ -62,7 +40,7 @@ pub struct Around<'a> {
 /// The walls that rules and settings ask for, as far as they can be held here.
 pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     let confine = about.confine;
-    if confine.demand == Demand::Off {
+    if confine.demand == SandboxDemand::Off {
         return Held::default();
     }
     let made = match about.strength {
@@ -74,7 +52,7 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
     let temp = match made {
         Ok(temp) => temp,
         Err(why) => {
-            let unconfined = (confine.demand == Demand::Enforce)
+            let unconfined = (confine.demand == SandboxDemand::Enforce)
                 .then(|| format!("nothing would hold the command: {why}"));
             return Held {
                 unconfined,
@@ -180,7 +158,7 @@ const CACHES: [(&str, &str); 5] = [
 pub fn environment(
     mut env: Vec<(String, String)>,
     temp: Option<&Path>,
-    confine: &Confine,
+    confine: &SandboxSettings,
 ) -> Vec<(String, String)> {
     let Some(temp) = temp else { return env };
     let mut set = |name: &str, value: PathBuf, over: bool| {
@@ -194,7 +172,7 @@ pub fn environment(
         }
     };
     set("TMPDIR", temp.to_path_buf(), true);
-    if confine.demand != Demand::Off && confine.caches.is_empty() {
+    if confine.demand != SandboxDemand::Off && confine.caches.is_empty() {
         for (name, cache) in CACHES {
             set(name, temp.join("cache").join(cache), false);
         }

@@ -4,7 +4,7 @@ use contract::{Codec, Prefix, ToolSpec};
 use sha2::{Digest, Sha256};
 
 use crate::assembly::setup::Setup;
-use crate::calls::repair;
+use crate::assembly::tool_repair;
 
 /// The shipped system prompt.
 const SYSTEM: &str = include_str!("../../prompts/system.md");
@@ -16,7 +16,7 @@ pub fn render(codec: &dyn Codec, setup: &Setup) -> Prefix {
         |spec: &&ToolSpec| !spec.deferred || setup.pinned.iter().any(|pinned| pinned == spec.name);
     let specs = setup.tools.iter().map(|tool| tool.spec());
     let shown = |spec: &ToolSpec| match setup.repair {
-        true => repair::shown(spec),
+        true => tool_repair::shown(spec),
         false => spec.clone(),
     };
     let mut specs: Vec<_> = specs.filter(stands).map(shown).collect();

@@ -117,7 +117,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     }
     let mut planned = compaction::plan(&messages, &terms);
     if let Planned::Ask { fold } = &planned {
-        let demand = Demand::of(&work, &messages, fold);
+        let demand = SandboxDemand::of(&work, &messages, fold);
         if let Some(demand) = demand {
             let request = demand.body(&work, &messages, fold, instructions)?;
             return Ok(Done {
@@ -196,14 +196,14 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
 }
 
 /// What the model is shown when it is asked for a digest.
-enum Demand {
+enum SandboxDemand {
     /// The conversation as it is, so that the vendor's cache serves it.
     Whole,
     /// What is to be folded alone, with long results cut: the whole is too long.
     Excerpt(Excerpt),
 }
 
-impl Demand {
+impl SandboxDemand {
     /// `None`: the digest is put together without the model.
     fn of(work: &Workpiece, messages: &[Message], fold: &[usize]) -> Option<Self> {
         let too_long = work.terms.is_too_long_to_show(messages);

@@ -1,7 +1,7 @@
 //! The log of one session, as its actor uses it: append at once, on disk later, told when.
 //!
 //! The actor never waits for the disk. What has gathered is written by one job at a time on a thread that may block;
-//! the job's end comes back as `Happened::Durable`.
+//! the job reports its end as a `JournalEvent`.
 
 pub(crate) mod catalog_feed;
 pub(crate) mod elements;
@@ -10,23 +10,21 @@ pub(crate) mod sidecar;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::journal::elements::{self as base, ElementAt};
+use crate::reporter::Reporter;
 use contract::codec::FragmentRole;
 use proto::reset::Piece;
 use proto::{Body, ErrorName, Record, Seq, SessionId};
 use store::format::{Envelope, Line, encode};
 use store::home::Home;
 use store::log::{Index, LogFile, Tag, Trouble, Where};
-use tokio::sync::mpsc::UnboundedSender;
-
-use crate::actor::inbox::Happened;
-use crate::journal::elements::{self as base, ElementAt};
 
 pub struct Journal {
     pub file: Arc<LogFile>,
     pub index: Index,
     session: SessionId,
     home: Arc<Home>,
-    happened: UnboundedSender<Happened>,
+    reporter: Reporter<JournalEvent>,
     /// A job is at work.
     busy: bool,
     /// The marker of unfinished work exists.
@@ -37,6 +35,14 @@ pub struct Journal {
     elements: BTreeMap<Seq, Vec<ElementAt>>,
     /// Why nothing is appended any more.
     pub failed: Option<Closed>,
+}
+
+/// The end of a writing job.
+pub enum JournalEvent {
+    /// Everything up to here is on disk.
+    Durable(Seq),
+    /// The log takes no more: why, and what failed, if it can be repaired.
+    Failed(String, Option<Trouble>),
 }
 
 /// Why a session can be read, but not be worked in.
@@ -134,14 +140,14 @@ impl Journal {
         session: SessionId,
         home: Arc<Home>,
         marked: bool,
-        happened: UnboundedSender<Happened>,
+        reporter: Reporter<JournalEvent>,
     ) -> Self {
         Self {
             file: Arc::new(file),
             index,
             session,
             home,
-            happened,
+            reporter,
             busy: false,
             marked,
             wanted: marked,
@@ -206,16 +212,16 @@ impl Journal {
         }
         let upto = self.index.last();
         let (file, home, session) = (Arc::clone(&self.file), Arc::clone(&self.home), self.session);
-        let happened = self.happened.clone();
+        let reporter = self.reporter.clone();
         tokio::task::spawn_blocking(move || {
             let end = match write(&file, &home, session, marker, &batch) {
-                Ok(()) => Happened::Durable(upto),
-                Err((reason, trouble)) => Happened::WriteFailed(reason, trouble),
+                Ok(()) => JournalEvent::Durable(upto),
+                Err((reason, trouble)) => JournalEvent::Failed(reason, trouble),
             };
             // The session may end with this, and its log be opened again at once.
             drop(file);
             // The actor may be gone in a forced end; then nobody waits for this.
-            let _ = happened.send(end);
+            reporter.report(end);
         });
     }
 

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use contract::provider::ProviderError;
+use futures::future::BoxFuture;
 use proto::budget::{Budget, BudgetNode, BudgetNodeKind, Dimension, Spent};
 use proto::outcome::UsageTotals;
 use proto::{Failure, Pid, Seq, SessionId, Stamp};
@@ -21,21 +22,12 @@ use proto::{Failure, Pid, Seq, SessionId, Stamp};
 use self::today::Today;
 use self::tree::{Reached, Tree};
 use crate::assembly::setup::Assembly;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
 pub(crate) use self::leave::Leave;
 
 /// Charges that are kept by themselves while nobody reads what was used before: those that may not be on disk yet.
 const RECENT: usize = 1_024;
-
-/// What a day and the projects in it may use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bounds {
-    /// All sessions of the home.
-    pub day: Budget,
-    /// All sessions of a workspace root.
-    pub project: Budget,
-}
 
 /// What was used since the beginning of a day, as catalog and books tell it.
 #[derive(Debug, Default)]
@@ -46,13 +38,23 @@ pub(crate) struct Past {
     pub counted: HashMap<SessionId, Seq>,
 }
 
+/// Adds up what all sessions of a home have used.
+pub(crate) trait PastUsage: Send + Sync {
+    /// What they used since this moment, the beginning of a quarter of an hour.
+    ///
+    /// # Errors
+    /// `storage`: catalog or usage ledger cannot be read.
+    fn used_since(self: Arc<Self>, since: Stamp) -> BoxFuture<'static, Result<Past, Failure>>;
+}
+
 /// See the module.
 pub struct Ledger {
     inner: Mutex<Inner>,
     /// Held by who reads what was used before.
     reading: tokio::sync::Mutex<()>,
     assembly: Arc<dyn Assembly>,
-    supervisor: Weak<Supervisor>,
+    /// What was used before this daemon started.
+    past: Weak<dyn PastUsage>,
 }
 
 struct Inner {
@@ -101,7 +103,7 @@ pub(crate) fn spent(usage: &UsageTotals) -> Spent {
 }
 
 impl Ledger {
-    pub fn new(assembly: Arc<dyn Assembly>, supervisor: Weak<Supervisor>) -> Self {
+    pub fn new(assembly: Arc<dyn Assembly>, past: Weak<dyn PastUsage>) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 tree: Tree::default(),
@@ -112,7 +114,7 @@ impl Ledger {
             }),
             reading: tokio::sync::Mutex::default(),
             assembly,
-            supervisor,
+            past,
         }
     }
 
@@ -142,10 +144,10 @@ impl Ledger {
             inner.keeps_all = true;
             inner.today.start
         };
-        let Some(supervisor) = self.supervisor.upgrade() else {
+        let Some(past) = self.past.upgrade() else {
             return Ok(());
         };
-        let past = supervisor.used_since(since).await;
+        let past = past.used_since(since).await;
         let mut inner = self.lock();
         inner.keeps_all = false;
         if let Ok(past) = &past {

@@ -11,17 +11,15 @@ use contract::provider::Reported;
 use contract::{Asked, Codec, Fragment, Ground, Prefix, Provider, Request, Secret, ToolChoice};
 use proto::budget::Spent;
 use proto::item::{Item, UserMessage, Voice};
-use proto::record::{Level, Notice, Purpose, ReasoningHarvested};
-use proto::{Body, ItemId, Stamp};
+use proto::record::{Purpose, ReasoningHarvested};
+use proto::{ItemId, Stamp};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::actor::Actor;
-use crate::actor::inbox::Happened;
 use crate::assembly::setup::Assembly;
 use crate::request::budget::{Leave, Seat};
 use crate::request::keys::Keys;
 use crate::request::side_requests::{Bill, Books, hear};
-use crate::supervisor::blocking;
+use crate::tasks::blocking;
 
 /// A harvest that takes longer is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -36,6 +34,31 @@ pub(crate) struct Harvests {
 }
 
 impl Harvests {
+    /// Starts one: its number, where its use is noted, and what stops it.
+    pub fn start(&mut self) -> (u64, Books, CancellationToken) {
+        self.begun += 1;
+        let (books, cancel) = (Books::default(), CancellationToken::new());
+        let entry = (books.clone(), cancel.clone().drop_guard());
+        self.under_way.insert(self.begun, entry);
+        (self.begun, books, cancel)
+    }
+
+    /// One has ended: what it used. `None`: it was dropped before.
+    pub fn finish(&mut self, number: u64) -> Option<Books> {
+        self.under_way.remove(&number).map(|(books, _)| books)
+    }
+
+    /// Stops all that are under way: what each has used.
+    pub fn stop_all(&mut self) -> Vec<Books> {
+        let stopped = std::mem::take(&mut self.under_way);
+        stopped.into_values().map(|(books, _)| books).collect()
+    }
+
+    /// Whether a failure is the session's first: users are notified once.
+    pub fn is_first_failure(&mut self) -> bool {
+        !std::mem::replace(&mut self.told, true)
+    }
+
     /// Whether none is under way.
     pub fn are_over(&self) -> bool {
         self.under_way.is_empty()
@@ -182,116 +205,5 @@ impl Aide {
             steps: 1,
             ..Spent::default()
         }
-    }
-}
-
-impl Actor {
-    /// Around an answer of this session.
-    pub(crate) fn around(&self, item: ItemId) -> Around {
-        let settings = &self.machine.facts().settings;
-        let open = self.machine.facts().open.as_ref();
-        Around {
-            assembly: Arc::clone(&self.assembly),
-            cwd: self.bench.workspace.cwd().to_path_buf(),
-            model: format!("{}/{}", settings.provider, settings.model),
-            keys: Arc::clone(&self.keys),
-            ground: self.ground(),
-            item,
-            step: open.map_or(0, |open| open.steps + 1),
-            purse: Purse {
-                seat: self.budget.clone(),
-                ran_ms: self.ran_ms(),
-                expected: self.expected(),
-            },
-        }
-    }
-
-    /// Begins the harvest of an answer, where that is wanted and there is anything to be harvested.
-    pub(crate) fn begin_harvest(&mut self, around: Around, trace: String) {
-        let goes_on = self.closing.is_empty() && !self.leaving && self.journal.failed.is_none();
-        if !goes_on || !turn::harvest::is_worth(&trace) {
-            return;
-        }
-        let harvests = &mut self.harvests;
-        harvests.begun += 1;
-        let (number, books, cancel) = (harvests.begun, Books::default(), CancellationToken::new());
-        let entry = (books.clone(), cancel.clone().drop_guard());
-        harvests.under_way.insert(number, entry);
-        let happened = self.happened.clone();
-        tokio::spawn(async move {
-            let harvesting = async {
-                let aide = Aide::find(around).await?;
-                aide.harvest(&trace, (&books, 0)).await
-            };
-            tokio::select! {
-                () = cancel.cancelled() => {}
-                found = harvesting => {
-                    // The actor may have ended.
-                    let _ = happened.send(Happened::Harvested { number, found });
-                }
-            }
-        });
-    }
-
-    /// A harvest has come to its end.
-    pub(crate) fn harvested(&mut self, number: u64, found: Result<ReasoningHarvested, String>) {
-        let Some((books, _)) = self.harvests.under_way.remove(&number) else {
-            return;
-        };
-        self.note_spent(&books);
-        match found {
-            Ok(found) => self.note(Body::ReasoningHarvested(found)),
-            Err(why) if !self.harvests.told => {
-                self.harvests.told = true;
-                self.note(Body::Notice(Notice {
-                    level: Level::Info,
-                    text: format!(
-                        "The reasoning could not be harvested: {why}. This is said once; the session goes on."
-                    ),
-                }));
-            }
-            Err(_) => {}
-        }
-    }
-
-    /// Drops the harvests under way. What they are known to have taken counts.
-    pub(crate) fn drop_harvests(&mut self) {
-        for (books, _) in std::mem::take(&mut self.harvests.under_way).into_values() {
-            self.note_spent(&books);
-        }
-    }
-
-    /// Puts what requests beside the conversation took into the log.
-    pub(crate) fn note_spent(&mut self, books: &Books) {
-        for usage in books.take() {
-            let told = self.weighed_beside(&usage);
-            self.note(Body::Usage(usage));
-            for text in told {
-                let level = Level::Warning;
-                self.note(Body::Notice(Notice { level, text }));
-            }
-        }
-    }
-
-    /// Puts what samples of the request in flight have taken so far into the log.
-    pub(crate) fn note_samples(&mut self) {
-        let Some(gather) = &self.gather else { return };
-        let Some(books) = gather.beside.clone() else {
-            return;
-        };
-        if gather.answer.reported.is_some() {
-            books.leave_out(gather.won);
-        }
-        self.note_spent(&books);
-    }
-
-    /// Appends a record that changes nothing in the turn.
-    pub(crate) fn note(&mut self, body: Body) {
-        if self.journal.failed.is_some() {
-            return;
-        }
-        let now = self.now();
-        let effects = self.machine.record(body, now);
-        self.perform(effects);
     }
 }

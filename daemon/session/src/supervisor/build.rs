@@ -22,17 +22,18 @@ use workspace::{Options, Workspace};
 use crate::actor::draft as keeping;
 use crate::actor::draft::Keeping;
 use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
-use crate::actor::inbox::{Command, Happened};
+use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
+use crate::actor::prompt_gate::PromptGate;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::file_knowledge::Known;
 use crate::assembly::setup::{Setup, tools_by_name};
+use crate::assembly::tool_repair;
 use crate::calls::background::Children;
 use crate::calls::call::Bench;
 use crate::calls::checkpoint::Keeper;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
-use crate::calls::hooks::Hooked;
-use crate::calls::repair;
+use crate::calls::hooks::HookState;
 use crate::calls::sandbox as walls;
 use crate::context::first_message as opening;
 use crate::history::summary;
@@ -74,7 +75,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let is_new = parts.index.last() == Seq(0);
     let (workspace, lost) = workspace_of(ground, &parts, &dir, is_new)?;
     let (to, inbox) = queues();
-    let environment = Environment::new(&parts.created, parts.env, parts.setup.holding());
+    let environment = Environment::new(&parts.created, parts.env, parts.setup.environment_filter());
     let bench = bench(
         ground,
         &parts.created,
@@ -87,7 +88,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
     let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
     let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
-    machine.mend_calls(repair::wanted(&parts.setup));
+    machine.mend_calls(tool_repair::wanted(&parts.setup));
     machine.fall_back_to(parts.setup.fallback.clone());
     let mut journal = Journal::new(
         parts.file,
@@ -95,7 +96,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         parts.created.session,
         Arc::clone(&ground.home),
         parts.marked,
-        to.happened.clone(),
+        journal_reporter(&to.happened),
     );
     for (reset, elements) in parts.elements {
         journal.note_elements(reset, elements);
@@ -112,7 +113,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
             commands: to.commands.clone(),
             seen: see,
             activity: Arc::clone(&activity),
-            supervisor: ground.supervisor.clone(),
+            reopen: ground.supervisor.clone(),
             tried: tokio::sync::Mutex::default(),
             notes: bench.notes.clone(),
         }),
@@ -232,7 +233,7 @@ fn bench(
     Bench {
         session: created.pid,
         tools: tools_by_name(&setup.tools),
-        flat: repair::flat(&setup.tools),
+        flat: tool_repair::flat(&setup.tools),
         notes: Notes::new(Arc::clone(assembly), Arc::clone(&memory)),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
         memory,
@@ -243,7 +244,7 @@ fn bench(
         confine: setup.confine.clone(),
         shells: Arc::new(Children {
             pids: Arc::clone(&ground.pids),
-            happened: happened.clone(),
+            reporter: call_reporter(happened),
         }),
         user_home: assembly.user_home(),
         trusted: setup.trusted,
@@ -358,7 +359,8 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         parting: None,
         assembly: Arc::clone(&ground.assembly),
         activity: made.activity,
-        hooked: Hooked::new(made.hooks),
+        hooks: HookState::new(made.hooks),
+        gate: PromptGate::default(),
         budget: made.budget,
         leave: None,
         harvests: Harvests::default(),

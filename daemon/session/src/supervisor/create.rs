@@ -24,7 +24,8 @@ use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
 use crate::supervisor::load::Ground;
 use crate::supervisor::model_switch as switching;
-use crate::supervisor::{Client, Supervisor, blocking};
+use crate::supervisor::{Client, Supervisor};
+use crate::tasks::blocking;
 
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
@@ -297,7 +298,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
     let file = file.with_syncer(ground.assembly.syncer());
     // A client keeps to itself what it can know of; what another one sends is held back here.
-    let (env, mut held) = setup.holding().part(&params.env);
+    let (env, mut held) = setup.environment_filter().split(&params.env);
     held.extend(params.env_held.iter().cloned());
     let mut created = first_record(
         &ground.assembly.user_home(),

@@ -20,9 +20,10 @@ use tokio::time::{Instant, sleep};
 use crate::actor::departure::{Leave, Urge};
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Command;
+use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 use crate::supervisor::stats;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
 /// How long a session that seems to rest may take to say that it does: its last records are on their way to the disk.
 const SETTLES: Duration = Duration::from_secs(2);
@@ -92,7 +93,7 @@ impl Supervisor {
         urge: Urge,
     ) -> Result<Removed, Failure> {
         let Some(me) = self.me.upgrade() else {
-            return Err(crate::supervisor::closing());
+            return Err(crate::tasks::shutting_down());
         };
         let removing = tokio::spawn(async move { me.remove_now(session, pid, urge).await });
         removing.await.map_err(|error| {

@@ -15,7 +15,7 @@ use crate::actor::inbox::Command;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 
-/// Bounds on what is kept in memory.
+/// SharedBudgets on what is kept in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Residence {
     /// How long a session that does nothing stays.

@@ -8,8 +8,9 @@ use proto::params::session::PieceOutput;
 use proto::{ErrorName, Failure, Pid, Record, SessionId};
 use turn::Facts;
 
+use crate::supervisor::Supervisor;
 use crate::supervisor::views::{Log, piece};
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 use crate::viewers::fanout::event_text;
 
 mod markdown;

@@ -28,8 +28,9 @@ use crate::actor::handle::SessionHandle;
 use crate::assembly::names;
 use crate::context::forecast;
 use crate::journal::elements as base;
+use crate::supervisor::Supervisor;
 use crate::supervisor::load::Ground;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
 /// The kinds of records that a fork begins with.
 const TAKEN: [&str; 10] = [

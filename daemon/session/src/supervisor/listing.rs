@@ -18,7 +18,8 @@ use store::home::Home;
 use crate::actor::follow;
 use crate::actor::handle::SessionHandle;
 use crate::history::summary;
-use crate::supervisor::{Supervisor, blocking};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
 
 /// How long after its start the daemon checks its catalog, unless somebody asks for it earlier.
 const CHECK_AFTER: Duration = Duration::from_secs(2);

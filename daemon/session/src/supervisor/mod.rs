@@ -10,6 +10,7 @@ pub(crate) mod fork;
 pub(crate) mod listing;
 pub(crate) mod load;
 pub(crate) mod model_switch;
+pub(crate) mod permissions;
 pub(crate) mod prune;
 pub(crate) mod reopen;
 pub(crate) mod search;
@@ -42,6 +43,7 @@ use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Ground, Revived};
 use crate::supervisor::reopen as heal;
 use crate::supervisor::slots::Slots;
+use crate::tasks::{blocking, panicked, shutting_down};
 
 /// How long a log and its directory may take to answer.
 const READING_MAX: Duration = Duration::from_secs(60);
@@ -179,7 +181,7 @@ impl Supervisor {
             return Ok(handle);
         }
         let Some(me) = self.me.upgrade() else {
-            return Err(closing());
+            return Err(shutting_down());
         };
         // In a task of its own: half a load, because a client went away, would leave the log locked for a while and
         // lose what was kept of the life before.
@@ -193,7 +195,7 @@ impl Supervisor {
             drop(slot);
             me.unless_closing(loaded?).await
         });
-        loading.await.map_err(bug)?
+        loading.await.map_err(panicked)?
     }
 
     /// A session that has just come into memory, unless the daemon is stopping: then it ends like all the others, who
@@ -311,7 +313,7 @@ impl Supervisor {
 
     pub(crate) fn refuse_when_closing(&self) -> Result<(), Failure> {
         if self.closing.load(Ordering::Relaxed) {
-            return Err(closing());
+            return Err(shutting_down());
         }
         Ok(())
     }
@@ -384,26 +386,4 @@ impl Supervisor {
         futures::future::join_all(leaving).await;
         self.ground.catalog.flush().await;
     }
-}
-
-/// Runs what blocks on a thread that may.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.map_err(bug)
-}
-
-fn bug(error: tokio::task::JoinError) -> Failure {
-    let text = format!("the daemon has a bug: {error}");
-    Failure::new(ErrorName::Internal, text, "")
-}
-
-/// The refusal of work while the daemon stops.
-pub(crate) fn closing() -> Failure {
-    Failure::new(
-        ErrorName::ShuttingDown,
-        "The daemon is stopping.",
-        "Start it again, and repeat this.",
-    )
-    .retryable()
 }

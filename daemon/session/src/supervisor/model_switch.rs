@@ -10,7 +10,8 @@ use proto::{ErrorName, Failure, Stamp};
 use crate::actor::handle::SessionHandle;
 use crate::assembly::setup::{Effort, Setup};
 use crate::context::forecast;
-use crate::supervisor::{Supervisor, blocking};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
 
 /// Who is to be asked, as the log notes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,9 +10,10 @@ use proto::state::State;
 use proto::{Failure, Stamp};
 
 use crate::actor::departure::Urge;
+use crate::supervisor::Supervisor;
 use crate::supervisor::delete::{Removed, works};
 use crate::supervisor::listing::index_failure;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 

@@ -2,49 +2,32 @@
 //! writes again, a directory or a provider that is back.
 
 use std::path::Path;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use proto::record::SessionCreated;
 use proto::{Body, Failure, SessionId};
 use store::log::{Renewed, renew};
 use tokio::sync::watch;
 
-use crate::actor::handle::{Seen, SessionHandle};
+use crate::actor::handle::{Reopen, Seen, SessionHandle};
 use crate::journal::{Cause, Closed};
+use crate::supervisor::Supervisor;
 use crate::supervisor::eviction::leave;
 use crate::supervisor::slots::Left;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
 /// The first wait before a failed disk is tried again; doubles each time.
 const WAIT_MIN: Duration = Duration::from_secs(2);
 const WAIT_MAX: Duration = Duration::from_secs(60);
 /// At most one attempt in this time, however many clients ask for it.
 const BETWEEN: Duration = Duration::from_secs(1);
-/// How long a client waits for an attempt. It goes on without the client.
-const PATIENCE: Duration = Duration::from_secs(5);
 
-impl SessionHandle {
-    /// This session, or where it is closed and can be mended now, its new life.
-    pub(crate) async fn mended(&self) -> Self {
-        if self.closed().is_none_or(|closed| !closed.mendable()) {
-            return self.clone();
-        }
-        let Some(supervisor) = self.shared.supervisor.upgrade() else {
-            return self.clone();
-        };
-        let old = self.clone();
-        // In a task of its own: half a mending would be worse than none.
-        let mending = tokio::spawn(async move { supervisor.mend(&old).await });
-        match tokio::time::timeout(PATIENCE, mending).await {
-            Ok(Ok(Some(handle))) => handle,
-            Ok(Ok(None) | Err(_)) | Err(_) => self.clone(),
-        }
-    }
-
-    /// Why it can only be read, where that is so.
-    pub(crate) fn closed(&self) -> Option<Closed> {
-        self.shared.seen.borrow().closed.clone()
+impl Reopen for Supervisor {
+    fn reopen(self: Arc<Self>, old: SessionHandle) -> BoxFuture<'static, Option<SessionHandle>> {
+        async move { self.mend(&old).await }.boxed()
     }
 }
 
@@ -134,7 +117,7 @@ impl Supervisor {
                 }
             }
             (Cause::Provider, _) => {
-                let assembly = std::sync::Arc::clone(&self.ground.assembly);
+                let assembly = Arc::clone(&self.ground.assembly);
                 let looked = blocking(move || {
                     let created = first_record(&dir)?;
                     assembly.resume(&created).unusable.map_or(Ok(()), Err)

@@ -17,7 +17,8 @@ use proto::{Body, ErrorName, Failure, Record, Seq};
 use store::format::decode;
 use store::home::Home;
 
-use crate::supervisor::{Supervisor, blocking};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
 
 /// Hits where the caller does not say.
 const LIMIT: u64 = 50;

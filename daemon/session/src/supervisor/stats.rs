@@ -23,8 +23,9 @@ use store::home::Home;
 
 pub(crate) use self::counting::close_books;
 use self::counting::count;
+use crate::supervisor::Supervisor;
 use crate::supervisor::listing::index_failure;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
 /// Sessions of an answer.
 const SESSIONS_MAX: usize = 100;

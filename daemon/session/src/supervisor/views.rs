@@ -13,7 +13,8 @@ use turn::Facts;
 
 use crate::actor::inspection::Files;
 use crate::history::steps::{Steps, Wanted};
-use crate::supervisor::{Supervisor, blocking};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
 
 mod cache;
 

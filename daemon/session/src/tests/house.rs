@@ -215,9 +215,9 @@ impl Scripted {
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
-            confine: crate::Confine {
-                demand: crate::Demand::Off,
-                ..crate::Confine::default()
+            confine: crate::SandboxSettings {
+                demand: crate::SandboxDemand::Off,
+                ..crate::SandboxSettings::default()
             },
             recover: None,
             trusted: true,
@@ -374,7 +374,7 @@ pub fn begin_with(
         supervisor: std::sync::Weak::new(),
         ledger: Arc::new(crate::request::budget::Ledger::new(
             Arc::clone(&script) as Arc<dyn Assembly>,
-            std::sync::Weak::new(),
+            std::sync::Weak::<crate::Supervisor>::new(),
         )),
     };
     let setup = script.setup();

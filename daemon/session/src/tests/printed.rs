@@ -3,12 +3,13 @@
 use contract::tool::Progress as _;
 use tokio::sync::mpsc::unbounded_channel;
 
+use crate::actor::inbox::call_reporter;
 use crate::calls::call::Printed;
 
 #[test]
 fn offsets_are_right_also_behind_what_was_dropped() {
     let (happened, mut told) = unbounded_channel();
-    let printed = Printed::new(happened);
+    let printed = Printed::new(call_reporter(&happened));
     printed.output("one ");
     printed.output("two");
     assert!(

@@ -134,9 +134,9 @@ impl Outside {
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
-            confine: crate::Confine {
-                demand: crate::Demand::Off,
-                ..crate::Confine::default()
+            confine: crate::SandboxSettings {
+                demand: crate::SandboxDemand::Off,
+                ..crate::SandboxSettings::default()
             },
             recover: None,
             trusted: true,

@@ -3,14 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use contract::tool::Progress;
-use tokio::sync::mpsc::UnboundedSender;
 
-use crate::actor::inbox::Happened;
+use crate::calls::events::CallEvent;
+use crate::reporter::Reporter;
 
 /// What a running call has printed since it was looked at last.
 pub struct Printed {
     state: Mutex<Fresh>,
-    happened: UnboundedSender<Happened>,
+    reporter: Reporter<CallEvent>,
 }
 
 #[derive(Default)]
@@ -26,10 +26,10 @@ struct Fresh {
 const PRINTED_MAX: usize = 64 * 1024;
 
 impl Printed {
-    pub fn new(happened: UnboundedSender<Happened>) -> Self {
+    pub fn new(reporter: Reporter<CallEvent>) -> Self {
         Self {
             state: Mutex::default(),
-            happened,
+            reporter,
         }
     }
 
@@ -54,7 +54,7 @@ impl Progress for Printed {
         fresh.text.push_str(text);
         drop(fresh);
         if first {
-            let _ = self.happened.send(Happened::Output);
+            self.reporter.report(CallEvent::Printed);
         }
     }
 }

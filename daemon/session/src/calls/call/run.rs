@@ -13,14 +13,14 @@ use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, ToolCall};
 use proto::record::Changed;
 use serde_json::{Map, Value};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::{Bench, Printed, Ready, Stop};
-use crate::actor::inbox::Happened;
 use crate::calls::checkpoint::{Keeper, Watched};
+use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::{Asker, Seen};
+use crate::reporter::Reporter;
 
 /// A call that runs in a task of its own.
 struct Run {
@@ -34,7 +34,7 @@ struct Run {
     notes: Notes,
     /// The hooks that are asked behind it.
     after: Option<After>,
-    happened: UnboundedSender<Happened>,
+    reporter: Reporter<CallEvent>,
 }
 
 /// Hooks behind a call: what they are told, and what stops them.
@@ -45,7 +45,7 @@ struct After {
 }
 
 impl Bench {
-    /// Starts a call. Its end comes back as `Happened::CallEnded`, also where the tool panics.
+    /// Starts a call. Its end comes back as `CallEvent::Ended`, also where the tool panics.
     pub fn start(
         &self,
         call: &ToolCall,
@@ -53,7 +53,7 @@ impl Bench {
         printed: &Arc<Printed>,
         stop: &Arc<Stop>,
         asker: Option<Asker>,
-        happened: UnboundedSender<Happened>,
+        reporter: Reporter<CallEvent>,
     ) -> Option<tokio::task::AbortHandle> {
         let tool = Arc::clone(self.tools.get(ready.tool.as_str())?);
         let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, &ready.tool));
@@ -80,7 +80,7 @@ impl Bench {
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
             after,
-            happened,
+            reporter,
         };
         Some(tokio::spawn(run.finish()).abort_handle())
     }
@@ -97,7 +97,7 @@ impl Run {
             keeper,
             notes,
             after,
-            happened,
+            reporter,
         } = self;
         // What others change while it runs cannot be told from what it does itself.
         let changes = matches!(tool.spec().family, Family::Bash | Family::Edit);
@@ -113,23 +113,23 @@ impl Run {
             take_in(&mut outcome.changed, looked(&keeper, &watched).await);
         }
         if changes && notes.absorb().await {
-            let _ = happened.send(Happened::FilesChanged);
+            reporter.report(CallEvent::FilesChanged);
         }
         let mut told: Vec<String> = note.into_iter().collect();
         if !told.is_empty() {
-            let _ = happened.send(Happened::FilesChanged);
+            reporter.report(CallEvent::FilesChanged);
         }
         if let Some(finished) = asked_behind(after, &outcome).await {
             // What a hook has made of the files belongs to the call where it is taken back, and the model is
             // told of it: it knows them as they were before.
             take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
             told.extend(notes.of_others().await);
-            let _ = happened.send(Happened::HooksRan(finished));
+            reporter.report(CallEvent::HooksRan(finished));
         }
         for note in told {
             outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
         }
-        let _ = happened.send(Happened::CallEnded {
+        reporter.report(CallEvent::Ended {
             call,
             outcome: Box::new(outcome),
             duration_ms,

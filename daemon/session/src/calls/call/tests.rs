@@ -197,9 +197,9 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         user_home: home,
         trusted: true,
         masked: Vec::new(),
-        confine: Confine {
-            demand: crate::Demand::Off,
-            ..Confine::default()
+        confine: SandboxSettings {
+            demand: crate::SandboxDemand::Off,
+            ..SandboxSettings::default()
         },
         notes: Notes::new(Arc::new(NoSessions::default()), Arc::new(())),
     }
@@ -381,7 +381,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
         family: Family::Edit,
         read_only: false,
     };
-    let shown = crate::calls::repair::shown(&spec).schema;
+    let shown = crate::assembly::tool_repair::shown(&spec).schema;
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["user.profile.name", "mail"]);
 
@@ -389,7 +389,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
     let top = dir.path().canonicalize().unwrap();
     let mut bench = bench(&top);
     let tool: Arc<dyn Tool> = Arc::new(Unrun(spec, None, Vec::new()));
-    bench.flat = crate::calls::repair::flat(&[Arc::clone(&tool)]);
+    bench.flat = crate::assembly::tool_repair::flat(&[Arc::clone(&tool)]);
     bench.tools.insert("invite", tool);
     let nested = serde_json::json!({"mail": "m", "user": {"profile": {"name": "ann"}}});
     for arguments in [

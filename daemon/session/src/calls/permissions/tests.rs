@@ -11,7 +11,7 @@ use serde_json::json;
 use turn::Judgement;
 
 use super::*;
-use crate::Demand;
+use crate::SandboxDemand;
 use crate::calls::call::Kept;
 use crate::calls::call::tests::{DENY_READ, NoSessions, Unrun, bench};
 
@@ -27,7 +27,7 @@ fn spec(name: &'static str, family: Family, read_only: bool) -> ToolSpec {
 }
 
 /// A project with tools of each family; `altered`: what its shell has changed.
-fn furnished(top: &Path, demand: Demand, altered: &[String]) -> Bench {
+fn furnished(top: &Path, demand: SandboxDemand, altered: &[String]) -> Bench {
     let mut bench = bench(top);
     bench.confine.demand = demand;
     bench.masked = vec![bench.user_home.join(".reasonix")];
@@ -226,7 +226,11 @@ fn what_is_explained_is_what_is_judged() {
     let top = dir.path().canonicalize().unwrap();
     let mut differ = Vec::new();
     let mut seen = BTreeSet::new();
-    for demand in [Demand::Off, Demand::Warn, Demand::Enforce] {
+    for demand in [
+        SandboxDemand::Off,
+        SandboxDemand::Warn,
+        SandboxDemand::Enforce,
+    ] {
         for altered in [Vec::new(), vec!["PATH".to_owned()]] {
             let scene = top.join(format!("{demand:?}{}", altered.len()));
             std::fs::create_dir(&scene).unwrap();
@@ -274,7 +278,7 @@ fn what_is_explained_is_what_is_judged() {
 fn where_no_session_is_the_temporary_directories_of_others_are_closed_as_in_one() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let bench = furnished(&top, Demand::Warn, &[]);
+    let bench = furnished(&top, SandboxDemand::Warn, &[]);
     let temp = top.join("temporary");
     std::fs::create_dir_all(temp.join("3")).unwrap();
     std::fs::write(temp.join("3/x"), "x").unwrap();

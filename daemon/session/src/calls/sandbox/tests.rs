@@ -10,7 +10,7 @@ use super::*;
 struct Scene {
     top: tempfile::TempDir,
     workspace: Workspace,
-    confine: Confine,
+    confine: SandboxSettings,
 }
 
 fn scene(with_temp: bool) -> Scene {
@@ -33,7 +33,7 @@ fn scene(with_temp: bool) -> Scene {
     Scene {
         top,
         workspace,
-        confine: Confine::default(),
+        confine: SandboxSettings::default(),
     }
 }
 
@@ -164,9 +164,9 @@ fn repositories_that_were_not_looked_for_are_a_leak() {
 #[test]
 fn without_a_layer_it_is_for_a_person_to_say() {
     for (demand, unconfined) in [
-        (Demand::Enforce, true),
-        (Demand::Warn, false),
-        (Demand::Off, false),
+        (SandboxDemand::Enforce, true),
+        (SandboxDemand::Warn, false),
+        (SandboxDemand::Off, false),
     ] {
         let mut scene = scene(true);
         scene.confine.demand = demand;
@@ -178,7 +178,11 @@ fn without_a_layer_it_is_for_a_person_to_say() {
         );
         assert_eq!(held.strength, Strength::None);
         let partial = scene.held(Strength::Partial, &[]);
-        assert_eq!(partial.walls.is_some(), demand != Demand::Off, "{demand:?}");
+        assert_eq!(
+            partial.walls.is_some(),
+            demand != SandboxDemand::Off,
+            "{demand:?}"
+        );
     }
     let homeless = scene(false).held(Strength::Full, &[]);
     assert!(homeless.walls.is_none() && homeless.unconfined.is_some());
@@ -194,7 +198,7 @@ fn a_temporary_directory_that_was_cleared_away_is_made_again() {
 
 #[test]
 fn caches_go_into_the_temporary_directory_unless_the_person_has_others() {
-    let mut confine = Confine::default();
+    let mut confine = SandboxSettings::default();
     let given = vec![
         ("TMPDIR".to_owned(), "/elsewhere".to_owned()),
         ("GOCACHE".to_owned(), "/mine".to_owned()),

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use proto::{Failure, Seq, SessionId, Stamp};
 use store::books;
 use store::catalog::{Catalog, CatalogError};
@@ -12,21 +14,21 @@ use store::home::Home;
 use super::counting::created;
 use super::{count_new, there};
 use crate::context::first_message as opening;
-use crate::request::budget::{Past, spent};
+use crate::request::budget::{Past, PastUsage, spent};
+use crate::supervisor::Supervisor;
 use crate::supervisor::listing::index_failure;
-use crate::supervisor::{Supervisor, blocking};
+use crate::tasks::blocking;
 
-impl Supervisor {
-    /// What all sessions used since this moment, the beginning of a quarter of an hour.
-    ///
-    /// # Errors
-    /// `storage`: catalog or books cannot be read.
-    pub(crate) async fn used_since(&self, since: Stamp) -> Result<Past, Failure> {
-        let live = self.reached().await;
-        let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
-        let user_home = self.ground.assembly.user_home();
-        let read = blocking(move || read(&home, &catalog, &live, since, &user_home));
-        read.await?.map_err(|error| index_failure(&error))
+impl PastUsage for Supervisor {
+    fn used_since(self: Arc<Self>, since: Stamp) -> BoxFuture<'static, Result<Past, Failure>> {
+        async move {
+            let live = self.reached().await;
+            let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
+            let user_home = self.ground.assembly.user_home();
+            let read = blocking(move || read(&home, &catalog, &live, since, &user_home));
+            read.await?.map_err(|error| index_failure(&error))
+        }
+        .boxed()
     }
 }
 

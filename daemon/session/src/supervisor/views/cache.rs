@@ -15,7 +15,8 @@ use crate::context::prefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements as base;
-use crate::supervisor::{Supervisor, blocking};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
 
 /// What the log of a session says of its prefix, and of the requests that began with it.
 struct Frozen {

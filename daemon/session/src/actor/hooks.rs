@@ -1,0 +1,144 @@
+//! Where the actor asks its hooks. It never waits for one: what a chain came to comes back as a message.
+
+use std::sync::Arc;
+
+use hooks::{Hooks, What};
+use proto::Body;
+use proto::CallId;
+use proto::hook::{HookEvent, HookFinished};
+use proto::item::ToolCall;
+use proto::params::hook::ListOutput;
+use proto::state::WaitingFor;
+use tokio_util::sync::CancellationToken;
+use turn::Input;
+
+use crate::actor::Actor;
+use crate::actor::inbox::{Happened, Reply, call_reporter};
+use crate::calls::events::CallEvent;
+use crate::calls::hooks::Asker;
+
+impl Actor {
+    /// What it takes to ask hooks about this event now. `None`: no hook is for it.
+    pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
+        self.hooks.asker(event, self.id, &self.bench)
+    }
+
+    /// The same for a call that is to be judged. `None` also if hooks have let it through already.
+    pub(crate) fn asker_before(&mut self, call: &ToolCall) -> Option<(Asker, CancellationToken)> {
+        let asker = self.asker(HookEvent::PreToolUse)?;
+        if self.hooks.has_passed(&call.id) {
+            return None;
+        }
+        let stop = self.ended.child_token();
+        self.hooks.begin_judging(call.id.clone(), stop.clone());
+        Some((asker, stop))
+    }
+
+    /// A call was judged, after hooks had spoken about it.
+    pub(crate) fn hooks_before(&mut self, call: &CallId, finished: Vec<HookFinished>) {
+        self.hooks.end_judging(call, &finished);
+        self.tell_hooks(finished);
+    }
+
+    /// Stops hooks of a call that nobody wants judged any more, and forgets those of a turn that is over.
+    pub(crate) fn drop_hooks(&mut self) {
+        self.hooks
+            .drop_unwanted(self.machine.judging(), self.machine.is_idle());
+    }
+
+    /// Logs what hooks came to.
+    pub(crate) fn tell_hooks(&mut self, finished: Vec<HookFinished>) {
+        for finished in finished {
+            self.hooks.note_run(&finished);
+            // Behind the mark of a hand-over nothing is said: it must stay the last word.
+            if self.journal.failed.is_some() || self.machine.facts().suspended {
+                continue;
+            }
+            let now = self.now();
+            let effects = self.machine.record(Body::HookFinished(finished), now);
+            self.perform(effects);
+        }
+    }
+
+    /// Tells of the end of a turn. What comes of it comes back in any case.
+    pub(crate) fn tell_end(&mut self) {
+        let facts = self.machine.facts();
+        let (turn, ended) = (facts.turns, facts.ended.clone());
+        let (asker, stop) = (self.asker(HookEvent::Stop), self.ended.child_token());
+        self.hooks.begin_turn_end(stop.clone());
+        let happened = self.happened.clone();
+        tokio::spawn(async move {
+            let mut finished = Vec::new();
+            if let (Some(asker), Some(ended)) = (asker, ended) {
+                let outcome = serde_json::to_value(ended.outcome).unwrap_or_default();
+                let what = What::Stop {
+                    last_text: &ended.text,
+                    turn,
+                    outcome: outcome.as_str().unwrap_or_default(),
+                };
+                let chain = asker.ask(what, &stop).await.unwrap_or_default();
+                finished = chain.finished;
+            }
+            let _ = happened.send(Happened::EndTold(finished));
+        });
+    }
+
+    pub(crate) fn stop_telling(&mut self) {
+        self.hooks.stop_turn_end();
+    }
+
+    pub(crate) fn end_told(&mut self, finished: Vec<HookFinished>) {
+        self.hooks.end_turn_end();
+        self.tell_hooks(finished);
+        self.step(Input::EndTold);
+    }
+
+    /// Tells who wants to know that the session waits for a person. Nothing waits for that.
+    pub(crate) fn notify(&self, body: &Body) {
+        let (message, kind) = match body {
+            Body::ApprovalRequested(question) => (
+                format!("May `{}` run: {}?", question.tool, question.subject),
+                "approval",
+            ),
+            Body::QuestionAsked(_) => ("The model has a question.".to_owned(), "question"),
+            Body::PlanProposed(_) => ("The model proposes a plan.".to_owned(), "plan"),
+            Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials) => (
+                "A key for the provider is missing.".to_owned(),
+                "credentials",
+            ),
+            _ => return,
+        };
+        let Some(asker) = self.asker(HookEvent::Notification) else {
+            return;
+        };
+        let (stop, reporter) = (self.ended.child_token(), call_reporter(&self.happened));
+        tokio::spawn(async move {
+            let what = What::Waits {
+                message: &message,
+                kind,
+            };
+            if let Some(chain) = asker.ask(what, &stop).await {
+                reporter.report(CallEvent::HooksRan(chain.finished));
+            }
+        });
+    }
+
+    /// Reads the settings again, beside the actor.
+    pub(crate) fn reload_hooks(&mut self, reply: Reply<ListOutput>) {
+        let assembly = Arc::clone(&self.assembly);
+        let cwd = self.bench.workspace.cwd().to_path_buf();
+        let happened = self.happened.clone();
+        tokio::task::spawn_blocking(move || {
+            let read = Box::new(assembly.hooks(&cwd));
+            let _ = happened.send(Happened::HooksRead { read, reply });
+        });
+    }
+
+    /// They count from now on: for what is asked next, not for what is under way.
+    pub(crate) fn hooks_read(&mut self, read: Hooks, reply: Reply<ListOutput>) {
+        self.hooks.replace(read);
+        self.machine.tell_ends(self.hooks.any(HookEvent::Stop));
+        let _ = reply.send(Ok(self.hooks.list()));
+        self.ask_gate();
+    }
+}

@@ -1,0 +1,168 @@
+//! Prompts that wait until their hooks have let them through. Those that came later wait too: prompts enter in the
+//! order in which they came.
+
+use std::collections::VecDeque;
+
+use hooks::{Chain, What};
+use proto::hook::HookEvent;
+use proto::params::session::{PromptOutput, QueueOutput, When};
+use proto::record::PromptQueued;
+use proto::{ErrorName, Failure};
+use tokio_util::sync::CancellationToken;
+use turn::StopReason;
+use turn::facts::{content_of_edit, content_of_prompt};
+
+use crate::actor::Actor;
+use crate::actor::inbox::{Happened, Reply};
+use crate::actor::queue::Edit;
+use crate::actor::replies::refuse;
+use crate::calls::hooks::refused;
+
+/// Prompts that their hooks have not let through yet.
+#[derive(Default)]
+pub(crate) struct PromptGate {
+    waiting: VecDeque<Gated>,
+    /// The hooks of the first are under way.
+    asking: Option<CancellationToken>,
+}
+
+/// What enters a session as words of a person.
+pub enum Gated {
+    Prompt {
+        prompt: PromptQueued,
+        when: When,
+        /// What the model is told beside it.
+        note: Option<String>,
+        reply: Reply<PromptOutput>,
+    },
+    Edit {
+        edit: Edit,
+        reply: Reply<QueueOutput>,
+    },
+}
+
+impl Gated {
+    fn text(&self) -> &str {
+        match self {
+            Self::Prompt { prompt, .. } => &prompt.text,
+            Self::Edit { edit, .. } => &edit.text,
+        }
+    }
+
+    fn refuse(self, failure: Failure) {
+        match self {
+            Self::Prompt { reply, .. } => refuse(reply, failure),
+            Self::Edit { reply, .. } => refuse(reply, failure),
+        }
+    }
+}
+
+impl Actor {
+    /// Takes in a prompt, or an edit of one: at once where no hook is for it.
+    pub(crate) fn gate(&mut self, gated: Gated) {
+        if self.gate.waiting.is_empty() && !self.hooks.any(HookEvent::UserPromptSubmit) {
+            return self.admit(gated);
+        }
+        self.gate.waiting.push_back(gated);
+        self.ask_gate();
+    }
+
+    /// Asks about the first that waits, where that is not under way.
+    pub(crate) fn ask_gate(&mut self) {
+        while self.gate.asking.is_none() {
+            let Some(first) = self.gate.waiting.front() else {
+                return;
+            };
+            let asker = self.asker(HookEvent::UserPromptSubmit);
+            // What is refused anyway, or a repeat, is answered without asking.
+            let plain = self.refusal().is_some() || self.is_repeat(first);
+            let (Some(asker), false) = (asker, plain) else {
+                if let Some(first) = self.gate.waiting.pop_front() {
+                    self.admit(first);
+                }
+                continue;
+            };
+            let text = first.text().to_owned();
+            let (stop, happened) = (self.ended.child_token(), self.happened.clone());
+            self.gate.asking = Some(stop.clone());
+            tokio::spawn(async move {
+                let chain = asker.ask(What::Prompt { text: &text }, &stop).await;
+                // Where it was stopped, what waited has been answered.
+                if let Some(chain) = chain {
+                    let _ = happened.send(Happened::PromptAsked(chain));
+                }
+            });
+        }
+    }
+
+    fn is_repeat(&self, gated: &Gated) -> bool {
+        let (id, content) = match gated {
+            Gated::Prompt { prompt, .. } => (
+                prompt.request_id,
+                content_of_prompt(&prompt.text, prompt.steer),
+            ),
+            Gated::Edit { edit, .. } => (
+                edit.request_id,
+                content_of_edit(edit.prompt_id, &edit.text, edit.steer.unwrap_or_default()),
+            ),
+        };
+        self.repeated(id, &content).is_some()
+    }
+
+    /// Hooks have spoken about the first prompt that waits.
+    pub(crate) fn prompt_asked(&mut self, chain: Chain) {
+        if self.gate.asking.take().is_none() {
+            return;
+        }
+        let failure = refused(&chain);
+        self.tell_hooks(chain.finished);
+        match (self.gate.waiting.pop_front(), failure) {
+            (Some(gated), Some(failure)) => gated.refuse(failure),
+            (Some(gated), None) => self.admit(gated),
+            (None, _) => {}
+        }
+        self.ask_gate();
+    }
+
+    fn admit(&mut self, gated: Gated) {
+        match gated {
+            Gated::Prompt {
+                prompt,
+                when,
+                note,
+                reply,
+            } => {
+                if let Some(note) = note {
+                    self.machine.add_note(&note);
+                }
+                self.prompt(prompt, when, reply);
+            }
+            Gated::Edit { edit, reply } => self.edit(edit, reply),
+        }
+    }
+
+    /// Whether prompts wait for their hooks.
+    pub(crate) fn has_gated(&self) -> bool {
+        !self.gate.waiting.is_empty()
+    }
+
+    /// Refuses what waits for its hooks, and stops those. A mere interrupt is for the turn, where one is under way.
+    /// Whether there was anything.
+    pub(crate) fn refuse_gated(&mut self, reason: StopReason) -> bool {
+        let for_the_turn = reason == StopReason::User && !self.machine.is_idle();
+        if for_the_turn || !self.has_gated() {
+            return false;
+        }
+        if let Some(stop) = self.gate.asking.take() {
+            stop.cancel();
+        }
+        for gated in std::mem::take(&mut self.gate.waiting) {
+            gated.refuse(Failure::new(
+                ErrorName::Blocked,
+                "It was interrupted while its hooks ran: the prompt was not sent.",
+                "Send it again.",
+            ));
+        }
+        true
+    }
+}

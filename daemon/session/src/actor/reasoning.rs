@@ -1,0 +1,117 @@
+//! Reasoning extraction in the actor: it starts requests beside the turn, and logs what they found and used.
+
+use std::sync::Arc;
+
+use proto::record::{Level, Notice, ReasoningHarvested};
+use proto::{Body, ItemId};
+
+use crate::actor::Actor;
+use crate::actor::inbox::Happened;
+use crate::request::reasoning::{Aide, Around, Purse};
+use crate::request::side_requests::Books;
+
+impl Actor {
+    /// Around an answer of this session.
+    pub(crate) fn around(&self, item: ItemId) -> Around {
+        let settings = &self.machine.facts().settings;
+        let open = self.machine.facts().open.as_ref();
+        Around {
+            assembly: Arc::clone(&self.assembly),
+            cwd: self.bench.workspace.cwd().to_path_buf(),
+            model: format!("{}/{}", settings.provider, settings.model),
+            keys: Arc::clone(&self.keys),
+            ground: self.ground(),
+            item,
+            step: open.map_or(0, |open| open.steps + 1),
+            purse: Purse {
+                seat: self.budget.clone(),
+                ran_ms: self.ran_ms(),
+                expected: self.expected(),
+            },
+        }
+    }
+
+    /// Begins the harvest of an answer, where that is wanted and there is anything to be harvested.
+    pub(crate) fn begin_harvest(&mut self, around: Around, trace: String) {
+        let goes_on = self.closing.is_empty() && !self.leaving && self.journal.failed.is_none();
+        if !goes_on || !turn::harvest::is_worth(&trace) {
+            return;
+        }
+        let (number, books, cancel) = self.harvests.start();
+        let happened = self.happened.clone();
+        tokio::spawn(async move {
+            let harvesting = async {
+                let aide = Aide::find(around).await?;
+                aide.harvest(&trace, (&books, 0)).await
+            };
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                found = harvesting => {
+                    // The actor may have ended.
+                    let _ = happened.send(Happened::Harvested { number, found });
+                }
+            }
+        });
+    }
+
+    /// A harvest has come to its end.
+    pub(crate) fn harvested(&mut self, number: u64, found: Result<ReasoningHarvested, String>) {
+        let Some(books) = self.harvests.finish(number) else {
+            return;
+        };
+        self.note_spent(&books);
+        match found {
+            Ok(found) => self.note(Body::ReasoningHarvested(found)),
+            Err(why) if self.harvests.is_first_failure() => {
+                self.note(Body::Notice(Notice {
+                    level: Level::Info,
+                    text: format!(
+                        "The reasoning could not be harvested: {why}. This is said once; the session goes on."
+                    ),
+                }));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Drops the harvests under way. What they are known to have taken counts.
+    pub(crate) fn drop_harvests(&mut self) {
+        for books in self.harvests.stop_all() {
+            self.note_spent(&books);
+        }
+    }
+
+    /// Puts what requests beside the conversation took into the log.
+    pub(crate) fn note_spent(&mut self, books: &Books) {
+        for usage in books.take() {
+            let told = self.weighed_beside(&usage);
+            self.note(Body::Usage(usage));
+            for text in told {
+                let level = Level::Warning;
+                self.note(Body::Notice(Notice { level, text }));
+            }
+        }
+    }
+
+    /// Puts what samples of the request in flight have taken so far into the log.
+    pub(crate) fn note_samples(&mut self) {
+        let Some(gather) = &self.gather else { return };
+        let Some(books) = gather.beside.clone() else {
+            return;
+        };
+        if gather.answer.reported.is_some() {
+            books.leave_out(gather.won);
+        }
+        self.note_spent(&books);
+    }
+
+    /// Appends a record that changes nothing in the turn.
+    pub(crate) fn note(&mut self, body: Body) {
+        if self.journal.failed.is_some() {
+            return;
+        }
+        let now = self.now();
+        let effects = self.machine.record(body, now);
+        self.perform(effects);
+    }
+}

@@ -1,0 +1,354 @@
+//! Going back: what an earlier turn left, of the conversation, of the files, or of both; and taking that back.
+//!
+//! The actor says where to and lets no turn start meanwhile. The files are a task's work (`restore`), on a thread that
+//! may block; its end comes back to the actor, who writes the record.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
+use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewound};
+use proto::{ErrorName, Failure, Seq};
+use tokio::sync::mpsc::UnboundedSender;
+use turn::Input;
+use turn::facts::{Mark, content_of_rewind};
+
+use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
+use crate::actor::inbox::{Command, Happened, Reply};
+use crate::actor::replies::refuse;
+use crate::calls::call::Bench;
+use crate::calls::checkpoint::Checkpoint;
+use crate::context::first_message as opening;
+use crate::history::rewind::aim::{Aim, aim};
+use crate::history::rewind::broken::Broken;
+use crate::history::rewind::past::{self, Past};
+use crate::history::rewind::restore;
+use crate::tasks::{blocking, panicked};
+
+/// What the actor says to a wish to go back.
+pub enum Begun {
+    /// It was done before, under the same request id.
+    Done { turns: u64, turn: u64, seq: Seq },
+    /// The session waits until it is told what came of it.
+    Go(Box<Going>),
+}
+
+/// Where to, and with what.
+pub struct Going {
+    aim: Aim,
+    /// Rewinds that broke off: their checkpoints.
+    broken_off: Vec<Seq>,
+    bench: Arc<Bench>,
+    created: Option<SessionCreated>,
+    /// `None`: nothing is to be done, only told.
+    happened: Option<Waiting>,
+    by: String,
+    params: RewindParams,
+}
+
+/// The session waits for the end of a rewind: whatever becomes of who works at it, it is told.
+struct Waiting {
+    happened: UnboundedSender<Happened>,
+    told: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.told {
+            // The actor may be gone: then nobody waits.
+            let _ = self.happened.send(Happened::NotRewound);
+        }
+    }
+}
+
+/// A rewind that has come to its end.
+pub struct Rewound {
+    record: SessionRewound,
+    /// What stands before the words of a first message, should the next one be that.
+    context: String,
+    output: RewindOutput,
+    reply: Reply<RewindOutput>,
+}
+
+/// What the list of checkpoints is made from.
+pub struct Marks {
+    marks: Vec<Mark>,
+    undo: bool,
+    bench: Arc<Bench>,
+}
+
+impl Actor {
+    /// Says where a wish to go back leads, and lets no turn start until that is over.
+    pub(crate) fn begin_rewind(&mut self, params: RewindParams, by: String, reply: Reply<Begun>) {
+        let to_turn = params.to_turn.filter(|_| !params.undo);
+        let content = content_of_rewind(to_turn, params.what);
+        match self.repeated(params.request_id, &content) {
+            Some(Ok(done)) => {
+                let facts = self.machine.facts();
+                let (turns, turn) = (facts.turns_of(done.seq), facts.shown_turn());
+                let seq = done.seq;
+                return self.reply_when(seq, reply, Begun::Done { turns, turn, seq });
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        let aim = match self.refusal() {
+            Some(failure) => Err(failure),
+            None => aim(self.machine.facts(), &params),
+        };
+        let aim = match aim.and_then(|aim| self.at_rest(&aim, &params).map(|()| aim)) {
+            Ok(aim) => aim,
+            Err(failure) => return refuse(reply, failure),
+        };
+        if !params.dry_run {
+            self.step(Input::Rewind);
+        }
+        let facts = self.machine.facts();
+        let going = Going {
+            aim,
+            broken_off: facts.broken_off.iter().map(|broken| broken.seq).collect(),
+            bench: Arc::clone(&self.bench),
+            created: facts.created.clone(),
+            happened: (!params.dry_run).then(|| Waiting {
+                happened: self.happened.clone(),
+                told: false,
+            }),
+            by,
+            params,
+        };
+        // What it reads in the log is there then.
+        let seq = facts.seq;
+        self.reply_when(seq, reply, Begun::Go(Box::new(going)));
+    }
+
+    fn at_rest(&self, aim: &Aim, params: &RewindParams) -> Result<(), Failure> {
+        if !self.machine.is_idle() {
+            return Err(Failure::new(
+                ErrorName::Busy,
+                "A turn is running.",
+                "Interrupt it first, or wait for its end.",
+            )
+            .retryable());
+        }
+        let running = self.machine.facts().children.keys().next();
+        let files = aim.what != What::Conversation && !params.dry_run;
+        match running.filter(|_| files) {
+            Some(pid) => Err(Failure::new(
+                ErrorName::Busy,
+                "A command in the background may still be changing files.",
+                format!("End it first: `reasonix kill {pid}`; or rewind the conversation alone."),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps what stands at the places that a rewind is about to change. Answers when that is on disk.
+    pub(crate) fn keep_for_rewind(
+        &mut self,
+        kept: Checkpoint,
+        undoes: Option<Seq>,
+        reply: Reply<()>,
+    ) {
+        if let Some(refusal) = self.refusal() {
+            return refuse(reply, refusal);
+        }
+        self.rewind_own = kept.own;
+        let record = CheckpointCreated {
+            call: None,
+            ..kept.record
+        };
+        let now = self.now();
+        let effects = self.machine.keep_for_rewind(record, undoes, now);
+        let seq = self.machine.facts().seq;
+        self.perform(effects);
+        self.reply_when(seq, reply, ());
+    }
+
+    /// The files are as they are to be: the record of it.
+    pub(crate) fn rewound(&mut self, rewound: Rewound) {
+        let Rewound {
+            record,
+            context,
+            mut output,
+            reply,
+        } = rewound;
+        if !self.machine.is_rewinding() {
+            // Only where the log has failed meanwhile.
+            return refuse(reply, self.refusal().unwrap_or_else(unwritten));
+        }
+        if record.shown.is_some() {
+            // Taken only by a message that is the first again.
+            self.machine.set_context(context);
+        }
+        let seq = self.machine.facts().seq.next();
+        output.seq = Some(seq);
+        self.step(Input::Rewound(record));
+        self.reply_when(seq, reply, output);
+    }
+
+    pub(crate) fn marks(&self) -> Marks {
+        let facts = self.machine.facts();
+        Marks {
+            marks: facts.marks.clone(),
+            undo: facts.undoable().is_some() || !facts.broken_off.is_empty(),
+            bench: Arc::clone(&self.bench),
+        }
+    }
+}
+
+fn unwritten() -> Failure {
+    Failure::new(ErrorName::Storage, "It could not be written.", "")
+}
+
+impl SessionHandle {
+    /// Goes back to the end of a turn, or takes the newest rewind back. Answers when that is on disk. Comes to its end
+    /// also when nobody waits for it any more.
+    ///
+    /// # Errors
+    /// `busy`, `not_found`, `invalid_params`, `request_id_reused`, `storage`.
+    pub async fn rewind(&self, params: RewindParams, by: String) -> Result<RewindOutput, Failure> {
+        let handle = self.clone();
+        let work = tokio::spawn(async move {
+            let begun = handle
+                .ask(|reply| Command::Rewind { params, by, reply })
+                .await?;
+            handle.rewinding(begun).await
+        });
+        work.await.map_err(panicked)?
+    }
+
+    async fn rewinding(&self, begun: Begun) -> Result<RewindOutput, Failure> {
+        match begun {
+            Begun::Done { turns, turn, seq } => {
+                let dir = self.ask(|reply| Command::Marks { reply }).await?;
+                let dir = dir.bench.keeper.dir().to_owned();
+                let record = blocking(move || past::rewound_at(&dir, seq)).await??;
+                Ok(RewindOutput {
+                    seq: Some(seq),
+                    turn,
+                    turns,
+                    files: record.files,
+                    notes: Vec::new(),
+                })
+            }
+            Begun::Go(going) => {
+                let handle = self.clone();
+                blocking(move || going.go(&handle)).await?
+            }
+        }
+    }
+
+    /// The turns that can be gone back to.
+    ///
+    /// # Errors
+    /// `storage`.
+    pub async fn checkpoints(&self) -> Result<CheckpointsOutput, Failure> {
+        let Marks { marks, undo, bench } = self.ask(|reply| Command::Marks { reply }).await?;
+        let turns = blocking(move || {
+            let turns = marks.iter().map(|mark| mark.turn).collect();
+            let past = past::read(bench.keeper.dir(), &turns)?;
+            let shown = |path: &String| bench.workspace.shown(Path::new(path));
+            let listed = marks.into_iter().map(|mark| TurnCheckpoint {
+                files: past.files_of(mark.turn).map(shown).collect(),
+                notes: past.notes_of(mark.turn),
+                turn: mark.turn,
+                at: mark.at,
+                prompt: mark.prompt,
+            });
+            Ok::<_, Failure>(listed.collect())
+        });
+        Ok(CheckpointsOutput {
+            turns: turns.await??,
+            undo,
+        })
+    }
+}
+
+impl Going {
+    /// All of it. Blocks.
+    fn go(mut self, handle: &SessionHandle) -> Result<RewindOutput, Failure> {
+        let keeper = Arc::clone(&self.bench.keeper);
+        let (mut files, mut notes) = (Vec::new(), Vec::new());
+        if self.aim.what != What::Conversation {
+            let past = match self.aim.undoes {
+                Some(_) if self.aim.takes_back_broken => Past::default(),
+                Some(seq) => past::of_undo(keeper.dir(), seq)?,
+                None => past::read(keeper.dir(), &self.aim.back)?,
+            };
+            notes = past.notes();
+            let path = self.bench.path();
+            let wish = restore::Wish {
+                broken: Broken::read(keeper.dir(), &self.broken_off)?,
+                undoes: self.aim.undoes,
+                takes_back_broken: self.aim.takes_back_broken,
+                force: self.params.force,
+            };
+            let restore = restore::Restore::plan(&keeper, &path, past, wish)?;
+            files = if self.params.dry_run {
+                restore.foretold()
+            } else {
+                restore.run(|kept| self.keep(handle, kept))?
+            };
+        }
+        let output = RewindOutput {
+            seq: None,
+            turn: self.aim.turn,
+            turns: self.aim.turns,
+            files: files.clone(),
+            notes,
+        };
+        let Some(waiting) = self.happened.take() else {
+            return Ok(output);
+        };
+        self.finish(waiting, files, output)
+    }
+
+    /// Has the actor write down what stands there now.
+    fn keep(&self, handle: &SessionHandle, kept: Checkpoint) -> Result<(), Failure> {
+        let undoes = self.aim.undoes;
+        let asked = handle.ask(|reply| Command::KeepForRewind {
+            kept,
+            undoes,
+            reply,
+        });
+        tokio::runtime::Handle::current().block_on(asked)
+    }
+
+    fn finish(
+        self,
+        mut waiting: Waiting,
+        files: Vec<RewoundFile>,
+        output: RewindOutput,
+    ) -> Result<RewindOutput, Failure> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let record = SessionRewound {
+            to_turn: self.aim.to_turn,
+            what: self.aim.what,
+            undoes: self.aim.undoes,
+            shown: self.aim.shown.clone(),
+            files,
+            by: self.by.clone(),
+            request_id: self.params.request_id,
+        };
+        waiting.told = true;
+        let sent = waiting.happened.send(Happened::Rewound(Box::new(Rewound {
+            record,
+            context: self.context(),
+            output,
+            reply,
+        })));
+        sent.map_err(|_| unwritten())?;
+        let answer = tokio::runtime::Handle::current().block_on(answer);
+        answer.map_err(|_| unwritten())?
+    }
+
+    fn context(&self) -> String {
+        let Some(created) = &self.created else {
+            return String::new();
+        };
+        let shell = created.env.get("SHELL").map(String::as_str);
+        let (cwd, root) = (PathBuf::from(&created.cwd), PathBuf::from(&created.root));
+        opening::context(&cwd, &root, shell)
+    }
+}

@@ -1,0 +1,25 @@
+//! What running calls and background commands report to their session.
+
+use contract::Outcome;
+use proto::CallId;
+use proto::hook::HookFinished;
+use proto::record::{ChildExited, ChildSpawned};
+
+/// Something that happened in a call, or in a command that a call left in the background.
+pub enum CallEvent {
+    Ended {
+        call: CallId,
+        outcome: Box<Outcome>,
+        duration_ms: u64,
+    },
+    /// A running tool has printed.
+    Printed,
+    /// Somebody else has changed files that the session has read.
+    FilesChanged,
+    /// Hooks have run, and nothing waits for them.
+    HooksRan(Vec<HookFinished>),
+    /// A command of the session runs in the background.
+    BackgroundStarted(ChildSpawned),
+    /// It has ended.
+    BackgroundExited(ChildExited),
+}

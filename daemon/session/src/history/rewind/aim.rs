@@ -1,0 +1,121 @@
+//! Where a rewind leads, by the log alone. Pure.
+
+use std::collections::BTreeSet;
+
+use proto::params::history::{RewindParams, What};
+use proto::{ErrorName, Failure, Seq};
+use turn::Facts;
+
+/// What a rewind comes to.
+pub struct Aim {
+    pub what: What,
+    /// The newest turn that is to stay; of an undoing: the newest that is shown then.
+    pub to_turn: u64,
+    pub undoes: Option<Seq>,
+    /// What is taken back are rewinds that broke off.
+    pub takes_back_broken: bool,
+    pub shown: Option<Vec<(Seq, Seq)>>,
+    /// Turns that are hidden, or shown again.
+    pub turns: u64,
+    /// The newest turn that is shown afterwards.
+    pub turn: u64,
+    /// Turns whose changes are taken back.
+    pub back: BTreeSet<u64>,
+}
+
+/// What the wish comes to, by the log alone.
+pub fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
+    if params.undo {
+        return undo_aim(facts, params);
+    }
+    let invalid =
+        |message: String, hint: &str| Failure::new(ErrorName::InvalidParams, message, hint);
+    let Some(to_turn) = params.to_turn else {
+        let hint = "Give `to_turn`, the last turn that is to stay (0: none), or `undo`.";
+        return Err(invalid("It is not said where to go back to.".into(), hint));
+    };
+    let Some(plan) = facts.plan_rewind(to_turn) else {
+        let message = format!("There is no turn {to_turn} in the conversation.");
+        let hint = "`reasonix rewind SESSION --list` shows the turns that can be gone back to.";
+        return Err(Failure::new(ErrorName::NotFound, message, hint));
+    };
+    let conversation = params.what != What::Code;
+    Ok(Aim {
+        what: params.what,
+        to_turn,
+        undoes: None,
+        takes_back_broken: false,
+        turn: if conversation {
+            plan.to_turn
+        } else {
+            facts.shown_turn()
+        },
+        // Nothing is hidden: the earlier bytes stay as they are.
+        shown: (conversation && plan.turns > 0).then_some(plan.shown),
+        turns: if conversation { plan.turns } else { 0 },
+        // Hidden ones too: a rewind of the conversation alone has left their files as they were. What another has
+        // brought back already is the same.
+        back: match params.what {
+            What::Conversation => BTreeSet::new(),
+            What::Code | What::Both => facts.turns_after(to_turn).collect(),
+        },
+    })
+}
+
+fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
+    if params.to_turn.is_some() {
+        return Err(Failure::new(
+            ErrorName::InvalidParams,
+            "An undo goes to where the newest rewind came from; it takes no turn.",
+            "Give `to_turn` or `undo`, not both.",
+        ));
+    }
+    let of_all = |what: What| match params.what {
+        What::Both => Ok(()),
+        asked if asked == what => Ok(()),
+        _ => Err(Failure::new(
+            ErrorName::InvalidParams,
+            "An undo takes back all that the newest rewind did.",
+            "Leave `what` away.",
+        )),
+    };
+    if let Some(broken) = facts.undoable_broken_off() {
+        // It did not come to the conversation.
+        of_all(What::Code)?;
+        return Ok(Aim {
+            what: What::Code,
+            to_turn: facts.shown_turn(),
+            undoes: Some(broken.seq),
+            takes_back_broken: true,
+            shown: None,
+            turns: 0,
+            turn: facts.shown_turn(),
+            back: BTreeSet::new(),
+        });
+    }
+    let Some(rewind) = facts.undoable() else {
+        return Err(Failure::new(
+            ErrorName::NotFound,
+            "There is no rewind that could be taken back.",
+            "`reasonix rewind SESSION TURN` makes one.",
+        ));
+    };
+    of_all(rewind.what)?;
+    let plan = facts.plan_undo(rewind);
+    let conversation = rewind.what != What::Code;
+    let turn = if conversation {
+        plan.to_turn
+    } else {
+        facts.shown_turn()
+    };
+    Ok(Aim {
+        what: rewind.what,
+        to_turn: turn,
+        undoes: Some(rewind.seq),
+        takes_back_broken: false,
+        shown: conversation.then_some(plan.shown),
+        turns: if conversation { plan.turns } else { 0 },
+        turn,
+        back: BTreeSet::new(),
+    })
+}

@@ -1,0 +1,105 @@
+//! Which rules are in force in a session or a directory, and how a call would be judged there.
+
+use std::sync::Arc;
+
+use policy::Layer;
+use proto::Failure;
+use proto::record::SessionSet;
+use proto::state::Posture;
+use serde_json::{Map, Value};
+
+use crate::calls::permissions::{
+    Asked, Explained, Permissions, compiled, in_directory, in_session, root_of, with_kept,
+};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
+
+impl Supervisor {
+    /// The rules in force.
+    ///
+    /// # Errors
+    /// No such session; the log of it cannot be opened.
+    pub async fn permissions(&self, asked: &Asked) -> Result<Permissions, Failure> {
+        match asked {
+            Asked::Session(session) => {
+                let standing = self.find(session).await?.standing().await?;
+                let misread = compiled(&standing.layers).1;
+                Ok(Permissions {
+                    session: Some(standing.pid),
+                    root: standing.bench.workspace.root().to_path_buf(),
+                    posture: standing.standpoint.posture,
+                    layers: standing.layers,
+                    misread,
+                    problems: Vec::new(),
+                })
+            }
+            Asked::Directory(cwd) => {
+                let (ground, cwd) = (self.ground.clone(), cwd.clone());
+                blocking(move || {
+                    let assembly = &ground.assembly;
+                    let mut terms = assembly.terms(&cwd);
+                    let root = root_of(&terms, &cwd, &assembly.user_home());
+                    let layers = with_kept(&mut terms, &**assembly, &root);
+                    let misread = compiled(&layers).1;
+                    Permissions {
+                        session: None,
+                        root,
+                        posture: terms.posture,
+                        layers,
+                        misread,
+                        problems: terms.problems,
+                    }
+                })
+                .await
+            }
+        }
+    }
+
+    /// Judges a call as it would be judged now, or in this posture, and does nothing of it.
+    ///
+    /// # Errors
+    /// No such session, no such tool, arguments that it does not take, a directory that cannot be opened.
+    pub async fn explain(
+        &self,
+        asked: &Asked,
+        tool: String,
+        arguments: Map<String, Value>,
+        posture: Option<Posture>,
+    ) -> Result<Explained, Failure> {
+        match asked {
+            Asked::Session(session) => {
+                let mut standing = self.find(session).await?.standing().await?;
+                if let Some(posture) = posture {
+                    standing.standpoint.posture = posture;
+                }
+                blocking(move || in_session(&standing, &tool, &arguments)).await?
+            }
+            Asked::Directory(cwd) => {
+                let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
+                let judge = move || in_directory(&*assembly, &cwd, &tool, &arguments, posture);
+                blocking(judge).await?
+            }
+        }
+    }
+
+    /// Takes back what was allowed in a session; false: it was not.
+    ///
+    /// # Errors
+    /// No such session; its log takes no more.
+    pub async fn revoke(&self, session: &str, rule: &str, by: String) -> Result<bool, Failure> {
+        let handle = self.find(session).await?;
+        let standing = handle.standing().await?;
+        let mut layers = standing.layers.iter();
+        let granted = layers.find(|layer| layer.layer == Layer::Session);
+        if !granted.is_some_and(|layer| layer.rules.allow.iter().any(|known| known == rule)) {
+            return Ok(false);
+        }
+        let set = SessionSet {
+            revoked: Some(rule.to_owned()),
+            by: Some(by),
+            ..SessionSet::default()
+        };
+        handle.set(set).await?;
+        Ok(true)
+    }
+}
