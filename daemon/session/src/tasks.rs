@@ -1,6 +1,10 @@
 //! Blocking work, and the failures that any room may answer with.
 
 use proto::{ErrorName, Failure};
+use tokio::sync::oneshot;
+
+/// Where an answer goes. The caller may be gone: that changes nothing for the session.
+pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
 
 /// Runs blocking work on a thread that may block.
 ///

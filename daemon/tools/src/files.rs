@@ -7,7 +7,7 @@ use contract::{CallContext, Outcome};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
-use proto::record::{Changed, FileState};
+use proto::record::Changed;
 use workspace::{Access, Change, FileError, PathError, Resolved, Stamp, State, unified};
 
 use crate::memory::Memory;
@@ -199,29 +199,9 @@ pub(crate) fn changed_file(memory: &Memory, path: &Path, stamp: &Stamp) -> Chang
 
 /// What a call has left at a place.
 pub(crate) fn changed(path: &Path, state: State) -> Changed {
-    let now = match state {
-        State::Absent => FileState::Absent,
-        State::File {
-            sha256,
-            bytes,
-            mode,
-        } => FileState::File {
-            sha256: hex::encode(sha256),
-            bytes,
-            mode,
-        },
-        State::Link { target } => match target.into_os_string().into_string() {
-            Ok(target) => FileState::Link { target },
-            Err(_) => FileState::Unknown {
-                why: "it is a link to a name that is no text".to_owned(),
-            },
-        },
-        State::Directory => FileState::Directory,
-        State::Unknown { why } => FileState::Unknown { why },
-    };
     Changed {
         path: path.to_string_lossy().into_owned(),
-        now,
+        now: state.into(),
     }
 }
 

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use proto::record::FileState;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -38,6 +39,32 @@ pub enum State {
     Unknown {
         why: String,
     },
+}
+
+/// As records have it.
+impl From<State> for FileState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Absent => Self::Absent,
+            State::File {
+                sha256,
+                bytes,
+                mode,
+            } => Self::File {
+                sha256: hex::encode(sha256),
+                bytes,
+                mode,
+            },
+            State::Link { target } => match target.into_os_string().into_string() {
+                Ok(target) => Self::Link { target },
+                Err(_) => Self::Unknown {
+                    why: "it is a link to a name that is no text".to_owned(),
+                },
+            },
+            State::Directory => Self::Directory,
+            State::Unknown { why } => Self::Unknown { why },
+        }
+    }
 }
 
 /// A look at a place.

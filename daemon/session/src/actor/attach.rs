@@ -20,7 +20,7 @@ const PAGE_BYTES: usize = 512 * 1024;
 impl Actor {
     /// Somebody wants to follow.
     pub(crate) fn wants_in(&mut self, join: Join, reply: oneshot::Sender<Result<Joined, Failure>>) {
-        self.joining.push((join, reply));
+        self.viewers.queue_join(join, reply);
         self.answer_joining();
     }
 
@@ -28,9 +28,9 @@ impl Actor {
     pub(crate) fn answer_joining(&mut self) {
         let settled = self.journal.index.durable() == self.journal.index.last()
             || self.journal.failed.is_some();
-        for (join, reply) in std::mem::take(&mut self.joining) {
+        for (join, reply) in self.viewers.take_joining() {
             if !settled && matches!(join.next, Start::Snapshot { .. }) {
-                self.joining.push((join, reply));
+                self.viewers.queue_join(join, reply);
                 continue;
             }
             // Where it is gone its place goes with the answer.
@@ -39,7 +39,9 @@ impl Actor {
     }
 
     fn join(&mut self, join: Join) -> Result<Joined, Failure> {
-        let cut = join.subscriber.is_some_and(|one| self.fanout.is_cut(one));
+        let cut = join
+            .subscriber
+            .is_some_and(|one| self.viewers.fanout().is_cut(one));
         if cut && let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
@@ -56,10 +58,9 @@ impl Actor {
                 (Seq((durable.0 + 1).saturating_sub(backlog).max(1)), true)
             }
         };
-        let away = self.absence.tell(self.waits());
-        let away = away.filter(|_| !self.fanout.watched());
+        let away = self.viewers.missed(self.waits());
         let (subscriber, place) = match join.subscriber {
-            Some(subscriber) if self.fanout.knows(subscriber) => (subscriber, None),
+            Some(subscriber) if self.viewers.fanout().knows(subscriber) => (subscriber, None),
             Some(_) | None => {
                 let place = self.enter(join.follower);
                 (place.subscriber(), Some(place))
@@ -72,7 +73,7 @@ impl Actor {
         };
         let behind = (durable.0 + 1).saturating_sub(next.0);
         let told = self
-            .fanout
+            .viewers
             .tell_behind(subscriber, join.ephemeral, at, behind);
         let feed = if next <= durable {
             let (offset, len) = self.page(next, durable);
@@ -81,12 +82,12 @@ impl Actor {
                 offset,
                 len,
                 first: told.into_iter().chain(snapshot).collect(),
-                pid: self.fanout.pid,
+                pid: self.viewers.fanout().pid,
                 next,
             }
         } else {
             let sync = self.sync();
-            self.fanout
+            self.viewers
                 .go_live(subscriber, join.ephemeral, at, snapshot, sync)
         };
         Ok(Joined { place, feed })
@@ -94,22 +95,24 @@ impl Actor {
 
     /// Takes a new follower in.
     fn enter(&mut self, follower: Follower) -> Place {
-        let (after, watched) = (self.journal.index.last(), self.fanout.watched());
-        let subscriber = self.fanout.enter(follower, after, Stamp::now());
-        self.came(watched);
+        let (last, durable) = (self.journal.index.last(), self.journal.index.durable());
+        let place = self.viewers.enter(follower, last, durable);
         // Who is there is known as soon as they are.
         self.tell_seen();
-        Place::new(subscriber, self.gone.clone())
+        place
     }
 
     /// What somebody needs to follow from here on who has every durable record.
     fn sync(&mut self) -> Sync {
         let durable = self.journal.index.durable();
         self.show_growth();
-        self.fanout.release(durable);
-        let gather = self.gather.as_ref();
-        let live =
-            gather.and_then(|gather| self.fanout.in_progress(&gather.item, &gather.answer.text));
+        self.viewers.release(durable);
+        let gather = self.requests.in_flight();
+        let live = gather.and_then(|gather| {
+            self.viewers
+                .fanout()
+                .in_progress(&gather.item, &gather.answer.text)
+        });
         let shown = |id: &str| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
         let pending = self.machine.facts().pending.values();
         let pending = pending
@@ -133,7 +136,7 @@ impl Actor {
             pending,
             questions,
             plans,
-            attached: self.fanout.attached(),
+            attached: self.viewers.fanout().attached(),
         }
     }
 
@@ -142,7 +145,7 @@ impl Actor {
         let session = self.summary()?;
         let seq = self.journal.index.durable();
         let queue = facts.queue.iter().cloned().collect();
-        self.fanout.snapshot(
+        self.viewers.snapshot(
             at,
             Snapshot {
                 todos: facts.todos.clone(),
@@ -162,7 +165,7 @@ impl Actor {
         (from <= durable).then(|| {
             let (offset, len) = self.page(from, durable);
             let file = Arc::clone(&self.journal.file);
-            (file, offset, len, self.fanout.pid)
+            (file, offset, len, self.viewers.fanout().pid)
         })
     }
 
@@ -188,15 +191,14 @@ impl Actor {
 
     /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
     pub(crate) fn leave(&mut self, subscriber: u64) {
-        let (attended, watched) = (self.fanout.attended(), self.fanout.watched());
-        let after = self.journal.index.last();
-        self.fanout.leave(subscriber, after, Stamp::now());
-        self.went(watched);
+        let attended = self.viewers.fanout().attended();
+        let (last, durable) = (self.journal.index.last(), self.journal.index.durable());
+        self.viewers.leave(subscriber, last, durable);
         let facts = self.machine.facts();
         // Where the daemon goes its clients go with it, and come back to the next one: nobody has left.
         let forsaken = attended
             && self.refusal().is_none()
-            && !self.fanout.attended()
+            && !self.viewers.fanout().attended()
             && facts.settings.kind == Kind::Headless
             && matches!(facts.on_ask(), OnAsk::Sandboxed | OnAsk::Allow);
         if forsaken {

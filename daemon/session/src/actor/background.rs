@@ -14,11 +14,8 @@ pub const DAEMON_STOPPED: &str = "the daemon stopped";
 impl Actor {
     /// Stops what runs in the background for the session: TERM now, KILL after `grace_ms`.
     pub(crate) fn stop_children(&mut self, grace_ms: u64, cause: &str) {
-        for pid in self.machine.facts().children.keys() {
-            // Who stopped it first did.
-            self.stopped.entry(*pid).or_insert_with(|| cause.to_owned());
-        }
-        self.bench.spawn.stop_session(self.bench.session, grace_ms);
+        let pids = self.machine.facts().children.keys();
+        self.calls.stop_background(pids, grace_ms, cause);
     }
 
     /// The session has exited: nothing of it runs on.
@@ -29,21 +26,19 @@ impl Actor {
         } else {
             SESSION_ENDED
         };
-        self.stop_children(if killed { 0 } else { self.grace_ms }, cause);
+        self.stop_children(if killed { 0 } else { self.calls.grace_ms() }, cause);
     }
 
     /// A client is about to end one of them.
     pub(crate) fn child_killed(&mut self, pid: Pid, by: &str) {
         if self.machine.facts().children.contains_key(&pid) {
-            self.stopped
-                .entry(pid)
-                .or_insert_with(|| format!("killed by {by}"));
+            self.calls.note_stop(pid, || format!("killed by {by}"));
         }
     }
 
     /// One has ended. Its tool tells why where it stopped it itself; who else did is known here.
     pub(crate) fn child_exited(&mut self, child: ChildExited) {
-        let stopped = self.stopped.remove(&child.pid);
+        let stopped = self.calls.take_stop_cause(child.pid);
         let cause = child.cause.or(stopped);
         self.step(Input::ChildExited(ChildExited { cause, ..child }));
     }

@@ -21,7 +21,8 @@ use crate::actor::replies::refuse;
 use crate::assembly::tool_repair;
 use crate::context::forecast;
 use crate::context::reset::{self as resetting, Done, Wanted, Workpiece};
-use crate::request::in_flight::{self as asking, Ask, Gather, Source};
+use crate::request::in_flight::{Ask, Source};
+use crate::request::route::ModelRoute;
 
 impl Actor {
     /// Starts a job of a reset.
@@ -55,12 +56,12 @@ impl Actor {
             Resetting::Rebase => Trigger::Auto,
         };
         let instructed = matches!(&job.why, Resetting::Compaction { instructions, .. } if !instructions.trim().is_empty());
-        let prefix = [&self.prefix.system, &self.prefix.tools, &self.prefix.extra];
+        let route = self.requests.route();
         Workpiece {
             parts: self.journal.parts(&pieces),
             file: Arc::clone(&self.journal.file),
-            prefix: Arc::clone(&self.prefix),
-            codec: Arc::clone(&self.codec),
+            prefix: Arc::clone(&route.prefix),
+            codec: Arc::clone(&route.codec),
             cache_key: self.cache_key(),
             terms: Terms {
                 trigger,
@@ -68,7 +69,7 @@ impl Actor {
                 window: facts.wire.context_window,
                 context: facts.context_tokens,
                 measure: Measure::new(facts.measure),
-                prefix_bytes: prefix.iter().map(|part| part.len() as u64).sum(),
+                prefix_bytes: route.prefix_bytes(),
                 pins: facts.pins.clone(),
                 number: facts.compactions + 1,
                 digest: None,
@@ -81,7 +82,7 @@ impl Actor {
             },
             wanted: Wanted {
                 assembly: Arc::clone(&self.assembly),
-                cwd: self.bench.workspace.cwd().to_path_buf(),
+                cwd: self.calls.bench().workspace.cwd().to_path_buf(),
                 wire: Wire {
                     provider: settings.provider.clone(),
                     model: settings.model.clone(),
@@ -93,7 +94,10 @@ impl Actor {
                     || settings.model != facts.wire.model
                     || settings.effort != facts.wire.effort,
                 renders: facts.wants_rendering(),
-                keys: facts.stand_in.is_some().then(|| Arc::clone(&self.keys)),
+                keys: facts
+                    .stand_in
+                    .is_some()
+                    .then(|| Arc::clone(self.requests.keys())),
             },
             job,
         }
@@ -103,70 +107,52 @@ impl Actor {
 impl Actor {
     /// A job has ended: what belongs to its record is there when the machine makes that.
     pub(crate) fn reset_ready(&mut self, number: u64, done: Done) {
-        (self.reset_own, self.swap) = (done.own, done.swap);
-        self.digest_made = done.request;
+        self.resets.put_done(done.own, done.request, done.swap);
         let end = Box::new(done.end);
         self.step(Input::JobEnded { number, end });
         // The end of a job that nobody waits for leaves nothing.
-        (self.reset_own, self.swap, self.digest_made) = (None, None, None);
+        self.resets.clear_done();
     }
 
     /// The record of a reset is made: who is asked from here on is in its place.
     pub(crate) fn take_reset(&mut self, reset: &CacheReset) -> Option<String> {
         if reset.wire.is_some()
-            && let Some(swap) = self.swap.take()
+            && let Some(swap) = self.resets.take_swap()
         {
             self.machine.mend_calls(tool_repair::wanted(&swap.setup));
-            self.codec = swap.setup.codec;
-            self.provider = swap.setup.provider;
-            self.key_variable = swap.setup.key_variable;
-            self.own_key = swap.setup.own_key;
             self.machine.set_limits(swap.setup.limits);
-            self.temperature = swap.setup.temperature;
-            self.machine.fall_back_to(swap.setup.fallback);
-            self.price = swap.setup.price.map(Arc::new);
-            self.prefix = Arc::new(swap.prefix);
+            self.machine.fall_back_to(swap.setup.fallback.clone());
+            let route = ModelRoute::new(&swap.setup, swap.prefix);
+            self.requests.set_route(route);
         }
-        self.reset_own.take()
+        self.resets.take_own()
     }
 
     /// Sends the request for a digest.
     pub(crate) fn ask_digest(&mut self, item: ItemId, attempt: u32) {
-        if let Some(made) = self.digest_made.take() {
-            self.digest_request = Some(made.into());
-        }
-        let Some(body) = self.digest_request.clone() else {
+        let Some(body) = self.resets.summary_request() else {
             // Only a bug leads here: the machine asks when the job has made it.
             tracing::error!(session = %self.id, "a digest is asked for that was not prepared");
             return;
         };
-        self.asked += 1;
-        let key = self.key();
-        let keyless = self.key_variable.is_some() && key.is_none();
-        let gather = Gather::new(self.asked, item, keyless, self.price.clone()).unseen();
+        let answer = self.requests.next(item).unseen();
         let ask = Ask {
             source: Source::Body {
                 body,
-                model: self.prefix.model.clone(),
+                model: self.requests.route().prefix.model.clone(),
             },
-            provider: Arc::clone(&self.provider),
-            key,
+            provider: Arc::clone(&self.requests.route().provider),
+            key: self.requests.key(),
             attempt,
             answered: self.machine.facts().answered,
             tool_choice: ToolChoice::None,
             ground: self.ground(),
             resets: self.machine.facts().cache.resets,
             before: None,
-            budget: self.budget.clone(),
+            budget: self.requests.budget().clone(),
             leave: self.new_leave(),
         };
-        tokio::spawn(asking::run(
-            ask,
-            self.asked,
-            gather.cancel.clone(),
-            self.arrived.clone(),
-        ));
-        self.gather = Some(gather);
+        self.requests.send(answer, ask);
     }
 
     /// See `session.compact`.
@@ -186,7 +172,7 @@ impl Actor {
         if let Some(refusal) = self.refusal() {
             return refuse(reply, refusal);
         }
-        self.keys.put(params.credentials.clone());
+        self.requests.keys().put(params.credentials.clone());
         if params.preview {
             return self.preview_compaction(&params, reply);
         }
@@ -208,7 +194,7 @@ impl Actor {
             request_id,
         });
         match self.machine.is_compacting() {
-            true => self.compact_reply = Some(reply),
+            true => self.resets.put_reply(reply),
             false => refuse(reply, not_now()),
         }
     }
@@ -216,7 +202,12 @@ impl Actor {
     /// The next prompt as things stand.
     pub(crate) fn forecast(&self) -> Forecast {
         let (facts, limits) = (self.machine.facts(), self.machine.limits());
-        forecast::standing(facts, &limits, self.price.as_deref(), Stamp::now())
+        forecast::standing(
+            facts,
+            &limits,
+            self.requests.route().price.as_deref(),
+            Stamp::now(),
+        )
     }
 
     fn undo_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
@@ -252,7 +243,10 @@ impl Actor {
             digest: Digest::Wanted,
         });
         let now = self.forecast();
-        let (price, block) = (self.price.clone(), self.machine.limits().cache_block.max(1));
+        let (price, block) = (
+            self.requests.route().price.clone(),
+            self.machine.limits().cache_block.max(1),
+        );
         tokio::task::spawn_blocking(move || {
             let said = resetting::preview(work).map(|(planned, head)| match planned {
                 Planned::Done { done, .. } => CompactOutput {
@@ -281,19 +275,18 @@ impl Actor {
     /// Answers who waits for the end of a compaction, where it has come.
     pub(crate) fn tell_compacted(&mut self) {
         let compacting = self.machine.is_compacting();
-        if compacting != self.told_compacting {
-            self.told_compacting = compacting;
+        if self.resets.announces(compacting) {
             self.live(&Live::Status(serde_json::json!({"compacting": compacting})));
         }
         if !compacting {
-            self.digest_request = None;
+            self.resets.drop_summary_request();
         }
         // A prompt that waited may be in a compaction of its own already.
         let end = self.machine.take_compaction_end();
         if end.is_none() && compacting {
             return;
         }
-        let Some(reply) = self.compact_reply.take() else {
+        let Some(reply) = self.resets.take_reply() else {
             return;
         };
         match end {

@@ -93,9 +93,9 @@ impl Actor {
         }
         if wish.urge != Urge::Unused {
             // Nothing that they do can be told of any more.
-            self.stop_children(self.grace_ms, SESSION_ENDED);
+            self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
         }
-        self.parting = Some(wish.reply);
+        self.life.parting = Some(wish.reply);
     }
 
     /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
@@ -106,13 +106,13 @@ impl Actor {
                 && self.journal.is_settled()
                 && self.machine.facts().waits_for_person().is_none());
         rests
-            && self.replies.is_empty()
+            && self.replies.held.is_empty()
             && !self.has_gated()
-            && self.running.is_empty()
+            && self.calls.running().is_empty()
             && !self.is_closing()
-            && self.suspending.is_empty()
-            && self.harvests.are_over()
-            && !self.leaving
+            && self.life.suspending.is_empty()
+            && self.requests.harvests().are_over()
+            && !self.life.handed_over
     }
 
     /// Whether nothing would be missed: nobody is there, nothing runs, and lists know it as it is.
@@ -133,42 +133,43 @@ impl Actor {
         rests
             && facts.waits_for_person().is_none()
             && facts.children.is_empty()
-            && self.fanout.attached() == 0
-            && self.joining.is_empty()
-            && self.replies.is_empty()
+            && self.viewers.fanout().attached() == 0
+            && !self.viewers.is_joining()
+            && self.replies.held.is_empty()
             && !self.has_gated()
-            && self.running.is_empty()
+            && self.calls.running().is_empty()
             && self
+                .replies
                 .waiters
                 .iter()
                 .all(crate::actor::waiters::Waiter::is_gone)
-            && self.harvests.are_over()
+            && self.requests.harvests().are_over()
             && !self.is_closing()
-            && self.suspending.is_empty()
-            && !self.leaving
-            && self.bench.spawn.running(self.bench.session).is_empty()
+            && self.life.suspending.is_empty()
+            && !self.life.handed_over
+            && self.calls.bench().running_processes().is_empty()
     }
 
     /// What the next life of this session needs and cannot read from the log.
     pub(crate) fn belongings(&mut self) -> Kept {
         Kept {
-            keys: Arc::clone(&self.keys),
-            env: self.environment.hidden_values().clone(),
-            signalled: std::mem::take(&mut self.signalled),
-            remembered: self.assembly.remembered(&self.bench.memory),
-            warned: self.warning.is_none(),
+            keys: Arc::clone(self.requests.keys()),
+            env: self.calls.environment().hidden_values().clone(),
+            signalled: std::mem::take(&mut self.replies.signalled),
+            remembered: self.assembly.remembered(&self.calls.bench().memory),
+            warned: self.life.warning.is_none(),
             word: None,
         }
     }
 
     /// Takes over what an earlier life has left.
     pub(crate) fn take_over(&mut self, kept: Kept) {
-        self.signalled = kept.signalled;
+        self.replies.signalled = kept.signalled;
         if kept.warned {
-            self.warning = None;
+            self.life.warning = None;
         }
         if let Some(remembered) = kept.remembered {
-            self.assembly.remind(&self.bench.memory, remembered);
+            self.assembly.remind(&self.calls.bench().memory, remembered);
         }
     }
 }

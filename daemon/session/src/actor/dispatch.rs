@@ -1,8 +1,5 @@
 //! Who takes a command of a client: a line each.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use proto::PromptId;
 use proto::params::Empty;
 use proto::params::session::{EditParams, QueueOutput, When};
@@ -13,8 +10,6 @@ use crate::actor::inbox::{Command, Prompting, Reply};
 use crate::actor::persisting::Answering;
 use crate::actor::prompt_gate::Gated;
 use crate::actor::queue::Edit;
-use crate::calls::call::Bench;
-use crate::calls::sandbox as walls;
 
 impl Actor {
     pub(crate) fn command(&mut self, command: Command) {
@@ -41,11 +36,11 @@ impl Actor {
             Command::Join { join, reply } => self.wants_in(join, reply),
             Command::Lines { from, reply } => drop(reply.send(Ok(self.lines(from)))),
             Command::Credentials(credentials) => {
-                self.keys.fill(credentials);
+                self.requests.keys().fill(credentials);
                 self.use_new_key();
             }
             Command::Suspend { now, reply } => {
-                self.leaving = true;
+                self.life.handed_over = true;
                 self.drop_harvests();
                 self.begin_suspend(now, reply);
             }
@@ -58,7 +53,7 @@ impl Actor {
             Command::Makeup { reply } => drop(reply.send(self.makeup())),
             Command::Material { upto, reply } => drop(reply.send(self.material(upto))),
             Command::Inspect { part, reply } => drop(reply.send(self.inspect(part))),
-            Command::Hooks { reply } => drop(reply.send(Ok(self.hooks.list()))),
+            Command::Hooks { reply } => drop(reply.send(Ok(self.calls.hooks().list()))),
             Command::ReloadHooks { reply } => self.reload_hooks(reply),
             Command::Rewind { params, by, reply } => self.begin_rewind(params, by, reply),
             Command::Compact { params, reply } => self.compact(params, reply),
@@ -74,8 +69,8 @@ impl Actor {
     }
 
     fn take_prompt(&mut self, prompting: Prompting) {
-        self.keys.put(prompting.credentials);
-        self.fill_environment(prompting.env);
+        self.requests.keys().put(prompting.credentials);
+        self.calls.fill_environment(prompting.env);
         self.gate(Gated::Prompt {
             prompt: PromptQueued {
                 prompt_id: PromptId::new(),
@@ -100,16 +95,5 @@ impl Actor {
             request_id: params.request_id,
         };
         self.gate(Gated::Edit { edit, reply });
-    }
-
-    /// Takes in values of the environment that were lost with an earlier life of the daemon: calls from now on see them.
-    fn fill_environment(&mut self, env: BTreeMap<String, String>) {
-        if self.environment.fill(env) {
-            let mut bench = Bench::clone(&self.bench);
-            let whole = self.environment.whole();
-            let whole = walls::environment(whole, bench.workspace.temp(), &bench.confine);
-            bench.env = Arc::new(whole);
-            self.bench = Arc::new(bench);
-        }
     }
 }

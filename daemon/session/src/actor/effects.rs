@@ -13,15 +13,16 @@ use proto::{Body, ItemId, Record, Seq};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Effect;
 
+use crate::actor::Actor;
 use crate::actor::inbox;
 use crate::actor::inbox::Happened;
-use crate::actor::{Actor, Running};
 use crate::calls::call::{Bench, Kept, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
-use crate::request::in_flight::{self as asking, Ask, Gather, Material, Source};
-use crate::request::samples::{self as branching, Branch};
+use crate::calls::state::Running;
+use crate::request::in_flight::{Ask, Material, Source};
+use crate::request::samples::Branch;
 use crate::request::side_requests::Books;
 
 /// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
@@ -43,7 +44,7 @@ impl Actor {
                 Effect::Reset(job) => self.begin_reset(job),
                 Effect::AskDigest { item, attempt } => self.ask_digest(item, attempt),
                 Effect::CancelAsk => {
-                    if let Some(gather) = self.gather.take() {
+                    if let Some(gather) = self.requests.take_in_flight() {
                         gather.cancel.cancel();
                         spent.extend(gather.beside.clone());
                     }
@@ -89,26 +90,33 @@ impl Actor {
             self.stop_children_of(exited);
         }
         self.charge(record);
-        self.miss(record);
         self.notify(&record.body);
         let fragment = match &record.body {
-            Body::User(message) => self.codec.render(&Item::User(message.clone())),
-            Body::Assistant(message) => self.codec.render(&Item::Assistant(message.clone())),
-            Body::Tool(message) => self.codec.render(&Item::Tool(message.clone())),
+            Body::User(message) => self
+                .requests
+                .route()
+                .codec
+                .render(&Item::User(message.clone())),
+            Body::Assistant(message) => self
+                .requests
+                .route()
+                .codec
+                .render(&Item::Assistant(message.clone())),
+            Body::Tool(message) => self
+                .requests
+                .route()
+                .codec
+                .render(&Item::Tool(message.clone())),
             _ => None,
         };
         let own = match &record.body {
             Body::SessionCreated(_) => serde_json::to_string(&OwnPrefix {
-                prefix: &self.prefix,
+                prefix: &self.requests.route().prefix,
             })
             .ok(),
-            Body::CheckpointCreated(checkpoint) => match &checkpoint.call {
-                Some(call) => {
-                    let judged = self.judged.get_mut(call);
-                    judged.and_then(|ready| ready.own.take())
-                }
-                None => self.rewind_own.take(),
-            },
+            Body::CheckpointCreated(checkpoint) => {
+                self.calls.take_checkpoint_own(checkpoint.call.as_ref())
+            }
             Body::CacheReset(reset) => self.take_reset(reset),
             _ => None,
         };
@@ -116,7 +124,7 @@ impl Actor {
             .journal
             .append(record, own.as_deref(), fragment.as_deref())
         {
-            Ok(line) => self.fanout.record(record, &line),
+            Ok(line) => self.viewers.record(record, &line),
             Err(error) => self
                 .journal
                 .fail(format!("a record cannot be written as JSON: {error}"), None),
@@ -124,53 +132,66 @@ impl Actor {
     }
 
     fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
-        self.asked += 1;
-        let key = self.key();
-        let keyless = self.key_variable.is_some() && key.is_none();
         let samples = self.machine.facts().settings.branch;
         let around = (samples > 1).then(|| self.around(item.clone()));
-        let mut gather = Gather::new(self.asked, item, keyless, self.price.clone());
-        self.keeping.begin();
+        let answer = self.requests.next(item);
+        self.requests.begin_draft();
+        let leave = self.new_leave();
+        let route = self.requests.route();
         let ask = Ask {
             source: Source::Material(self.made_from(upto)),
-            provider: Arc::clone(&self.provider),
-            key,
+            provider: Arc::clone(&route.provider),
+            key: self.requests.key(),
             attempt,
             answered: self.machine.facts().answered,
             tool_choice,
             ground: self.ground(),
             resets: self.machine.facts().cache.resets,
-            before: self.shape.clone(),
-            budget: self.budget.clone(),
-            leave: self.new_leave(),
+            before: self.requests.shape().cloned(),
+            budget: self.requests.budget().clone(),
+            leave,
         };
-        let (cancel, arrived) = (gather.cancel.clone(), self.arrived.clone());
-        match around {
-            None => drop(tokio::spawn(asking::run(ask, self.asked, cancel, arrived))),
-            Some(around) => {
-                let books = Books::default();
-                gather.beside = Some(books.clone());
-                let branch = Branch {
-                    ask,
-                    codec: Arc::clone(&self.codec),
-                    samples,
-                    temperature: self.temperature,
-                    around,
-                    price: self.price.clone(),
-                    books,
-                };
-                tokio::spawn(branching::run(branch, self.asked, cancel, arrived));
-            }
+        let Some(around) = around else {
+            return self.requests.send(answer, ask);
+        };
+        let books = Books::default();
+        let branch = Branch {
+            ask,
+            codec: Arc::clone(&route.codec),
+            samples,
+            temperature: route.temperature,
+            around,
+            price: route.price.clone(),
+            books: books.clone(),
+        };
+        let answer = answer.with_side_requests(books);
+        self.requests.send_samples(answer, branch);
+    }
+
+    /// Writes what subscribers have seen of the answer in flight beside the log.
+    pub(crate) fn write_draft(&mut self) {
+        let viewers = &self.viewers;
+        self.requests.write_draft(|item| viewers.seen_of(item));
+    }
+
+    /// Removes the draft of an answer once the log has everything that it holds.
+    pub(crate) fn drop_draft(&mut self) {
+        // What a hand-over cut off is nowhere else: the next life goes on from it.
+        let needed = self.machine.is_suspended()
+            || self.journal.failed.is_some()
+            || !self.journal.is_settled();
+        if !needed && self.requests.has_stale_draft() {
+            self.requests.remove_draft();
         }
-        self.gather = Some(gather);
     }
 
     /// What a provider that is a program runs with.
     pub(crate) fn ground(&self) -> Ground {
+        let bench = self.calls.bench();
         Ground {
-            session: self.bench.session,
-            cwd: self.bench.workspace.cwd().to_path_buf(),
-            env: Arc::clone(&self.bench.env),
+            session: bench.session,
+            cwd: bench.workspace.cwd().to_path_buf(),
+            env: Arc::clone(&bench.env),
         }
     }
 
@@ -179,8 +200,8 @@ impl Actor {
         Material {
             file: Arc::clone(&self.journal.file),
             parts: self.journal.parts(&self.machine.facts().pieces_upto(upto)),
-            prefix: Arc::clone(&self.prefix),
-            codec: Arc::clone(&self.codec),
+            prefix: Arc::clone(&self.requests.route().prefix),
+            codec: Arc::clone(&self.requests.route().codec),
             cache_key: self.cache_key(),
         }
     }
@@ -201,7 +222,7 @@ impl Actor {
         };
         let outside = facts.blocked(&call.id).map(str::to_owned);
         let standpoint = self.standpoint(outside);
-        let (bench, happened) = (Arc::clone(&self.bench), self.happened.clone());
+        let (bench, happened) = (Arc::clone(self.calls.bench()), self.happened.clone());
         let Some((asker, stop)) = self.asker_before(&call) else {
             tokio::task::spawn_blocking(move || {
                 judge_and_tell(&bench, call, (&standpoint, &kept), Vec::new(), &happened);
@@ -250,7 +271,7 @@ impl Actor {
     fn run_call(&mut self, call: ToolCall, after: Option<Seq>) {
         match after {
             // On disk before it starts: after a crash it must be known that it may have run (I4).
-            Some(seq) if seq > self.journal.index.durable() => self.held.push((seq, call)),
+            Some(seq) if seq > self.journal.index.durable() => self.calls.hold(seq, call),
             _ => self.start(&call),
         }
     }
@@ -258,28 +279,24 @@ impl Actor {
     /// Starts the calls whose start is on disk now.
     pub(crate) fn start_held(&mut self) {
         let durable = self.journal.index.durable();
-        let (due, held) = std::mem::take(&mut self.held)
-            .into_iter()
-            .partition(|(seq, _)| *seq <= durable);
-        self.held = held;
-        let due: Vec<(Seq, ToolCall)> = due;
-        for (_, call) in due {
+        for call in self.calls.take_held(durable) {
             self.start(&call);
         }
     }
 
     fn start(&mut self, call: &ToolCall) {
-        let ready = self.judged.remove(&call.id).unwrap_or_default();
+        let ready = self.calls.take_judged(&call.id);
         let reporter = inbox::call_reporter(&self.happened);
         let printed = Arc::new(Printed::new(reporter.clone()));
         let stop = Arc::new(Stop::default());
         let asker = self.asker(HookEvent::PostToolUse);
         match self
-            .bench
+            .calls
+            .bench()
             .start(call, ready, &printed, &stop, asker, reporter)
         {
             Some(task) => {
-                self.running.insert(
+                self.calls.put_running(
                     call.id.clone(),
                     Running {
                         printed,
@@ -301,11 +318,9 @@ impl Actor {
     }
 
     fn cancel_calls(&mut self, grace_ms: u64) {
-        for running in self.running.values() {
-            running.stop.stop(grace_ms);
-        }
+        self.calls.stop_running(grace_ms);
         // A call that was held back for the disk never starts.
-        for (_, call) in std::mem::take(&mut self.held) {
+        for call in self.calls.drop_held() {
             let outcome = Outcome::with_status(
                 proto::item::CallStatus::Interrupted,
                 "Not run: the turn was stopped.",
@@ -316,7 +331,7 @@ impl Actor {
                 duration_ms: 0,
             });
         }
-        let calls = self.running.keys().cloned().collect();
+        let calls = self.calls.running().keys().cloned().collect();
         self.later(grace_ms + OVERDUE_MS, Happened::Overdue { calls });
     }
 
@@ -328,7 +343,7 @@ impl Actor {
     /// Something that happens after a while, unless the actor ends before.
     fn later(&self, in_ms: u64, what: Happened) {
         let happened = self.happened.clone();
-        let ended = self.ended.clone();
+        let ended = self.life.ended.clone();
         tokio::spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_millis(in_ms)) => {

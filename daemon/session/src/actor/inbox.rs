@@ -36,8 +36,7 @@ use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
 use crate::viewers::fanout::{Join, Joined};
 
-/// Where an answer goes. The caller may be gone: that changes nothing for the session.
-pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
+pub use crate::tasks::Reply;
 
 /// Whole lines of a log: file, offset, length, and the session they belong to.
 pub type Page = (Arc<LogFile>, u64, usize, Pid);

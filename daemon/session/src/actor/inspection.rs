@@ -54,16 +54,16 @@ impl Actor {
                 summary: self.summary().ok_or_else(unborn)?,
                 queue: facts.queue.iter().cloned().collect(),
                 settings: self.settings(created),
-                clients: self.fanout.clients(),
+                clients: self.viewers.fanout().clients(),
             },
             InspectPart::Context => {
                 let parts = self.made_from(self.journal.index.last()).parts;
                 let bytes: usize = parts.iter().map(|part| part.fragment.len()).sum();
                 let prefix = [
-                    &self.prefix.model,
-                    &self.prefix.system,
-                    &self.prefix.tools,
-                    &self.prefix.extra,
+                    &self.requests.route().prefix.model,
+                    &self.requests.route().prefix.system,
+                    &self.requests.route().prefix.tools,
+                    &self.requests.route().prefix.extra,
                 ];
                 let prefix: usize = prefix.iter().map(|part| part.len()).sum();
                 InspectOutput::Context {
@@ -78,17 +78,14 @@ impl Actor {
                 }
             }
             InspectPart::Children => InspectOutput::Children {
-                children: self.bench.spawn.running(self.bench.session),
+                children: self.calls.bench().running_processes(),
             },
             InspectPart::Env => {
-                let has_key = |name: &str| {
-                    let own = self.key_variable.as_deref() == Some(name) && self.own_key.is_some();
-                    own || self.keys.get(name).is_some()
-                };
-                env(created, &self.environment, has_key)
+                let has_key = |name: &str| self.requests.has_key(name);
+                env(created, self.calls.environment(), has_key)
             }
             InspectPart::Budget => {
-                self.budget.ran(self.ran_ms());
+                self.requests.budget().ran(self.ran_ms());
                 // From all sessions: whoever asks puts it together.
                 InspectOutput::Budget { nodes: Vec::new() }
             }
@@ -104,10 +101,8 @@ impl Actor {
         let facts = self.machine.facts();
         let settings = &facts.settings;
         let (mut allow, mut ask, mut deny) = (Vec::new(), Vec::new(), Vec::new());
-        let layers = self
-            .layers
-            .iter()
-            .map(|layer| (&layer.rules, layer.trusted));
+        let configured = self.calls.configured_layers().iter();
+        let layers = configured.map(|layer| (&layer.rules, layer.trusted));
         for (rules, trusted) in layers.chain([(&created.rules, true)]) {
             // What is not trusted only tightens.
             allow.extend(trusted.then_some(&rules.allow).into_iter().flatten());

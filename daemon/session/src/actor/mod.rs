@@ -9,13 +9,13 @@ pub(crate) mod background;
 pub(crate) mod compaction;
 pub(crate) mod departure;
 pub(crate) mod dispatch;
-pub(crate) mod draft;
 pub(crate) mod effects;
 pub(crate) mod follow;
 pub(crate) mod handle;
 pub(crate) mod hooks;
 pub(crate) mod inbox;
 pub(crate) mod inspection;
+pub(crate) mod life;
 pub(crate) mod permissions;
 pub(crate) mod persisting;
 pub(crate) mod plans;
@@ -33,172 +33,57 @@ pub(crate) mod spending;
 pub(crate) mod start;
 pub(crate) mod waiters;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use contract::{CallAction, Codec, Prefix, Provider, Secret};
-use policy::RuleSet;
+use contract::CallAction;
 use proto::live::{Live, ToolOutput};
-use proto::params::compact::CompactOutput;
-use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice};
-use proto::{Body, CallId, Failure, ItemId, Pid, RequestId, Seq, SessionId, Stamp};
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio_util::sync::CancellationToken;
+use proto::{Body, CallId, Seq, SessionId, Stamp};
+use tokio::sync::mpsc;
 use turn::input::Unattended;
 use turn::{Input, Machine, Now};
 use uuid::Uuid;
 
-use crate::actor::departure::Kept;
-use crate::actor::draft::Keeping;
-use crate::actor::handle::{Activity, Seen};
-use crate::actor::inbox::{Command, Happened, Reply};
+use crate::actor::inbox::{Command, Happened};
+use crate::actor::life::Life;
 use crate::actor::persisting::Lasting;
 use crate::actor::prompt_gate::PromptGate;
-use crate::assembly::persisted_rules::KeptRules;
-use crate::assembly::setup::{Assembly, Layered};
-use crate::calls::call::{Bench, Printed, Ready, Stop, overdue};
-use crate::calls::environment::Environment;
+use crate::actor::publish::Publisher;
+use crate::actor::replies::Replies;
+use crate::assembly::setup::Assembly;
+use crate::calls::call::{Printed, overdue};
 use crate::calls::events::CallEvent;
-use crate::calls::hooks::HookState;
-use crate::calls::permissions::RulesAsOf;
-use crate::context::reset::Swap;
-use crate::journal::catalog_feed::CatalogFeed;
-use crate::journal::sidecar::AsideFile;
+use crate::calls::state::CallState;
+use crate::context::ResetState;
 use crate::journal::{Journal, JournalEvent};
-use crate::request::budget::{Leave, Seat};
+use crate::request::Requests;
 use crate::request::in_flight::{self as asking, Arrived, Gather};
-use crate::request::keys::Keys;
-use crate::request::reasoning::Harvests;
-use crate::request::shape::Shape;
-use crate::viewers::absence::Absence;
-use crate::viewers::fanout::{Fanout, Join, Joined};
+use crate::viewers::Viewers;
 
-/// How often subscribers are sent what has grown: the rate of a screen.
-const LIVE_FRAME: Duration = Duration::from_millis(20);
 /// Messages that are taken in one go.
 const GATHER: usize = 256;
 
-/// A call that runs.
-pub(crate) struct Running {
-    pub printed: Arc<Printed>,
-    pub stop: Arc<Stop>,
-    pub task: tokio::task::AbortHandle,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Does nothing to a call that has ended. One that is dropped with its actor takes its processes along.
-        self.task.abort();
-    }
-}
-
-/// An answer to a client that waits for the disk.
-pub(crate) type HeldReply = (Seq, Box<dyn FnOnce(Result<(), proto::Failure>) + Send>);
-
+/// One session at work. Each part owns its state; the actor decides with the machine, and carries it out with the parts.
 pub(crate) struct Actor {
     pub id: SessionId,
     pub epoch: u64,
     pub machine: Machine,
     pub journal: Journal,
-    pub fanout: Fanout,
-    pub codec: Arc<dyn Codec>,
-    pub provider: Arc<dyn Provider>,
-    pub prefix: Arc<Prefix>,
-    pub bench: Arc<Bench>,
-    pub layers: Vec<Layered>,
-    /// What is kept for the workspace, beyond the session.
-    pub kept_rules: Arc<dyn KeptRules>,
+    pub viewers: Viewers,
+    pub requests: Requests,
+    pub resets: ResetState,
+    pub calls: CallState,
+    pub replies: Replies,
+    pub publisher: Publisher,
+    pub gate: PromptGate,
+    pub life: Life,
     /// Answers that hold always, whose rules are being written.
     pub lasting: Vec<Lasting>,
-    /// The rules as of what stands beside them.
-    pub compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
-    pub keys: Arc<Keys>,
-    pub key_variable: Option<String>,
-    pub own_key: Option<Secret>,
-    pub catalog: CatalogFeed,
-    pub seen: watch::Sender<Seen>,
-
-    pub happened: mpsc::UnboundedSender<Happened>,
-    pub arrived: mpsc::Sender<(u64, Arrived)>,
-    pub ended: CancellationToken,
-
-    /// The request in flight.
-    pub gather: Option<Gather>,
-    /// Of the model that `provider` is asked for; `None`: not known.
-    pub price: Option<Arc<::catalog::Price>>,
-    pub asked: u64,
-    /// The newest request that this life of the session has sent.
-    pub shape: Option<Arc<Shape>>,
-    /// What judged calls will run, until they do.
-    pub judged: HashMap<CallId, Ready>,
-    /// Calls that start when this record is on disk.
-    pub held: Vec<(Seq, proto::item::ToolCall)>,
-    pub running: BTreeMap<CallId, Running>,
-    pub replies: Vec<HeldReply>,
-    pub waiters: Vec<crate::actor::waiters::Waiter>,
-    /// Followers that wait to be let in.
-    pub joining: Vec<(Join, oneshot::Sender<Result<Joined, Failure>>)>,
-    /// Where followers say that they are gone: heard even when the commands' queue is full.
-    pub gone: mpsc::UnboundedSender<u64>,
     /// Where each question of this life stands in the log: none is shown before it is durable.
     pub asked_at: HashMap<String, Seq>,
-    /// Signals that were taken, and whether there was anything to do.
-    pub signalled: VecDeque<(RequestId, bool)>,
-    /// What stands beside the checkpoint of a rewind, until its record is made.
-    pub rewind_own: Option<String>,
-    /// What stands beside the record of a cache reset, until that is made.
-    pub reset_own: Option<String>,
-    /// Who is asked from that record on.
-    pub swap: Option<Box<Swap>>,
-    /// The request for a digest, as a job has just made it.
-    pub digest_made: Option<Vec<u8>>,
-    /// The request for a digest.
-    pub digest_request: Option<Arc<[u8]>>,
-    /// It was told that earlier bytes of requests are being changed.
-    pub told_compacting: bool,
-    /// Who waits for the end of a compaction.
-    pub compact_reply: Option<Reply<CompactOutput>>,
-    pub live_due: Option<tokio::time::Instant>,
-    /// What the catalog was told last.
-    pub listed: Option<SessionSummary>,
-    /// Who waits for the end that the daemon has asked for; none: it has not.
-    pub closing: Vec<oneshot::Sender<()>>,
-    /// When a session that closes waits no longer for its commands in the background.
-    pub children_due: Option<tokio::time::Instant>,
-    /// Why commands in the background were stopped that have not ended yet.
-    pub stopped: BTreeMap<Pid, String>,
-    /// Who waits for the session to be suspended.
-    pub suspending: Vec<oneshot::Sender<()>>,
-    /// It is handed over: no more work is taken.
-    pub leaving: bool,
-    pub born: tokio::time::Instant,
-    /// From TERM to KILL.
-    pub grace_ms: u64,
-    pub keeping: Keeping,
-    /// What an earlier life kept of an answer, until the machine is recovered.
-    pub kept: Option<(ItemId, turn::Answer)>,
-    pub absence: Absence,
-    pub seen_file: AsideFile,
-    /// The newest end of a turn that was not looked at yet.
-    pub turn_ended_at: Option<Seq>,
-    pub environment: Environment,
-    /// What is to be said when this life's first turn begins.
-    pub warning: Option<String>,
-    /// It leaves memory: told when it has.
-    pub parting: Option<oneshot::Sender<Box<Kept>>>,
+    pub happened: mpsc::UnboundedSender<Happened>,
     pub assembly: Arc<dyn Assembly>,
-    pub activity: Arc<Activity>,
-    pub hooks: HookState,
-    pub gate: PromptGate,
-    /// What the session may use.
-    pub budget: Seat,
-    /// That of the request in flight.
-    pub leave: Option<Arc<Leave>>,
-    pub harvests: Harvests,
-    /// Whether requests to `provider` may say a temperature.
-    pub temperature: bool,
 }
 
 /// Where an actor's messages come from.
@@ -214,8 +99,9 @@ impl Actor {
     pub async fn run(mut self, mut inbox: Inbox) {
         let (mut happened, mut arrived) = (Vec::new(), Vec::new());
         loop {
-            let (frame, keeping, silence) = (self.live_due, self.keeping.due, self.silence_due());
-            let children = self.children_due;
+            let (frame, draft) = (self.viewers.frame_due(), self.requests.draft().due());
+            let silence = self.silence_due();
+            let background = self.calls.background_due();
             // Every arm only takes a message out of a queue: dropping one that was not chosen loses nothing.
             tokio::select! {
                 count = inbox.happened.recv_many(&mut happened, GATHER) => {
@@ -232,12 +118,12 @@ impl Actor {
                 }
                 Some(subscriber) = inbox.gone.recv() => self.leave(subscriber),
                 () = sleep_until(frame) => self.show_growth(),
-                () = sleep_until(keeping) => self.keep(),
+                () = sleep_until(draft) => self.write_draft(),
                 () = sleep_until(silence) => self.tell_silence(),
-                () = sleep_until(children) => self.children_due = None,
+                () = sleep_until(background) => self.calls.set_background_due(None),
             }
-            self.activity.note();
-            if self.parting.is_some() || (self.is_closing() && self.may_end()) {
+            self.life.activity.note();
+            if self.life.parting.is_some() || (self.is_closing() && self.may_end()) {
                 break;
             }
         }
@@ -245,7 +131,7 @@ impl Actor {
     }
 
     pub(crate) fn now(&self) -> Now {
-        let mono_ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mono_ms = u64::try_from(self.life.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Now {
             wall: Stamp::now(),
             mono_ms,
@@ -273,10 +159,10 @@ impl Actor {
 
     /// What is to be said once, when the first turn of this life is under way.
     pub(crate) fn warn(&mut self, now: Now) -> Vec<turn::Effect> {
-        if self.warning.is_none() || self.machine.facts().open.is_none() {
+        if self.life.warning.is_none() || self.machine.facts().open.is_none() {
             return Vec::new();
         }
-        let text = self.warning.take().unwrap_or_default();
+        let text = self.life.warning.take().unwrap_or_default();
         let level = Level::Warning;
         let notice = Body::Notice(Notice { level, text });
         self.machine.record(notice, now)
@@ -299,7 +185,7 @@ impl Actor {
                 hooks,
             } => {
                 self.hooks_before(&call, hooks);
-                self.judged.insert(call.clone(), ready);
+                self.calls.put_judged(call.clone(), ready);
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
@@ -318,7 +204,7 @@ impl Actor {
             Happened::NotRewound => self.step(Input::NotRewound),
             Happened::Overdue { calls } => {
                 for call in calls {
-                    if let Some(running) = self.running.remove(&call) {
+                    if let Some(running) = self.calls.take_running(&call) {
                         running.task.abort();
                         self.step(Input::CallEnded {
                             call,
@@ -335,17 +221,17 @@ impl Actor {
         match event {
             JournalEvent::Durable(seq) => {
                 self.journal.settled(seq);
-                self.settle_absence();
+                self.viewers.settle_absence(seq);
                 // Who sees an event and then asks must find what the event told.
                 self.tell_seen();
-                self.fanout.release(seq);
+                self.viewers.release(seq);
                 self.start_held();
                 self.settle();
             }
             JournalEvent::Failed(reason, trouble) => {
                 tracing::error!(session = %self.id, reason, "the log cannot be written; the session is read-only");
                 self.journal.fail(reason.clone(), trouble);
-                self.fanout.fail(&reason);
+                self.viewers.fail(&reason);
                 self.stop_unwritable();
                 self.settle();
             }
@@ -363,7 +249,7 @@ impl Actor {
                     // The model has been told what stopped it, and what a person could do.
                     outcome.blocked = None;
                 }
-                if let Some(running) = self.running.remove(&call) {
+                if let Some(running) = self.calls.take_running(&call) {
                     self.show_output(&call, &running.printed);
                 }
                 self.step(Input::CallEnded {
@@ -372,7 +258,7 @@ impl Actor {
                     duration_ms,
                 });
             }
-            CallEvent::Printed => self.schedule_frame(),
+            CallEvent::Printed => self.viewers.schedule_frame(),
             CallEvent::FilesChanged => self.step(Input::FilesChanged),
             CallEvent::HooksRan(finished) => self.tell_hooks(finished),
             CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),
@@ -392,7 +278,7 @@ impl Actor {
             return;
         };
         let on_ask = self.machine.facts().on_ask();
-        let attended = self.fanout.attended();
+        let attended = self.viewers.fanout().attended();
         match action {
             CallAction::AskUser(_) | CallAction::PresentPlan(_) => {
                 *unattended = match policy::unasked(on_ask, attended) {
@@ -403,7 +289,7 @@ impl Actor {
             }
             CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
         }
-        let accept_partial = self.bench.confine.accept_partial;
+        let accept_partial = self.calls.bench().confine.accept_partial;
         *unattended = match policy::unattended(decision, on_ask, attended, accept_partial) {
             policy::Unattended::Allow => Unattended::Allow,
             policy::Unattended::Deny(why) => Unattended::Deny(why),
@@ -417,15 +303,12 @@ impl Actor {
         let facts = self.machine.facts();
         let on_ask = facts.on_ask();
         let stays = policy::stays_inside(&rules, facts.settings.posture, facts.stance());
-        stays.is_none() && !policy::unasked(on_ask, self.fanout.attended())
+        stays.is_none() && !policy::unasked(on_ask, self.viewers.fanout().attended())
     }
 
     fn arrive(&mut self, number: u64, what: Arrived) {
-        let Some(gather) = self
-            .gather
-            .as_mut()
-            .filter(|gather| gather.number == number)
-        else {
+        let gather = self.requests.in_flight_mut();
+        let Some(gather) = gather.filter(|gather| gather.number == number) else {
             return;
         };
         match what {
@@ -433,9 +316,8 @@ impl Actor {
                 if let Some(place) = &sent.rewritten {
                     tracing::error!(%place, "earlier bytes of a conversation have changed");
                 }
-                gather.answer.request_bytes = sent.request_bytes;
-                gather.answer.rewritten = sent.rewritten;
-                self.shape = sent.shape.or(self.shape.take());
+                gather.note_sent(sent.request_bytes, sent.rewritten);
+                self.requests.note_shape(sent.shape);
             }
             Arrived::Part(part) => {
                 let was_silent = gather.silent_since().is_some();
@@ -444,29 +326,29 @@ impl Actor {
                 if was_silent {
                     self.tell_seen();
                 }
-                let Some(gather) = self.gather.as_ref() else {
+                let Some(gather) = self.requests.in_flight() else {
                     return;
                 };
                 if let Some(turn) = turn {
                     self.step(turn);
                 } else if whole {
                     self.show_growth();
-                    if let Some(gather) = self.gather.take() {
+                    if let Some(gather) = self.requests.take_in_flight() {
                         self.answered(gather);
                     }
                 } else if gather.has_fresh() {
-                    self.schedule_frame();
+                    self.viewers.schedule_frame();
                 }
             }
             Arrived::Sampled { is_in, of } => {
                 let status = serde_json::json!({"samples_in": is_in, "samples": of});
                 self.live(&Live::Status(status));
             }
-            Arrived::Chosen { at, found } => (gather.won, gather.found) = (Some(at), found),
+            Arrived::Chosen { at, found } => gather.choose(at, found),
             Arrived::Broke(error) => {
                 self.note_samples();
                 self.show_growth();
-                if let Some(gather) = self.gather.take() {
+                if let Some(gather) = self.requests.take_in_flight() {
                     let keyless = gather.keyless;
                     let partial = Box::new(self.weighed(gather.finish(), false));
                     let key_lost = keyless && self.key_was_brought();
@@ -507,14 +389,8 @@ impl Actor {
     /// What has been shown of an answer in progress.
     pub(crate) fn partial(&mut self) -> Option<Box<turn::Answer>> {
         self.show_growth();
-        let gather = self.gather.as_ref()?;
+        let gather = self.requests.in_flight()?;
         Some(Box::new(gather.answer.clone()))
-    }
-
-    /// The key for the next request: what clients brought, then the daemon's own.
-    pub(crate) fn key(&self) -> Option<Secret> {
-        let variable = self.key_variable.as_ref()?;
-        self.keys.get(variable).or_else(|| self.own_key.clone())
     }
 
     /// Whether a client brought the key when the session was made.
@@ -522,12 +398,16 @@ impl Actor {
         let created = self.machine.facts().created.as_ref();
         let brought =
             |variable: &String| created.is_some_and(|created| created.env_names.contains(variable));
-        self.key_variable.as_ref().is_some_and(brought)
+        self.requests
+            .route()
+            .key_variable
+            .as_ref()
+            .is_some_and(brought)
     }
 
     /// Goes on where a request waits for a key that is there now.
     pub(crate) fn use_new_key(&mut self) {
-        if self.machine.wants_credentials() && self.key().is_some() {
+        if self.machine.wants_credentials() && self.requests.key().is_some() {
             self.step(Input::CredentialsArrived);
         }
     }
@@ -536,28 +416,27 @@ impl Actor {
         let facts = self.machine.facts();
         let turn = facts.open.as_ref().map(|open| open.number);
         let after = self.journal.index.last();
-        self.fanout.live(after, Stamp::now(), turn, live);
-        self.fanout.release(self.journal.index.durable());
-    }
-
-    pub(crate) fn schedule_frame(&mut self) {
-        if self.live_due.is_none() {
-            self.live_due = Some(tokio::time::Instant::now() + LIVE_FRAME);
-        }
+        self.viewers.live(after, turn, live);
+        self.viewers.release(self.journal.index.durable());
     }
 
     /// Sends subscribers what has grown since the last frame.
     pub(crate) fn show_growth(&mut self) {
-        self.live_due = None;
-        let fresh = self.gather.as_mut().map(Gather::fresh).unwrap_or_default();
+        self.viewers.begin_frame();
+        let fresh = self
+            .requests
+            .in_flight_mut()
+            .map(Gather::fresh)
+            .unwrap_or_default();
         for live in &fresh {
             self.live(live);
         }
         if !fresh.is_empty() {
-            self.keep_soon();
+            self.requests.schedule_draft();
         }
         let running: Vec<_> = self
-            .running
+            .calls
+            .running()
             .iter()
             .map(|(call, running)| (call.clone(), Arc::clone(&running.printed)))
             .collect();
@@ -567,12 +446,12 @@ impl Actor {
     }
 
     fn silence_due(&self) -> Option<tokio::time::Instant> {
-        self.gather.as_ref()?.silence_due()
+        self.requests.in_flight()?.silence_due()
     }
 
     /// Tells that nothing comes of the answer that is waited for. The session goes on waiting.
     fn tell_silence(&mut self) {
-        if let Some(ms) = self.gather.as_mut().map(Gather::tell_silence) {
+        if let Some(ms) = self.requests.in_flight_mut().map(Gather::tell_silence) {
             self.live(&Live::Status(serde_json::json!({"no_data_ms": ms})));
             self.tell_seen();
         }
@@ -594,15 +473,15 @@ impl Actor {
             self.journal.unfinished(true);
         }
         if self.machine.is_idle() {
-            self.judged.clear();
+            self.calls.clear_judged();
         }
-        if self.gather.is_none() {
-            self.drop_leave();
+        if self.requests.in_flight().is_none() {
+            self.requests.drop_leave();
         }
         self.drop_hooks();
-        self.drop_kept();
+        self.drop_draft();
         self.journal.flush();
-        self.fanout.release(self.journal.index.durable());
+        self.viewers.release(self.journal.index.durable());
         self.answer_held();
         self.answer_joining();
         self.tell_seen();

@@ -2,64 +2,20 @@
 
 use std::sync::Arc;
 
-use policy::{Layer, RuleSet};
+use policy::RuleSet;
 use proto::Failure;
-use proto::record::Rules;
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Command;
-use crate::assembly::setup::Layered;
 use crate::calls::judgement::Standpoint;
-use crate::calls::permissions::{RulesAsOf, Standing, compiled};
+use crate::calls::permissions::Standing;
 
 impl Actor {
-    /// The layers that judge its calls, the session's own last.
-    fn layers(&self) -> Vec<Layered> {
-        let facts = self.machine.facts();
-        let created = facts.created.as_ref();
-        let run = created.map(|created| created.rules.clone());
-        let allow = facts.grants.iter().map(|scope| scope.rule.clone());
-        let granted = Rules {
-            allow: allow.collect(),
-            ..Rules::default()
-        };
-        let pid = created.map(|created| created.pid).unwrap_or_default();
-        let of_its_own = |layer, rules, origin| Layered {
-            layer,
-            rules,
-            origin,
-            trusted: true,
-        };
-        let mut layers = self.layers.clone();
-        let kept = self.kept_rules.in_force().1;
-        layers.extend([
-            of_its_own(Layer::Kept, Rules::clone(&kept), self.kept_rules.origin()),
-            of_its_own(
-                Layer::Run,
-                run.unwrap_or_default(),
-                format!("the start of session {pid}"),
-            ),
-            of_its_own(Layer::Session, granted, format!("answers in session {pid}")),
-        ]);
-        layers
-    }
-
-    /// The rules in force: the files', what is kept for the workspace, the session's own, and what people allowed in it.
+    /// The rules in force now.
     pub(crate) fn rules(&mut self) -> Arc<RuleSet> {
-        let grants = self.machine.facts().grants.iter();
-        let as_of = RulesAsOf {
-            grants: grants.map(|scope| scope.rule.clone()).collect(),
-            kept: self.kept_rules.in_force().0,
-        };
-        if let Some((known, rules)) = &self.compiled
-            && *known == as_of
-        {
-            return Arc::clone(rules);
-        }
-        let rules = Arc::new(compiled(&self.layers()).0);
-        self.compiled = Some((as_of, Arc::clone(&rules)));
-        rules
+        let facts = self.machine.facts();
+        self.calls.rules(facts.created.as_ref(), &facts.grants)
     }
 
     /// What its calls are judged by now. `outside`: why the sandbox stopped the call, where it did.
@@ -75,11 +31,13 @@ impl Actor {
     }
 
     pub(crate) fn standing(&mut self) -> Standing {
+        let standpoint = self.standpoint(None);
+        let facts = self.machine.facts();
         Standing {
-            pid: self.bench.session,
-            layers: self.layers(),
-            standpoint: self.standpoint(None),
-            bench: Arc::clone(&self.bench),
+            pid: self.calls.bench().session,
+            layers: self.calls.layers(facts.created.as_ref(), &facts.grants),
+            standpoint,
+            bench: Arc::clone(self.calls.bench()),
         }
     }
 }

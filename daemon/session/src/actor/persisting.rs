@@ -2,6 +2,8 @@
 //! a rule that is not kept. Where the daemon dies in between, the question is still open and the rule counts already;
 //! the same answer once more changes nothing of it.
 
+use std::sync::Arc;
+
 use proto::params::Empty;
 use proto::params::approval::{AnswerParams, Scope};
 use proto::{ApprovalId, ErrorName, Failure};
@@ -48,7 +50,7 @@ impl Actor {
         let Some(rule) = rule else {
             return refuse(answer.reply, not_offered());
         };
-        let (kept, happened) = (self.kept_rules.clone(), self.happened.clone());
+        let (kept, happened) = (Arc::clone(self.calls.kept_rules()), self.happened.clone());
         let approval_id = params.approval_id.clone();
         self.lasting.push(Lasting {
             first: answer,

@@ -60,7 +60,7 @@ impl Gated {
 impl Actor {
     /// Takes in a prompt, or an edit of one: at once where no hook is for it.
     pub(crate) fn gate(&mut self, gated: Gated) {
-        if self.gate.waiting.is_empty() && !self.hooks.any(HookEvent::UserPromptSubmit) {
+        if self.gate.waiting.is_empty() && !self.calls.hooks().any(HookEvent::UserPromptSubmit) {
             return self.admit(gated);
         }
         self.gate.waiting.push_back(gated);
@@ -83,7 +83,7 @@ impl Actor {
                 continue;
             };
             let text = first.text().to_owned();
-            let (stop, happened) = (self.ended.child_token(), self.happened.clone());
+            let (stop, happened) = (self.life.ended.child_token(), self.happened.clone());
             self.gate.asking = Some(stop.clone());
             tokio::spawn(async move {
                 let chain = asker.ask(What::Prompt { text: &text }, &stop).await;

@@ -1,11 +1,35 @@
 //! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
 
 use proto::params::session::SessionSummary;
+use tokio::sync::watch;
 
 use crate::actor::Actor;
 use crate::actor::handle::Seen;
 use crate::actor::inbox::Happened;
-use crate::journal::catalog_feed::Written;
+use crate::journal::catalog_feed::{CatalogFeed, Written};
+
+/// Where others see a session.
+pub(crate) struct Publisher {
+    seen: watch::Sender<Seen>,
+    catalog: CatalogFeed,
+    /// What the catalog was sent last.
+    listed: Option<SessionSummary>,
+}
+
+impl Publisher {
+    pub fn new(seen: watch::Sender<Seen>, catalog: CatalogFeed) -> Self {
+        Self {
+            seen,
+            catalog,
+            listed: None,
+        }
+    }
+
+    /// Waits until the catalog has everything.
+    pub async fn flush(&self) {
+        self.catalog.flush().await;
+    }
+}
 
 impl Actor {
     /// What others may know: only what is durable.
@@ -14,7 +38,7 @@ impl Actor {
         if let Some(reason) = self.journal.read_only() {
             // What is in memory beyond the disk never happened: only the reason is new.
             let closed = self.journal.failed.clone();
-            self.seen.send_modify(|seen| {
+            self.publisher.seen.send_modify(|seen| {
                 seen.summary.read_only = Some(reason);
                 seen.closed = closed;
             });
@@ -27,7 +51,7 @@ impl Actor {
             return;
         };
         let pending = self.machine.facts().pending.values().cloned().collect();
-        self.seen.send_replace(Seen {
+        self.publisher.seen.send_replace(Seen {
             summary: summary.clone(),
             pending,
             asked: self.machine.facts().asked.values().cloned().collect(),
@@ -39,14 +63,15 @@ impl Actor {
         let summary = as_listed(summary);
         if settled
             || self
+                .publisher
                 .listed
                 .as_ref()
                 .is_none_or(|listed| reads_otherwise(listed, &summary))
         {
-            if self.listed.as_ref() == Some(&summary) {
+            if self.publisher.listed.as_ref() == Some(&summary) {
                 return;
             }
-            self.listed = Some(summary.clone());
+            self.publisher.listed = Some(summary.clone());
             let happened = self.happened.clone();
             let written: Option<Written> = settled.then(|| {
                 let written: Written = Box::new(move || {
@@ -54,7 +79,7 @@ impl Actor {
                 });
                 written
             });
-            self.catalog.put(summary, written);
+            self.publisher.catalog.put(summary, written);
         }
     }
 
@@ -63,8 +88,10 @@ impl Actor {
         let written = self.journal.failed.is_none()
             && self.journal.index.durable() == self.journal.index.last();
         let summary = self.summary().filter(|_| written).map(as_listed);
-        if let Some(summary) = summary.filter(|summary| self.listed.as_ref() != Some(summary)) {
-            self.catalog.put(summary, None);
+        if let Some(summary) =
+            summary.filter(|summary| self.publisher.listed.as_ref() != Some(summary))
+        {
+            self.publisher.catalog.put(summary, None);
         }
     }
 }

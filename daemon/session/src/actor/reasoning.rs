@@ -17,14 +17,14 @@ impl Actor {
         let open = self.machine.facts().open.as_ref();
         Around {
             assembly: Arc::clone(&self.assembly),
-            cwd: self.bench.workspace.cwd().to_path_buf(),
+            cwd: self.calls.bench().workspace.cwd().to_path_buf(),
             model: format!("{}/{}", settings.provider, settings.model),
-            keys: Arc::clone(&self.keys),
+            keys: Arc::clone(self.requests.keys()),
             ground: self.ground(),
             item,
             step: open.map_or(0, |open| open.steps + 1),
             purse: Purse {
-                seat: self.budget.clone(),
+                seat: self.requests.budget().clone(),
                 ran_ms: self.ran_ms(),
                 expected: self.expected(),
             },
@@ -33,11 +33,12 @@ impl Actor {
 
     /// Begins the harvest of an answer, where that is wanted and there is anything to be harvested.
     pub(crate) fn begin_harvest(&mut self, around: Around, trace: String) {
-        let goes_on = self.closing.is_empty() && !self.leaving && self.journal.failed.is_none();
+        let goes_on =
+            self.life.closing.is_empty() && !self.life.handed_over && self.journal.failed.is_none();
         if !goes_on || !turn::harvest::is_worth(&trace) {
             return;
         }
-        let (number, books, cancel) = self.harvests.start();
+        let (number, books, cancel) = self.requests.harvests_mut().start();
         let happened = self.happened.clone();
         tokio::spawn(async move {
             let harvesting = async {
@@ -56,13 +57,13 @@ impl Actor {
 
     /// A harvest has come to its end.
     pub(crate) fn harvested(&mut self, number: u64, found: Result<ReasoningHarvested, String>) {
-        let Some(books) = self.harvests.finish(number) else {
+        let Some(books) = self.requests.harvests_mut().finish(number) else {
             return;
         };
         self.note_spent(&books);
         match found {
             Ok(found) => self.note(Body::ReasoningHarvested(found)),
-            Err(why) if self.harvests.is_first_failure() => {
+            Err(why) if self.requests.harvests_mut().is_first_failure() => {
                 self.note(Body::Notice(Notice {
                     level: Level::Info,
                     text: format!(
@@ -76,7 +77,7 @@ impl Actor {
 
     /// Drops the harvests under way. What they are known to have taken counts.
     pub(crate) fn drop_harvests(&mut self) {
-        for books in self.harvests.stop_all() {
+        for books in self.requests.harvests_mut().stop_all() {
             self.note_spent(&books);
         }
     }
@@ -95,7 +96,9 @@ impl Actor {
 
     /// Puts what samples of the request in flight have taken so far into the log.
     pub(crate) fn note_samples(&mut self) {
-        let Some(gather) = &self.gather else { return };
+        let Some(gather) = self.requests.in_flight() else {
+            return;
+        };
         let Some(books) = gather.beside.clone() else {
             return;
         };

@@ -1,5 +1,7 @@
 //! What clients want of a session, and when they get their answer.
 
+use std::collections::VecDeque;
+
 use proto::params::Empty;
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice, SessionSet};
@@ -10,8 +12,23 @@ use turn::facts::{Done, content_of_set};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
+use crate::actor::waiters::Waiter;
 use crate::assembly::names;
 use crate::tasks;
+
+/// Answers to clients that wait for something.
+#[derive(Default)]
+pub(crate) struct Replies {
+    /// Wait for a record to be on disk.
+    pub(super) held: Vec<HeldReply>,
+    /// Wait for a turn's end, a question, or the session's end.
+    pub(super) waiters: Vec<Waiter>,
+    /// Signals that were taken, and whether there was anything to do.
+    pub(super) signalled: VecDeque<(RequestId, bool)>,
+}
+
+/// An answer to a client that waits for the disk.
+type HeldReply = (Seq, Box<dyn FnOnce(Result<(), Failure>) + Send>);
 
 impl Actor {
     /// Why nothing can be changed, where that is so.
@@ -20,7 +37,7 @@ impl Actor {
             let message = format!("The session is read-only: {}", closed.reason);
             return Some(Failure::new(closed.name(), message, closed.hint()));
         }
-        (self.leaving || self.is_closing()).then(tasks::shutting_down)
+        (self.life.handed_over || self.is_closing()).then(tasks::shutting_down)
     }
 
     /// What a `request_id` led to, where it was used before: the same content gets the same answer.
@@ -124,14 +141,14 @@ impl Actor {
             // The caller may be gone; what it wanted is done all the same.
             let _ = reply.send(written.map(|()| output));
         };
-        self.replies.push((seq, Box::new(send)));
+        self.replies.held.push((seq, Box::new(send)));
         self.answer_held();
     }
 
     pub(crate) fn answer_held(&mut self) {
         let durable = self.journal.index.durable();
         let failed = self.journal.failed.is_some();
-        for (seq, send) in std::mem::take(&mut self.replies) {
+        for (seq, send) in std::mem::take(&mut self.replies.held) {
             if seq <= durable {
                 send(Ok(()));
             } else if failed {
@@ -140,7 +157,7 @@ impl Actor {
                     Failure::new(ErrorName::Storage, "It could not be written.", "")
                 })));
             } else {
-                self.replies.push((seq, send));
+                self.replies.held.push((seq, send));
             }
         }
     }

@@ -108,7 +108,7 @@ impl Actor {
         let going = Going {
             aim,
             broken_off: facts.broken_off.iter().map(|broken| broken.seq).collect(),
-            bench: Arc::clone(&self.bench),
+            bench: Arc::clone(self.calls.bench()),
             created: facts.created.clone(),
             happened: (!params.dry_run).then(|| Waiting {
                 happened: self.happened.clone(),
@@ -153,7 +153,7 @@ impl Actor {
         if let Some(refusal) = self.refusal() {
             return refuse(reply, refusal);
         }
-        self.rewind_own = kept.own;
+        self.calls.set_rewind_own(kept.own);
         let record = CheckpointCreated {
             call: None,
             ..kept.record
@@ -192,7 +192,7 @@ impl Actor {
         Marks {
             marks: facts.marks.clone(),
             undo: facts.undoable().is_some() || !facts.broken_off.is_empty(),
-            bench: Arc::clone(&self.bench),
+            bench: Arc::clone(self.calls.bench()),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use proto::Stamp;
 use proto::state::State;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -10,7 +9,6 @@ use turn::{Input, StopReason};
 
 use crate::actor::Actor;
 use crate::actor::background::{DAEMON_STOPPED, SESSION_ENDED};
-use crate::viewers::absence::Left;
 
 /// What commands in the background may take to be gone, on top of the grace before KILL, until the session ends
 /// without them: the next load writes that they are gone.
@@ -19,20 +17,17 @@ const CHILDREN_OVERDUE: Duration = Duration::from_millis(500);
 impl Actor {
     /// The log takes no more: whatever runs is stopped, and nothing of it is acknowledged.
     pub(crate) fn stop_unwritable(&mut self) {
-        if let Some(gather) = self.gather.take() {
-            gather.cancel.cancel();
-        }
-        for running in self.running.values() {
-            running.stop.stop(self.grace_ms);
-        }
-        self.held.clear();
+        self.requests.cancel();
+        let grace_ms = self.calls.grace_ms();
+        self.calls.stop_running(grace_ms);
+        self.calls.drop_held();
         self.refuse_gated(StopReason::Kill);
-        self.stop_children(self.grace_ms, SESSION_ENDED);
+        self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
     }
 
     pub(crate) fn begin_shutdown(&mut self, reply: oneshot::Sender<()>) {
         let again = self.is_closing();
-        self.closing.push(reply);
+        self.life.closing.push(reply);
         if again {
             return;
         }
@@ -46,20 +41,20 @@ impl Actor {
             });
         }
         // What runs in the background does not outlive the session's life in memory.
-        self.stop_children(self.grace_ms, DAEMON_STOPPED);
-        let due = Duration::from_millis(self.grace_ms) + CHILDREN_OVERDUE;
-        self.children_due = Some(Instant::now() + due);
+        self.stop_children(self.calls.grace_ms(), DAEMON_STOPPED);
+        let due = Duration::from_millis(self.calls.grace_ms()) + CHILDREN_OVERDUE;
+        self.calls.set_background_due(Some(Instant::now() + due));
     }
 
     /// Puts the session to sleep before its next step, for the daemon that comes next.
     /// `now`: a request in flight is dropped, calls are stopped.
     pub(crate) fn begin_suspend(&mut self, now: bool, reply: oneshot::Sender<()>) {
-        self.suspending.push(reply);
+        self.life.suspending.push(reply);
         self.refuse_gated(StopReason::Shutdown);
         if !self.machine.is_suspended() {
             if now {
                 // The next life goes on from what has been shown of the answer.
-                self.keep();
+                self.write_draft();
             }
             let input = match now {
                 true => {
@@ -75,13 +70,13 @@ impl Actor {
 
     /// Tells who waits for the session to be suspended, once that is on disk.
     pub(crate) fn answer_suspending(&mut self) {
-        if self.suspending.is_empty() {
+        if self.life.suspending.is_empty() {
             return;
         }
         let asleep =
             (self.machine.is_suspended() || self.is_settled()) && self.journal.is_settled();
         if asleep || self.journal.failed.is_some() {
-            for reply in std::mem::take(&mut self.suspending) {
+            for reply in std::mem::take(&mut self.life.suspending) {
                 // Who waited may have lost patience.
                 let _ = reply.send(());
             }
@@ -94,52 +89,49 @@ impl Actor {
         let facts = self.machine.facts();
         (facts.waits_for_person().is_some() || facts.settings.paused)
             && self.machine.is_quiet()
-            && self.running.is_empty()
-            && self.held.is_empty()
-            && self.gather.is_none()
+            && self.calls.is_at_rest()
+            && self.requests.in_flight().is_none()
     }
 
     /// Whether the daemon has asked for the end.
     pub(crate) fn is_closing(&self) -> bool {
-        !self.closing.is_empty()
+        !self.life.closing.is_empty()
     }
 
     pub(crate) fn may_end(&self) -> bool {
         let rests =
             self.machine.is_idle() || self.waits_for_person() || self.machine.is_suspended();
         // Set when the session began to close, and taken when they had their time.
-        let alone = self.machine.facts().children.is_empty() || self.children_due.is_none();
+        let alone =
+            self.machine.facts().children.is_empty() || self.calls.background_due().is_none();
         self.journal.failed.is_some() || (rests && alone && self.journal.is_settled())
     }
 
     pub(crate) async fn end(mut self) {
-        self.ended.cancel();
-        self.drop_leave();
-        self.budget.leave();
-        if self.fanout.watched() {
-            self.note_seen(Left {
-                since: Stamp::now(),
-                seq: self.journal.index.durable(),
-            });
+        self.life.ended.cancel();
+        self.requests.drop_leave();
+        self.requests.budget().leave();
+        if self.viewers.fanout().watched() {
+            self.viewers.note_seen(self.journal.index.durable());
         }
         self.list_once_more();
-        self.catalog.flush().await;
+        self.publisher.flush().await;
         // The catalog knows it all: a session that rests need not be looked at by the next start.
         if self.is_settled() && self.journal.failed.is_none() {
             self.journal.clear_marker().await;
         }
-        if let Some(temp) = self.bench.workspace.temp()
+        if let Some(temp) = self.calls.bench().workspace.temp()
             && self.machine.facts().state.state == State::Exited
         {
             let temp = temp.to_path_buf();
             // What cannot be removed goes with the daemon's own directory.
             let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(temp)).await;
         }
-        self.keeping.rest().await;
-        self.seen_file.rest().await;
+        self.requests.end().await;
+        self.viewers.rest().await;
         // The log is given back before anybody is told that it is: the next daemon may come at once.
-        let closing = std::mem::take(&mut self.closing);
-        let parting = self.parting.take();
+        let closing = std::mem::take(&mut self.life.closing);
+        let parting = self.life.parting.take();
         let parting = parting.map(|reply| (reply, Box::new(self.belongings())));
         if parting.is_some() {
             // Somebody may still be reading a page of it: that must not keep the next life from writing.

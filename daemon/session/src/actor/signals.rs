@@ -23,6 +23,7 @@ impl Actor {
     ) {
         // A signal that is sent again because its answer was lost must not hit the next turn.
         let taken = self
+            .replies
             .signalled
             .iter()
             .find(|(id, _)| Some(*id) == request_id);
@@ -50,9 +51,9 @@ impl Actor {
 
     fn remember_signal(&mut self, request_id: Option<RequestId>, delivered: bool) {
         let Some(id) = request_id else { return };
-        self.signalled.push_back((id, delivered));
-        if self.signalled.len() > SIGNALS_KEPT {
-            self.signalled.pop_front();
+        self.replies.signalled.push_back((id, delivered));
+        if self.replies.signalled.len() > SIGNALS_KEPT {
+            self.replies.signalled.pop_front();
         }
     }
 

@@ -14,30 +14,16 @@ use crate::request::budget::{self, Leave};
 impl Actor {
     /// The leave for the next request: whoever sends it asks.
     pub(crate) fn new_leave(&mut self) -> Arc<Leave> {
-        let leave = Arc::new(Leave::new(
-            self.budget.clone(),
-            self.expected(),
-            self.ran_ms(),
-        ));
-        self.leave = Some(Arc::clone(&leave));
-        leave
-    }
-
-    /// No request is under way any more.
-    pub(crate) fn drop_leave(&mut self) {
-        if let Some(leave) = self.leave.take() {
-            leave.close();
-        }
+        self.requests.new_leave(self.expected(), self.ran_ms())
     }
 
     /// What the next request may be expected to use: its prompt is about as long as the newest one with its answer.
     pub(crate) fn expected(&self) -> Spent {
         let facts = self.machine.facts();
-        let prefix = [&self.prefix.system, &self.prefix.tools, &self.prefix.extra];
-        let bytes: usize = prefix.iter().map(|part| part.len()).sum();
+        let bytes = self.requests.route().prefix_bytes();
         let tokens = match facts.context_tokens {
             // A quarter of a token for a byte (see `contract::estimate`).
-            0 => bytes as u64 / 4,
+            0 => bytes / 4,
             tokens => tokens,
         };
         let reported = Reported {
@@ -45,7 +31,7 @@ impl Actor {
             cached_tokens: facts.cached_tokens.unwrap_or(0).min(tokens),
             ..Reported::default()
         };
-        let price = self.price.as_deref();
+        let price = self.requests.route().price.as_deref();
         Spent {
             cost_micros: price.map_or(0, |price| price.cost(&reported, Stamp::now())),
             tokens,
@@ -68,7 +54,7 @@ impl Actor {
         if !whole && answer.reported.is_none() {
             return answer;
         }
-        self.budget.ran(self.ran_ms());
+        self.requests.budget().ran(self.ran_ms());
         let reported = answer.reported.unwrap_or_default();
         let more = Spent {
             cost_micros: answer.cost_micros.unwrap_or(0),
@@ -82,7 +68,8 @@ impl Actor {
         let wire = &self.machine.facts().wire;
         let model = format!("{}/{}", wire.provider, wire.model);
         let told = self
-            .budget
+            .requests
+            .budget()
             .tellings(&model, &more, answer.reported.is_some());
         answer.tellings = told;
         answer
@@ -92,7 +79,9 @@ impl Actor {
     pub(crate) fn weighed_beside(&self, usage: &Usage) -> Vec<String> {
         let more = budget::spent(&UsageTotals::of(usage));
         let model = format!("{}/{}", usage.provider, usage.model);
-        self.budget.tellings(&model, &more, usage.reported)
+        self.requests
+            .budget()
+            .tellings(&model, &more, usage.reported)
     }
 
     /// Takes in what a record says of what was used, and what may be.
@@ -100,16 +89,18 @@ impl Actor {
         match &record.body {
             Body::Usage(usage) => {
                 let spent = budget::spent(&UsageTotals::of(usage));
-                self.budget.charge(record.seq, record.at, spent);
+                self.requests.budget().charge(record.seq, record.at, spent);
                 // Of others the one in flight is not over.
                 if matches!(usage.purpose, Purpose::Answer | Purpose::Digest) {
-                    self.drop_leave();
+                    self.requests.drop_leave();
                 }
             }
             Body::SessionSet(set) if set.budget.is_some() => {
-                self.budget.bound(self.machine.facts().settings.budget);
+                self.requests
+                    .budget()
+                    .bound(self.machine.facts().settings.budget);
             }
-            Body::TurnEnded(_) => self.budget.ran(self.ran_ms()),
+            Body::TurnEnded(_) => self.requests.budget().ran(self.ran_ms()),
             _ => {}
         }
     }

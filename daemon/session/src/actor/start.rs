@@ -70,8 +70,9 @@ impl Actor {
         });
         let now = self.now();
         // Nothing of an earlier life in memory runs on behind the log's back.
-        self.bench.spawn.stop_session(self.bench.session, 0);
-        let kept = self.kept.take();
+        let bench = self.calls.bench();
+        bench.spawn.stop_session(bench.session, 0);
+        let kept = self.requests.take_recovered();
         effects.extend(self.machine.recover(policy, kept, now));
         effects.extend(self.warn(now));
         self.perform(effects);
@@ -80,7 +81,7 @@ impl Actor {
     /// What clears away what the walls of an earlier daemon may have left in the workspace. To be run where it may block.
     pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
         let rules = self.rules();
-        let bench = Arc::clone(&self.bench);
+        let bench = Arc::clone(self.calls.bench());
         move || {
             if let Some(walls) = bench.surroundings().held(&rules).walls {
                 bench.spawn.clear(&walls);

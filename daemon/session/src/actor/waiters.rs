@@ -21,24 +21,24 @@ impl Waiter {
 
 impl Actor {
     pub(crate) fn wait(&mut self, until: Until, reply: Reply<WaitOutput>) {
-        self.waiters.push(Waiter { until, reply });
+        self.replies.waiters.push(Waiter { until, reply });
         self.answer_waiters();
     }
 
     pub(crate) fn answer_waiters(&mut self) {
-        if self.waiters.is_empty()
+        if self.replies.waiters.is_empty()
             || (self.journal.index.durable() != self.journal.index.last()
                 && self.journal.failed.is_none())
         {
             return;
         }
-        for waiter in std::mem::take(&mut self.waiters) {
+        for waiter in std::mem::take(&mut self.replies.waiters) {
             match self.waited(waiter.until) {
                 Some(output) => {
                     let _ = waiter.reply.send(Ok(output));
                 }
                 None if waiter.reply.is_closed() => {}
-                None => self.waiters.push(waiter),
+                None => self.replies.waiters.push(waiter),
             }
         }
     }
@@ -48,7 +48,7 @@ impl Actor {
         self.machine.is_idle()
             && !self.machine.facts().settings.paused
             && !self.machine.is_suspended()
-            && !self.leaving
+            && !self.life.handed_over
     }
 
     fn waited(&self, until: Until) -> Option<WaitOutput> {

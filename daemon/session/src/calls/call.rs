@@ -9,6 +9,7 @@ use contract::tool::{Cancel, Progress, Shells};
 use contract::{Basis, CallAction, CallContext, Decision, Outcome, Spawn, Tool, Walls};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
+use proto::params::process::ChildProcess;
 use proto::record::Verdict;
 use proto::{ApprovalId, CallId, Pid, Stamp};
 use serde_json::{Map, Value};
@@ -297,6 +298,11 @@ impl Bench {
                 "Not run: what it would change could not be kept first ({why}). Tell the user; the disk may be full."
             ))
         })
+    }
+
+    /// The commands of the session that run.
+    pub(crate) fn running_processes(&self) -> Vec<ChildProcess> {
+        self.spawn.running(self.session)
     }
 
     /// Where programs are looked for.

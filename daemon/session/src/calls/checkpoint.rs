@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use contract::Spawn;
 use proto::Pid;
-use proto::record::{Changed, CheckpointCreated, FileState};
+use proto::record::{Changed, CheckpointCreated, FileState, Kept};
 use store::blob::Blobs;
 use workspace::{State, Tree, Workspace};
 
@@ -57,6 +57,16 @@ pub enum Watched {
     Places(BTreeMap<PathBuf, State>),
     /// What stood in the work tree.
     Tree(Arc<Tree>),
+}
+
+impl Checkpoint {
+    pub fn of_files(files: Vec<Kept>, own: Option<String>) -> Self {
+        let record = CheckpointCreated {
+            files,
+            ..CheckpointCreated::default()
+        };
+        Self { record, own }
+    }
 }
 
 impl Keeper {
@@ -159,7 +169,7 @@ impl Keeper {
                 let why = "too much was changed at once to be read".to_owned();
                 FileState::Unknown { why }
             } else {
-                state(self.workspace.look(&path, false).there)
+                self.workspace.look(&path, false).there.into()
             };
             let path = path.to_string_lossy().into_owned();
             changed.push(Changed { path, now });
@@ -205,28 +215,4 @@ fn first_of(paths: &[PathBuf]) -> String {
         named.push(format!("and {more} more"));
     }
     named.join(", ")
-}
-
-/// What stands at a place, as records have it.
-pub(crate) fn state(there: State) -> FileState {
-    match there {
-        State::Absent => FileState::Absent,
-        State::File {
-            sha256,
-            bytes,
-            mode,
-        } => FileState::File {
-            sha256: hex::encode(sha256),
-            bytes,
-            mode,
-        },
-        State::Link { target } => match target.into_os_string().into_string() {
-            Ok(target) => FileState::Link { target },
-            Err(_) => FileState::Unknown {
-                why: "it is a link to a name that is no text".into(),
-            },
-        },
-        State::Directory => FileState::Directory,
-        State::Unknown { why } => FileState::Unknown { why },
-    }
 }

@@ -12,3 +12,4 @@ pub(crate) mod hooks;
 pub(crate) mod judgement;
 pub(crate) mod permissions;
 pub(crate) mod sandbox;
+pub(crate) mod state;

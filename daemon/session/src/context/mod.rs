@@ -1,7 +1,85 @@
-//! What the model sees before the conversation, and how that changes.
+//! What the model sees before the conversation, and how that changes. Owns what a cache reset in progress has made ready.
 
 pub(crate) mod first_message;
 pub(crate) mod forecast;
 pub(crate) mod prefix;
 pub(crate) mod prefix_parts;
 pub(crate) mod reset;
+
+use std::sync::Arc;
+
+use proto::params::compact::CompactOutput;
+
+use crate::context::reset::Swap;
+use crate::tasks::Reply;
+
+/// A cache reset in progress.
+#[derive(Default)]
+pub(crate) struct ResetState {
+    /// What goes into the log beside the record of the reset, until that is made.
+    own: Option<String>,
+    /// The model that is asked from that record on.
+    swap: Option<Box<Swap>>,
+    /// The request for a summary, as a job has just made it.
+    made: Option<Vec<u8>>,
+    /// The request for a summary.
+    request: Option<Arc<[u8]>>,
+    /// Viewers know that earlier bytes of requests are being changed.
+    announced: bool,
+    /// Waits for the end of a compaction.
+    reply: Option<Reply<CompactOutput>>,
+}
+
+impl ResetState {
+    /// A job has ended: what belongs to its record is ready.
+    pub fn put_done(
+        &mut self,
+        own: Option<String>,
+        request: Option<Vec<u8>>,
+        swap: Option<Box<Swap>>,
+    ) {
+        (self.own, self.made, self.swap) = (own, request, swap);
+    }
+
+    /// The end of a job that nobody waits for leaves nothing.
+    pub fn clear_done(&mut self) {
+        (self.own, self.made, self.swap) = (None, None, None);
+    }
+
+    /// What goes into the log beside the record of the reset. Once.
+    pub fn take_own(&mut self) -> Option<String> {
+        self.own.take()
+    }
+
+    /// The model that is asked from the reset on, if it changes. Once.
+    pub fn take_swap(&mut self) -> Option<Swap> {
+        self.swap.take().map(|swap| *swap)
+    }
+
+    /// The request for a summary.
+    pub fn summary_request(&mut self) -> Option<Arc<[u8]>> {
+        if let Some(made) = self.made.take() {
+            self.request = Some(made.into());
+        }
+        self.request.clone()
+    }
+
+    /// No summary is asked for any more.
+    pub fn drop_summary_request(&mut self) {
+        self.request = None;
+    }
+
+    /// Whether viewers are to be notified that a compaction has begun or ended.
+    pub fn announces(&mut self, compacting: bool) -> bool {
+        std::mem::replace(&mut self.announced, compacting) != compacting
+    }
+
+    /// This client waits for the end of the compaction.
+    pub fn put_reply(&mut self, reply: Reply<CompactOutput>) {
+        self.reply = Some(reply);
+    }
+
+    pub fn take_reply(&mut self) -> Option<Reply<CompactOutput>> {
+        self.reply.take()
+    }
+}

@@ -325,6 +325,23 @@ impl Gather {
         }
     }
 
+    /// The request was sent.
+    pub fn note_sent(&mut self, request_bytes: u64, rewritten: Option<String>) {
+        self.answer.request_bytes = request_bytes;
+        self.answer.rewritten = rewritten;
+    }
+
+    /// This sample is taken; `found`: what was extracted from its reasoning.
+    pub(crate) fn choose(&mut self, sample: u32, found: Option<ReasoningHarvested>) {
+        (self.won, self.found) = (Some(sample), found);
+    }
+
+    /// Other requests go with this one: what they use is noted here.
+    pub(crate) fn with_side_requests(mut self, books: Books) -> Self {
+        self.beside = Some(books);
+        self
+    }
+
     /// The same, of which nobody is shown anything as it comes.
     pub fn unseen(mut self) -> Self {
         self.unseen = true;

@@ -1,10 +1,231 @@
-//! Requests to the model: assembled, sent, sampled, counted and held to budgets.
+//! Requests to the model: assembled, sent, sampled, counted and held to budgets. Owns the route to the model, the keys,
+//! the request in flight with its draft, and what requests beside the conversation use.
 
 pub(crate) mod blocks;
 pub(crate) mod budget;
+pub(crate) mod draft;
 pub(crate) mod in_flight;
 pub(crate) mod keys;
 pub(crate) mod reasoning;
+pub(crate) mod route;
 pub(crate) mod samples;
 pub(crate) mod shape;
 pub(crate) mod side_requests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use contract::Secret;
+use proto::ItemId;
+use proto::budget::Spent;
+use tokio::sync::mpsc;
+use turn::Answer;
+
+use crate::request::budget::{Leave, Seat};
+use crate::request::draft::Draft;
+use crate::request::in_flight::{Arrived, Ask, Gather};
+use crate::request::keys::Keys;
+use crate::request::reasoning::Harvests;
+use crate::request::route::ModelRoute;
+use crate::request::samples::Branch;
+use crate::request::shape::Shape;
+
+/// The requests of one session.
+pub(crate) struct Requests {
+    route: ModelRoute,
+    keys: Arc<Keys>,
+    in_flight: Option<Gather>,
+    /// How many this life of the session has sent.
+    sent: u64,
+    /// The newest request that this life of the session has sent.
+    shape: Option<Arc<Shape>>,
+    arrived: mpsc::Sender<(u64, Arrived)>,
+    draft: Draft,
+    /// What an earlier life left of an answer, until the machine is recovered.
+    recovered: Option<(ItemId, Answer)>,
+    /// What the session may use.
+    budget: Seat,
+    /// The leave of the request in flight.
+    leave: Option<Arc<Leave>>,
+    harvests: Harvests,
+}
+
+impl Requests {
+    /// `is_new`: the session has no earlier life. Blocks: reads the draft in `dir`.
+    pub fn new(
+        route: ModelRoute,
+        keys: Arc<Keys>,
+        budget: Seat,
+        arrived: mpsc::Sender<(u64, Arrived)>,
+        dir: &Path,
+        is_new: bool,
+    ) -> Self {
+        let (found, recovered) = match is_new {
+            true => (false, None),
+            false => draft::found(dir),
+        };
+        Self {
+            route,
+            keys,
+            in_flight: None,
+            sent: 0,
+            shape: None,
+            arrived,
+            draft: Draft::new(dir, found),
+            recovered,
+            budget,
+            leave: None,
+            harvests: Harvests::default(),
+        }
+    }
+
+    pub fn route(&self) -> &ModelRoute {
+        &self.route
+    }
+
+    /// Sends requests elsewhere from now on.
+    pub fn set_route(&mut self, route: ModelRoute) {
+        self.route = route;
+    }
+
+    pub fn keys(&self) -> &Arc<Keys> {
+        &self.keys
+    }
+
+    /// The key for the next request: what clients brought, then the daemon's own.
+    pub fn key(&self) -> Option<Secret> {
+        let variable = self.route.key_variable.as_ref()?;
+        let own = || self.route.own_key.clone();
+        self.keys.get(variable).or_else(own)
+    }
+
+    /// Whether the key that this variable holds is known.
+    pub fn has_key(&self, variable: &str) -> bool {
+        let is_own = self.route.key_variable.as_deref() == Some(variable);
+        (is_own && self.route.own_key.is_some()) || self.keys.get(variable).is_some()
+    }
+
+    /// The request in flight.
+    pub fn in_flight(&self) -> Option<&Gather> {
+        self.in_flight.as_ref()
+    }
+
+    pub fn in_flight_mut(&mut self) -> Option<&mut Gather> {
+        self.in_flight.as_mut()
+    }
+
+    /// The request in flight, which is over.
+    pub fn take_in_flight(&mut self) -> Option<Gather> {
+        self.in_flight.take()
+    }
+
+    /// The answer to the next request, as far as it will have come.
+    pub fn next(&mut self, item: ItemId) -> Gather {
+        self.sent += 1;
+        let keyless = self.route.key_variable.is_some() && self.key().is_none();
+        Gather::new(self.sent, item, keyless, self.route.price.clone())
+    }
+
+    /// Sends the request that `answer` waits for.
+    pub fn send(&mut self, answer: Gather, ask: Ask) {
+        let (number, cancel) = (answer.number, answer.cancel.clone());
+        let run = in_flight::run(ask, number, cancel, self.arrived.clone());
+        drop(tokio::spawn(run));
+        self.in_flight = Some(answer);
+    }
+
+    /// Sends several samples of the request that `answer` waits for.
+    pub fn send_samples(&mut self, answer: Gather, branch: Branch) {
+        let (number, cancel) = (answer.number, answer.cancel.clone());
+        let run = samples::run(branch, number, cancel, self.arrived.clone());
+        drop(tokio::spawn(run));
+        self.in_flight = Some(answer);
+    }
+
+    pub fn shape(&self) -> Option<&Arc<Shape>> {
+        self.shape.as_ref()
+    }
+
+    /// A request was sent. Requests for a summary have no shape.
+    pub fn note_shape(&mut self, shape: Option<Arc<Shape>>) {
+        self.shape = shape.or(self.shape.take());
+    }
+
+    pub fn budget(&self) -> &Seat {
+        &self.budget
+    }
+
+    /// The leave for the next request: whoever sends it asks. `expected`: what it may use; `ran_ms`: how long turns of
+    /// the session have run.
+    pub fn new_leave(&mut self, expected: Spent, ran_ms: u64) -> Arc<Leave> {
+        let leave = Arc::new(Leave::new(self.budget.clone(), expected, ran_ms));
+        self.leave = Some(Arc::clone(&leave));
+        leave
+    }
+
+    /// No request is in flight any more.
+    pub fn drop_leave(&mut self) {
+        if let Some(leave) = self.leave.take() {
+            leave.close();
+        }
+    }
+
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// The answer to a new request begins.
+    pub fn begin_draft(&mut self) {
+        self.draft.begin();
+    }
+
+    /// Something of the answer in flight was shown.
+    pub fn schedule_draft(&mut self) {
+        self.draft.schedule();
+    }
+
+    /// Writes what subscribers have seen of the answer in flight. `seen_of`: bytes of a message's text and reasoning.
+    pub fn write_draft(&mut self, seen_of: impl FnOnce(&ItemId) -> (usize, usize)) {
+        self.draft.unschedule();
+        let gather = self.in_flight.as_ref().filter(|gather| !gather.unseen);
+        if let Some(gather) = gather {
+            self.draft.write(gather, seen_of(&gather.item));
+        }
+    }
+
+    /// Whether the draft holds an answer that is over.
+    pub fn has_stale_draft(&self) -> bool {
+        let in_flight = self.in_flight.as_ref().map(|gather| gather.number);
+        let holds = self.draft.holds();
+        holds.is_some() && holds != in_flight
+    }
+
+    pub fn remove_draft(&mut self) {
+        self.draft.remove();
+    }
+
+    /// What an earlier life left of an answer. Once.
+    pub fn take_recovered(&mut self) -> Option<(ItemId, Answer)> {
+        self.recovered.take()
+    }
+
+    pub fn harvests(&self) -> &Harvests {
+        &self.harvests
+    }
+
+    pub fn harvests_mut(&mut self) -> &mut Harvests {
+        &mut self.harvests
+    }
+
+    /// Stops the request in flight, whose answer nobody takes any more.
+    pub fn cancel(&mut self) {
+        if let Some(gather) = self.in_flight.take() {
+            gather.cancel.cancel();
+        }
+    }
+
+    /// Gives back what a session holds beside its log, at the end of its life in memory.
+    pub async fn end(&mut self) {
+        self.draft.rest().await;
+    }
+}

@@ -1,6 +1,6 @@
 //! Makes an actor from its parts: for a new session, and for one that was read from its log.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,18 +12,17 @@ use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
 use proto::state::Posture;
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
-use store::aside::Aside;
 use store::log::{Index, LogFile};
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
 use turn::{Facts, Limits, Machine};
 use workspace::{Options, Workspace};
 
-use crate::actor::draft as keeping;
-use crate::actor::draft::Keeping;
 use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
 use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
+use crate::actor::life::Life;
 use crate::actor::prompt_gate::PromptGate;
+use crate::actor::publish::Publisher;
+use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::file_knowledge::Known;
 use crate::assembly::setup::{Setup, tools_by_name};
@@ -35,18 +34,20 @@ use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
 use crate::calls::sandbox as walls;
+use crate::calls::state::CallState;
+use crate::context::ResetState;
 use crate::context::first_message as opening;
 use crate::history::summary;
 use crate::journal::elements::ElementAt;
-use crate::journal::sidecar::AsideFile;
 use crate::journal::{Cause, Closed, Journal};
+use crate::request::Requests;
 use crate::request::budget::{self, Seat};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
-use crate::request::reasoning::Harvests;
+use crate::request::route::ModelRoute;
 use crate::supervisor::load::Ground;
-use crate::viewers::absence::{Absence, Digest};
-use crate::viewers::fanout::Fanout;
+use crate::viewers::Viewers;
+use crate::viewers::absence::Digest;
 
 /// What a session's actor is made from.
 pub struct Parts {
@@ -129,7 +130,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         journal,
         prefix: parts.prefix,
         setup: parts.setup,
-        bench: Arc::new(bench),
+        bench,
         keys: parts.keys,
         environment,
         hooks,
@@ -276,7 +277,7 @@ struct Made {
     journal: Journal,
     prefix: Prefix,
     setup: Setup,
-    bench: Arc<Bench>,
+    bench: Bench,
     keys: Arc<Keys>,
     environment: Environment,
     hooks: Hooks,
@@ -289,82 +290,44 @@ struct Made {
 
 /// The actor, with nothing under way.
 fn actor(ground: &Ground, made: Made) -> Actor {
-    let (found, kept) = match made.is_new {
-        true => (false, None),
-        false => keeping::found(&made.dir),
-    };
     let own = made.machine.facts().settings.posture;
     let warning = match made.is_new {
         true => None,
         false => looser(own, made.setup.posture),
     };
+    let route = ModelRoute::new(&made.setup, made.prefix);
+    let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());
     Actor {
         id: made.id,
         epoch: made.epoch,
         machine: made.machine,
         journal: made.journal,
-        fanout: Fanout::new(made.pid),
-        codec: made.setup.codec,
-        provider: made.setup.provider,
-        prefix: Arc::new(made.prefix),
-        layers: made.setup.layers,
-        kept_rules: ground.assembly.kept_rules(made.bench.workspace.root()),
-        bench: made.bench,
-        lasting: Vec::new(),
-        compiled: None,
-        keys: made.keys,
-        key_variable: made.setup.key_variable,
-        own_key: made.setup.own_key,
-        catalog: ground.catalog.clone(),
-        seen: made.seen,
-        happened: made.to.happened,
-        arrived: made.to.arrived,
-        ended: CancellationToken::new(),
-        gather: None,
-        price: made.setup.price.map(Arc::new),
-        asked: 0,
-        shape: None,
-        judged: HashMap::new(),
-        held: Vec::new(),
-        running: BTreeMap::new(),
-        replies: Vec::new(),
-        waiters: Vec::new(),
-        joining: Vec::new(),
-        gone: made.to.gone,
-        asked_at: HashMap::new(),
-        signalled: VecDeque::new(),
-        rewind_own: None,
-        reset_own: None,
-        swap: None,
-        digest_made: None,
-        digest_request: None,
-        told_compacting: false,
-        compact_reply: None,
-        live_due: None,
-        listed: None,
-        closing: Vec::new(),
-        children_due: None,
-        stopped: BTreeMap::new(),
-        suspending: Vec::new(),
-        leaving: false,
-        born: tokio::time::Instant::now(),
-        grace_ms: made.setup.limits.grace_ms,
-        keeping: Keeping::new(&made.dir, found),
-        kept,
-        absence: Absence::new(made.missed),
-        seen_file: AsideFile::new(made.dir, Aside::Seen),
-        turn_ended_at: None,
-        environment: made.environment,
-        warning,
-        parting: None,
-        assembly: Arc::clone(&ground.assembly),
-        activity: made.activity,
-        hooks: HookState::new(made.hooks),
+        requests: Requests::new(
+            route,
+            made.keys,
+            made.budget,
+            made.to.arrived,
+            &made.dir,
+            made.is_new,
+        ),
+        viewers: Viewers::new(made.pid, made.dir, made.missed, made.to.gone),
+        resets: ResetState::default(),
+        calls: CallState::new(
+            made.bench,
+            made.environment,
+            HookState::new(made.hooks),
+            made.setup.layers,
+            kept_rules,
+            made.setup.limits.grace_ms,
+        ),
+        replies: Replies::default(),
+        publisher: Publisher::new(made.seen, ground.catalog.clone()),
         gate: PromptGate::default(),
-        budget: made.budget,
-        leave: None,
-        harvests: Harvests::default(),
-        temperature: made.setup.temperature,
+        life: Life::new(made.activity, warning),
+        lasting: Vec::new(),
+        asked_at: HashMap::new(),
+        happened: made.to.happened,
+        assembly: Arc::clone(&ground.assembly),
     }
 }
 

@@ -161,7 +161,10 @@ impl Supervisor {
         let mut told = Vec::new();
         if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
             let what = What::Prompt { text: &prompt.text };
-            let chain = asker.ask(what, &actor.ended).await.unwrap_or_default();
+            let chain = asker
+                .ask(what, actor.life.ended())
+                .await
+                .unwrap_or_default();
             if let Some(failure) = hooked::refused(&chain) {
                 drop((actor, handle));
                 self.unmake(params.session).await;
@@ -335,7 +338,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
         }
     })?;
-    notices.extend(actor.kept_rules.problems());
+    notices.extend(actor.calls.kept_rules().problems());
     Ok(Prepared {
         actor,
         inbox,

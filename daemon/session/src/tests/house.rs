@@ -335,7 +335,7 @@ impl House {
         let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
         self.script = script;
-        self.shells = Arc::clone(&actor.bench.shells);
+        self.shells = Arc::clone(&actor.calls.bench().shells);
         self.handle = handle;
         self.life = tokio::spawn(actor.run(inbox));
     }
@@ -412,7 +412,7 @@ pub fn begin_with(
         request_id: None,
     };
     actor.bear(created, Vec::new(), Some(prompt), reply);
-    let shells = Arc::clone(&actor.bench.shells);
+    let shells = Arc::clone(&actor.calls.bench().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {
         handle,

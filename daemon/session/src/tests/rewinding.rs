@@ -495,8 +495,9 @@ async fn those_who_ask_git_at_once_wait_for_each_other_and_see_the_whole_tree() 
                 let entries = keeper.entries(&path, &tree).unwrap();
                 for name in ["a.txt", "src/main.rs", "private", "link"] {
                     let entry = &entries[std::path::Path::new(name)];
-                    let held = keeper.contents(&path, std::slice::from_ref(entry)).unwrap();
-                    assert!(held[0].is_some(), "{name}");
+                    let take = |_: &_, held: Option<_>| assert!(held.is_some(), "{name}");
+                    let entry = std::slice::from_ref(entry);
+                    keeper.read_contents(&path, entry, take).unwrap();
                 }
             }
         })

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use store::blob::{BlobId, Blobs, INLINE_MAX};
 use workspace::Look;
 
-use super::{Keeper, state};
+use super::Keeper;
 
 /// Bytes of content in one line.
 const LINE_MAX: usize = 1024 * 1024;
@@ -64,7 +64,7 @@ impl Keeper {
     pub fn seal(&self, looks: impl IntoIterator<Item = Look>) -> Result<(Vec<Kept>, Own), String> {
         let (mut kept, mut own, mut held) = (Vec::new(), Own::default(), 0);
         for look in looks {
-            let was = state(look.there);
+            let was = FileState::from(look.there);
             if let (FileState::File { sha256, .. }, Some(bytes)) = (&was, look.content)
                 && !own.content.contains_key(sha256)
             {

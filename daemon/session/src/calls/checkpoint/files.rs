@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use proto::record::{Changed, CheckpointCreated};
+use proto::record::Changed;
 use workspace::{Look, State, Workspace};
 
-use super::{CHANGED_MAX, Checkpoint, Keeper, Watched, state};
+use super::{CHANGED_MAX, Checkpoint, Keeper, Watched};
 
 /// Files and bytes of a directory that is moved or deleted.
 const BELOW_MAX: usize = 2_000;
@@ -94,12 +94,8 @@ impl Keeper {
             return Ok((watched, None));
         }
         let (files, own) = self.seal(fresh)?;
-        let record = CheckpointCreated {
-            files,
-            ..CheckpointCreated::default()
-        };
         let own = (!own.content.is_empty()).then(|| own.to_json());
-        Ok((watched, Some(Checkpoint { record, own })))
+        Ok((watched, Some(Checkpoint::of_files(files, own))))
     }
 
     pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
@@ -116,7 +112,7 @@ impl Keeper {
             .filter(|(path, there)| before.get(path) != Some(there))
             .filter_map(|(path, there)| {
                 let path = path.into_os_string().into_string().ok()?;
-                let now = state(there);
+                let now = there.into();
                 Some(Changed { path, now })
             })
             .collect()

@@ -202,12 +202,17 @@ impl Keeper {
         self.entries(path, &id)
     }
 
-    /// The content of these objects, in their order; `None`: it is not there any more.
+    /// Reads these objects in their order, some at a time: few contents are in memory at once. `take` gets each; `None`:
+    /// git does not hold it any more.
     ///
     /// # Errors
     /// In words: why git cannot be asked.
-    pub fn contents(&self, path: &str, entries: &[Entry]) -> Result<Vec<Option<Vec<u8>>>, String> {
-        let mut all = Vec::new();
+    pub fn read_contents(
+        &self,
+        path: &str,
+        entries: &[Entry],
+        mut take: impl FnMut(&Entry, Option<Vec<u8>>),
+    ) -> Result<(), String> {
         let mut rest = entries;
         while !rest.is_empty() {
             let mut held = 0;
@@ -225,10 +230,13 @@ impl Keeper {
             }
             let script = "exec git cat-file --batch";
             let printed = self.git(&mut self.alone(), path, script, list.as_bytes())?;
-            all.extend(objects(&printed, round.len()));
+            let contents = objects(&printed, round.len());
+            for (entry, content) in round.iter().zip(contents) {
+                take(entry, content);
+            }
             rest = later;
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Waits for those who run git in the repository: the judge of a call and a rewind may come at once. Blocks.

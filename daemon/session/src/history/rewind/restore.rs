@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use proto::record::{CheckpointCreated, FileState, RewoundFile, RewoundResult};
+use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::{ErrorName, Failure, Seq};
 use store::blob::BlobId;
 use workspace::{FileError, Look, State, Wanted};
 
 use super::broken::{Broken, Planned};
 use super::past::{Past, Touched, Was};
-use crate::calls::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back, state};
+use crate::calls::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back};
 
 /// Bytes of content that are held at once.
 const HELD_MAX: u64 = 32 * 1024 * 1024;
@@ -209,23 +209,17 @@ impl<'a> Restore<'a> {
             look.content = content;
             Some(look)
         });
-        let sealed = keeper.seal(looks).map_err(|why| storage(&why))?;
-        let (files, own) = sealed;
+        let (files, own) = keeper.seal(looks).map_err(|why| storage(&why))?;
         if files.is_empty() {
             return Ok(());
         }
-        let record = CheckpointCreated {
-            files,
-            ..CheckpointCreated::default()
-        };
         // With it the next life knows how far this came, should it break off.
         let due = self.items.iter().filter(|item| item.due);
         let planned = Planned {
             undoes: self.wish.undoes,
             after: due.map(|item| (item.name(), item.was.clone())).collect(),
         };
-        let own = Some(planned.beside(&own));
-        keep(Checkpoint { record, own })
+        keep(Checkpoint::of_files(files, Some(planned.beside(&own))))
     }
 
     /// Removes what a daemon that died while it put files back had not finished writing.
@@ -268,9 +262,14 @@ impl<'a> Restore<'a> {
         if entries.is_empty() {
             return (end, HashMap::new());
         }
-        let contents = self.keeper.contents(self.path, &entries);
-        let contents = contents.unwrap_or_default();
-        (end, places.into_iter().zip(contents).collect())
+        let (mut contents, mut places) = (HashMap::new(), places.into_iter());
+        // What could not be read fails where it is put back.
+        let _ = self
+            .keeper
+            .read_contents(self.path, &entries, |_, content| {
+                contents.extend(places.next().map(|place| (place, content)));
+            });
+        (end, contents)
     }
 }
 
@@ -322,7 +321,7 @@ fn item(
     wish: &Wish,
 ) -> Option<Item> {
     let look = keeper.workspace().look(Path::new(place), false);
-    let stands = state(look.there.clone());
+    let stands = FileState::from(look.there.clone());
     let before = wish.broken.before(place, &stands);
     let (result, due) = match (&was, &stands) {
         // One that broke off has done it already.
@@ -355,7 +354,7 @@ fn item(
 /// that, or, where it is not them that are taken back, what somebody has made of it since.
 fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
     let look = keeper.workspace().look(Path::new(place), false);
-    let stands = state(look.there.clone());
+    let stands = FileState::from(look.there.clone());
     let mut was = wish.broken.before(place, &stands);
     let (mut result, mut due) = (RewoundResult::Restored, true);
     if was == stands {
@@ -579,30 +578,15 @@ impl Trees<'_> {
         asked.sort_by(|one, other| one.object.cmp(&other.object));
         asked.dedup_by(|one, other| one.object == other.object);
         let mut known = HashMap::new();
-        let mut rest = asked.as_slice();
-        while !rest.is_empty() {
-            let mut held = 0_u64;
-            let count = rest
-                .iter()
-                .take_while(|entry| {
-                    let fits = held <= HELD_MAX;
-                    held = held.saturating_add(entry.bytes);
-                    fits
-                })
-                .count();
-            let (round, later) = rest.split_at(count.max(1).min(rest.len()));
-            let contents = self.keeper.contents(self.path, round)?;
-            for (entry, content) in round.iter().zip(contents) {
-                if let Some(content) = content {
-                    let text = match entry.kind {
-                        Kind::Link => String::from_utf8_lossy(&content).into_owned(),
-                        Kind::Plain | Kind::Executable => BlobId::of(&content).to_string(),
-                    };
-                    known.insert(entry.object.clone(), (text, content.len() as u64));
-                }
-            }
-            rest = later;
-        }
+        self.keeper
+            .read_contents(self.path, &asked, |entry, content| {
+                let Some(content) = content else { return };
+                let text = match entry.kind {
+                    Kind::Link => String::from_utf8_lossy(&content).into_owned(),
+                    Kind::Plain | Kind::Executable => BlobId::of(&content).to_string(),
+                };
+                known.insert(entry.object.clone(), (text, content.len() as u64));
+            })?;
         let beside = &kept.beside;
         Ok(Held {
             entries,

@@ -1,0 +1,277 @@
+//! The calls of one session from judgement to result, the commands that they leave in the background, and the rules and
+//! hooks that decide about them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use policy::{Layer, RuleSet};
+use proto::item::ToolCall;
+use proto::params::approval::Scope;
+use proto::record::{Rules, SessionCreated};
+use proto::{CallId, Pid, Seq};
+use tokio::time::Instant;
+
+use crate::assembly::persisted_rules::KeptRules;
+use crate::assembly::setup::Layered;
+use crate::calls::call::{Bench, Printed, Ready, Stop};
+use crate::calls::environment::Environment;
+use crate::calls::hooks::HookState;
+use crate::calls::permissions::{RulesAsOf, compiled};
+use crate::calls::sandbox;
+
+/// A call that runs.
+pub(crate) struct Running {
+    pub printed: Arc<Printed>,
+    pub stop: Arc<Stop>,
+    pub task: tokio::task::AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Does nothing to a call that has ended. One that is dropped with its actor takes its processes along.
+        self.task.abort();
+    }
+}
+
+/// See the module.
+pub(crate) struct CallState {
+    bench: Arc<Bench>,
+    environment: Environment,
+    hooks: HookState,
+    /// The rules of the configuration.
+    layers: Vec<Layered>,
+    /// What is kept for the workspace, beyond the session.
+    kept_rules: Arc<dyn KeptRules>,
+    /// The rules in force, and what they were compiled from.
+    compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
+    /// What judged calls will run, until they do.
+    judged: HashMap<CallId, Ready>,
+    /// Calls that start when this record is on disk.
+    held: Vec<(Seq, ToolCall)>,
+    running: BTreeMap<CallId, Running>,
+    /// Why commands in the background were stopped that have not ended yet.
+    stopped: BTreeMap<Pid, String>,
+    /// When a session that closes stops waiting for its commands in the background.
+    background_due: Option<Instant>,
+    /// What goes into the log beside the checkpoint of a rewind, until its record is made.
+    rewind_own: Option<String>,
+    /// Milliseconds from TERM to KILL.
+    grace_ms: u64,
+}
+
+impl CallState {
+    pub fn new(
+        bench: Bench,
+        environment: Environment,
+        hooks: HookState,
+        layers: Vec<Layered>,
+        kept_rules: Arc<dyn KeptRules>,
+        grace_ms: u64,
+    ) -> Self {
+        Self {
+            bench: Arc::new(bench),
+            environment,
+            hooks,
+            layers,
+            kept_rules,
+            compiled: None,
+            judged: HashMap::new(),
+            held: Vec::new(),
+            running: BTreeMap::new(),
+            stopped: BTreeMap::new(),
+            background_due: None,
+            rewind_own: None,
+            grace_ms,
+        }
+    }
+
+    pub fn bench(&self) -> &Arc<Bench> {
+        &self.bench
+    }
+
+    pub fn grace_ms(&self) -> u64 {
+        self.grace_ms
+    }
+
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Takes in values of the environment that were lost with an earlier life of the daemon: calls from now on see them.
+    pub fn fill_environment(&mut self, env: BTreeMap<String, String>) {
+        if self.environment.fill(env) {
+            let mut bench = Bench::clone(&self.bench);
+            let whole = self.environment.whole();
+            let whole = sandbox::environment(whole, bench.workspace.temp(), &bench.confine);
+            bench.env = Arc::new(whole);
+            self.bench = Arc::new(bench);
+        }
+    }
+
+    pub fn hooks(&self) -> &HookState {
+        &self.hooks
+    }
+
+    pub fn hooks_mut(&mut self) -> &mut HookState {
+        &mut self.hooks
+    }
+
+    pub fn kept_rules(&self) -> &Arc<dyn KeptRules> {
+        &self.kept_rules
+    }
+
+    /// The rules of the configuration, layer by layer.
+    pub fn configured_layers(&self) -> &[Layered] {
+        &self.layers
+    }
+
+    /// The layers that judge its calls, the session's own last. `grants`: what users have allowed for the session.
+    pub fn layers(&self, created: Option<&SessionCreated>, grants: &[Scope]) -> Vec<Layered> {
+        let granted = Rules {
+            allow: grants.iter().map(|scope| scope.rule.clone()).collect(),
+            ..Rules::default()
+        };
+        let pid = created.map(|created| created.pid).unwrap_or_default();
+        let of_its_own = |layer, rules, origin| Layered {
+            layer,
+            rules,
+            origin,
+            trusted: true,
+        };
+        let mut layers = self.layers.clone();
+        let kept = self.kept_rules.in_force().1;
+        layers.extend([
+            of_its_own(Layer::Kept, Rules::clone(&kept), self.kept_rules.origin()),
+            of_its_own(
+                Layer::Run,
+                created
+                    .map(|created| created.rules.clone())
+                    .unwrap_or_default(),
+                format!("the start of session {pid}"),
+            ),
+            of_its_own(Layer::Session, granted, format!("answers in session {pid}")),
+        ]);
+        layers
+    }
+
+    /// The rules in force: the files', what is kept for the workspace, the session's own, and what users allowed in it.
+    pub fn rules(&mut self, created: Option<&SessionCreated>, grants: &[Scope]) -> Arc<RuleSet> {
+        let as_of = RulesAsOf {
+            grants: grants.iter().map(|scope| scope.rule.clone()).collect(),
+            kept: self.kept_rules.in_force().0,
+        };
+        if let Some((known, rules)) = &self.compiled
+            && *known == as_of
+        {
+            return Arc::clone(rules);
+        }
+        let rules = Arc::new(compiled(&self.layers(created, grants)).0);
+        self.compiled = Some((as_of, Arc::clone(&rules)));
+        rules
+    }
+
+    /// A call was judged: this is what will run.
+    pub fn put_judged(&mut self, call: CallId, ready: Ready) {
+        self.judged.insert(call, ready);
+    }
+
+    /// What will run of a call that was judged. Once.
+    pub fn take_judged(&mut self, call: &CallId) -> Ready {
+        self.judged.remove(call).unwrap_or_default()
+    }
+
+    /// No call waits any more.
+    pub fn clear_judged(&mut self) {
+        self.judged.clear();
+    }
+
+    /// What goes into the log beside the checkpoint of a call, or of a rewind. Once.
+    pub fn take_checkpoint_own(&mut self, call: Option<&CallId>) -> Option<String> {
+        match call {
+            Some(call) => self.judged.get_mut(call)?.own.take(),
+            None => self.rewind_own.take(),
+        }
+    }
+
+    /// What goes into the log beside the next checkpoint of a rewind.
+    pub fn set_rewind_own(&mut self, own: Option<String>) {
+        self.rewind_own = own;
+    }
+
+    /// Holds a call back until this record is on disk.
+    pub fn hold(&mut self, seq: Seq, call: ToolCall) {
+        self.held.push((seq, call));
+    }
+
+    /// The held calls that may start now.
+    pub fn take_held(&mut self, durable: Seq) -> Vec<ToolCall> {
+        let held = std::mem::take(&mut self.held);
+        let (due, held): (Vec<_>, Vec<_>) = held.into_iter().partition(|(seq, _)| *seq <= durable);
+        self.held = held;
+        due.into_iter().map(|(_, call)| call).collect()
+    }
+
+    /// The held calls, which never start.
+    pub fn drop_held(&mut self) -> Vec<ToolCall> {
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().map(|(_, call)| call).collect()
+    }
+
+    /// A call runs.
+    pub fn put_running(&mut self, call: CallId, running: Running) {
+        self.running.insert(call, running);
+    }
+
+    /// A call runs no more.
+    pub fn take_running(&mut self, call: &CallId) -> Option<Running> {
+        self.running.remove(call)
+    }
+
+    pub fn running(&self) -> &BTreeMap<CallId, Running> {
+        &self.running
+    }
+
+    /// Whether no call runs or waits for the disk to run.
+    pub fn is_at_rest(&self) -> bool {
+        self.running.is_empty() && self.held.is_empty()
+    }
+
+    /// Stops every running call: TERM now, KILL after `grace_ms`.
+    pub fn stop_running(&self, grace_ms: u64) {
+        for running in self.running.values() {
+            running.stop.stop(grace_ms);
+        }
+    }
+
+    /// Stops what runs in the background: TERM now, KILL after `grace_ms`. `pids`: those that the log knows.
+    pub fn stop_background<'a>(
+        &mut self,
+        pids: impl Iterator<Item = &'a Pid>,
+        grace_ms: u64,
+        cause: &str,
+    ) {
+        for pid in pids {
+            self.note_stop(*pid, || cause.to_owned());
+        }
+        self.bench.spawn.stop_session(self.bench.session, grace_ms);
+    }
+
+    /// Somebody stops this command. Who was first did.
+    pub fn note_stop(&mut self, pid: Pid, cause: impl FnOnce() -> String) {
+        self.stopped.entry(pid).or_insert_with(cause);
+    }
+
+    /// Why this command was stopped, if it was. Once.
+    pub fn take_stop_cause(&mut self, pid: Pid) -> Option<String> {
+        self.stopped.remove(&pid)
+    }
+
+    /// When a session that closes stops waiting for its commands in the background.
+    pub fn background_due(&self) -> Option<Instant> {
+        self.background_due
+    }
+
+    pub fn set_background_due(&mut self, due: Option<Instant>) {
+        self.background_due = due;
+    }
+}
