@@ -148,6 +148,54 @@ pub enum CallStatus {
     Refused,
 }
 
+/// What a tool does, for titles and icons: clients do not look at names of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Runs a command.
+    Command,
+    /// Shows what a background command has printed since the last look. The same call again is a new question.
+    CommandOutput,
+    /// Stops a background command.
+    CommandStop,
+    /// Reads a file.
+    Read,
+    /// Lists a directory.
+    List,
+    /// Looks for files or for text in them.
+    Search,
+    /// Creates or replaces a file.
+    Write,
+    /// Changes parts of a file.
+    Edit,
+    /// Changes several files at once.
+    Patch,
+    Delete,
+    Move,
+    Copy,
+    CreateDirectory,
+    /// Writes the list of what is to be done.
+    Todo,
+    /// Asks a person.
+    Ask,
+    /// Proposes a plan.
+    Plan,
+    /// Finds and calls other tools.
+    Tools,
+    /// Anything else, and any kind that a reader does not know.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl ToolKind {
+    /// Whether nothing is known of it. Such a kind is left out of records.
+    #[must_use]
+    pub fn is_other(&self) -> bool {
+        *self == Self::Other
+    }
+}
+
 /// What the person sees of an outcome, beside the words that the model gets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]

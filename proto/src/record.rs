@@ -33,7 +33,7 @@ pub use files::{
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptUnqueued};
 pub use session::{
     Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
-    SessionSuspended,
+    SessionSuspended, SessionTools,
 };
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningHarvested, Usage};
 

@@ -46,6 +46,7 @@ mod reference;
 mod repair;
 mod replay_under_fire;
 mod rewind;
+mod rooms;
 mod rules;
 mod run_cli;
 mod sandbox;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::plan::Plan;
 use proto::params::question::Question;
@@ -93,6 +93,7 @@ impl ApprovalDialog {
             session: plan.session,
             call: plan.call.clone(),
             tool: String::new(),
+            kind: ToolKind::Plan,
             subject: String::new(),
             preview: Display::Line {
                 text: String::new(),

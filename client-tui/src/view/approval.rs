@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use ratatui::text::Line;
 
@@ -69,7 +69,7 @@ fn head(dialog: &ApprovalDialog, model: &Model, width: usize) -> Vec<Line<'stati
     let title = match dialog.plan {
         Some(_) => Msg::TitlePlan,
         None if dialog.approval.escape.is_some() => Msg::TitleOutside,
-        None => title_of(&dialog.approval.tool),
+        None => title_of(dialog.approval.kind),
     };
     let words = look.language.say(title);
     let end = position(model, &dialog.asked());
@@ -95,18 +95,24 @@ pub(super) fn position(model: &Model, asked: &Asked) -> String {
     }
 }
 
-fn title_of(tool: &str) -> Msg {
-    match tool {
-        "bash" => Msg::TitleCommand,
-        "edit_file" | "multi_edit" => Msg::TitleChange,
-        "apply_patch" => Msg::TitlePatch,
-        "write_file" => Msg::TitleWrite,
-        "delete_file" => Msg::TitleDelete,
-        "move_file" => Msg::TitleMove,
-        "copy_file" => Msg::TitleCopy,
-        "make_dir" => Msg::TitleDirectory,
-        "read_file" | "ls" | "glob" | "grep" => Msg::TitleRead,
-        _ => Msg::TitleOther,
+fn title_of(kind: ToolKind) -> Msg {
+    match kind {
+        ToolKind::Command => Msg::TitleCommand,
+        ToolKind::Edit => Msg::TitleChange,
+        ToolKind::Patch => Msg::TitlePatch,
+        ToolKind::Write => Msg::TitleWrite,
+        ToolKind::Delete => Msg::TitleDelete,
+        ToolKind::Move => Msg::TitleMove,
+        ToolKind::Copy => Msg::TitleCopy,
+        ToolKind::CreateDirectory => Msg::TitleDirectory,
+        ToolKind::Read | ToolKind::List | ToolKind::Search => Msg::TitleRead,
+        ToolKind::CommandOutput
+        | ToolKind::CommandStop
+        | ToolKind::Todo
+        | ToolKind::Ask
+        | ToolKind::Plan
+        | ToolKind::Tools
+        | ToolKind::Other => Msg::TitleOther,
     }
 }
 
@@ -149,7 +155,7 @@ fn plan_rows(plan: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
 /// Everything that is judged, and why it is asked.
 fn body(approval: &Approval, look: &Look, width: usize) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
-    if title_of(&approval.tool) == Msg::TitleOther {
+    if title_of(approval.kind) == Msg::TitleOther {
         let tool = on_one_line(&approval.tool);
         rows.extend(words(
             &look.language.fill(Msg::Tool, &[&tool]),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dashmap::DashMap;
 use proto::Pid;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -13,20 +14,20 @@ use crate::gate::{Bounds, Failure, Gate, Standing, Ticket};
 
 /// The brokers of a daemon, by who is asked and who pays.
 #[derive(Debug, Default)]
-pub struct Brokers(Mutex<HashMap<Payer, Arc<Broker>>>);
+pub struct Brokers(DashMap<Payer, Arc<Broker>>);
 
 impl Brokers {
     /// The broker of this one.
     pub(crate) fn of(&self, payer: Payer, bounds: Bounds) -> Arc<Broker> {
-        let mut brokers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Keys come and go: what nobody uses and that has nothing to remember is forgotten.
-        brokers
+        self.0
             .retain(|_, broker| Arc::strong_count(broker) > 1 || !broker.inner().gate.is_at_rest());
-        let broker = brokers
+        let broker = self
+            .0
             .entry(payer)
             .or_insert_with(|| Arc::new(Broker::new(bounds)));
         broker.inner().gate.set_bounds(bounds);
-        Arc::clone(broker)
+        Arc::clone(&broker)
     }
 }
 

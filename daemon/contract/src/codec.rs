@@ -6,7 +6,7 @@
 use proto::item::Item;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::ToolSpec;
+use crate::tool_spec::ToolSpec;
 
 /// The frozen head of every request of a session: system prompt and tool schemas, as exact wire bytes.
 /// Stands in the first record of the log, and is never rendered again.

@@ -6,19 +6,27 @@
 pub mod codec;
 pub mod decision;
 pub mod estimate;
+mod first_line;
+pub mod memory;
 pub mod near;
 pub mod provider;
 pub mod scrub;
 pub mod secret;
 pub mod spawn;
 pub mod tool;
+pub mod tool_set;
+pub mod tool_spec;
 pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
 pub use decision::{Basis, Confinement, Decision, Stance};
+pub use first_line::first_line;
+pub use memory::{KnownState, MemorySnapshot, ToolMemory};
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
-pub use tool::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec, Touch};
+pub use tool::{CallAction, CallContext, Outcome, Preview, Tool, Touch};
+pub use tool_set::ToolSet;
+pub use tool_spec::{ArgumentUse, Family, ToolSpec};
 pub use walls::{Strength, Walls};

@@ -1,6 +1,5 @@
 //! A tool that a model may call.
 
-use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,23 +10,11 @@ use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
+use crate::memory::ToolMemory;
 use crate::spawn::Spawn;
+use crate::tool_set::ToolSet;
+use crate::tool_spec::ToolSpec;
 use crate::walls::Walls;
-
-/// What the model is told of a tool, and what the scheduler and the policy look at.
-#[derive(Clone, Debug)]
-pub struct ToolSpec {
-    pub name: &'static str,
-    /// The prose that the model reads.
-    pub description: &'static str,
-    /// JSON Schema of the arguments, keys sorted.
-    pub schema: Value,
-    pub family: Family,
-    /// Whether no call of it ever changes anything. `bash` is decided call by call, by policy.
-    pub read_only: bool,
-    /// It does not stand in the prefix: the model finds it by `tool_search`, and calls it through `tool_call`.
-    pub deferred: bool,
-}
 
 /// A path of a call that is no argument of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,20 +23,6 @@ pub struct Touch {
     pub path: String,
     /// Whether it is changed, and not only read.
     pub edit: bool,
-}
-
-/// What a permission rule calls the tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Returns content of files.
-    Read,
-    /// Changes files.
-    Edit,
-    /// Runs commands.
-    Bash,
-    /// Changes nothing but what the session itself shows: its list of what is to be done, a question, another tool's
-    /// description.
-    Session,
 }
 
 /// What a call leads to. The session carries out everything but `Run` itself.
@@ -137,8 +110,9 @@ pub struct CallContext {
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,
     /// What the tools of this session remember from call to call (which files were read, at which state).
-    /// The assembly puts in what its tools expect: see `tools::Memory`.
-    pub memory: Arc<dyn Any + Send + Sync>,
+    pub memory: Arc<dyn ToolMemory>,
+    /// All tools of this session.
+    pub tools: ToolSet,
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,

@@ -12,6 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use contract::ToolSpec;
 use proto::hook::HookEvent;
 use serde_json::{Map, Value};
 
@@ -62,7 +63,7 @@ impl Hook {
 
     /// Whether it runs on this event, for this tool where the event is about one.
     #[must_use]
-    pub fn runs(&self, event: HookEvent, tool: Option<&str>) -> bool {
+    pub fn runs(&self, event: HookEvent, tool: Option<&ToolSpec>) -> bool {
         let fits = |fits: &Match| tool.is_none_or(|tool| fits.fits(tool));
         self.trusted && self.event == event && self.fits.as_ref().is_ok_and(fits)
     }
@@ -104,7 +105,7 @@ impl Hooks {
     pub fn on<'a>(
         &'a self,
         event: HookEvent,
-        tool: Option<&'a str>,
+        tool: Option<&'a ToolSpec>,
     ) -> impl Iterator<Item = &'a Hook> {
         self.hooks.iter().filter(move |hook| hook.runs(event, tool))
     }

@@ -3,20 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use contract::{Family, ToolSpec};
 use proto::hook::HookEvent;
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value, json};
-
-use crate::names;
 
 /// The longest line, in bytes. What is longer a gating hook cannot be asked about.
 pub const LINE_MAX: usize = 8 * 1024 * 1024;
 
 /// The longest text in a line that had to be cut, in bytes.
 const CUT: usize = 64 * 1024;
-
-/// Tools of which a hook hears the name and no more: what is remembered is the person's own.
-const PRIVATE: &[&str] = &["remember", "forget"];
 
 /// Whom it is told of.
 #[derive(Clone, Debug)]
@@ -31,12 +27,12 @@ pub struct Told {
 pub enum What<'a> {
     Call {
         call: &'a CallId,
-        tool: &'a str,
+        tool: &'a ToolSpec,
         arguments: &'a Map<String, Value>,
     },
     Result {
         call: &'a CallId,
-        tool: &'a str,
+        tool: &'a ToolSpec,
         arguments: &'a Map<String, Value>,
         /// What the model will read.
         result: &'a str,
@@ -74,7 +70,7 @@ impl What<'_> {
 
     /// The tool that it is about.
     #[must_use]
-    pub fn tool(&self) -> Option<&str> {
+    pub fn tool(&self) -> Option<&ToolSpec> {
         match self {
             Self::Call { tool, .. } | Self::Result { tool, .. } => Some(tool),
             Self::Prompt { .. } | Self::Stop { .. } | Self::Waits { .. } => None,
@@ -136,7 +132,7 @@ impl Told {
                 status,
             } => {
                 add(self.call(call, tool, arguments));
-                if !PRIVATE.contains(tool) {
+                if !is_private(tool) {
                     add(json!({"toolResult": result, "tool_response": result}));
                 }
                 add(json!({"toolStatus": status, "tool_status": status}));
@@ -159,17 +155,22 @@ impl Told {
         value
     }
 
-    fn call(&self, call: &CallId, tool: &str, arguments: &Map<String, Value>) -> Value {
+    fn call(&self, call: &CallId, tool: &ToolSpec, arguments: &Map<String, Value>) -> Value {
         let mut members = json!({
-            "toolName": tool, "tool_name": names::claude(tool),
+            "toolName": &*tool.name, "tool_name": tool.claude_name.as_deref().unwrap_or(&tool.name),
             "toolUseId": call.0, "tool_use_id": call.0,
         });
-        if !PRIVATE.contains(&tool) {
+        if !is_private(tool) {
             members["toolArgs"] = Value::Object(arguments.clone());
             members["tool_input"] = Value::Object(with_file_path(arguments, &self.cwd));
         }
         members
     }
+}
+
+/// Whether a hook gets the tool's name and no more: what is remembered is the user's own.
+fn is_private(tool: &ToolSpec) -> bool {
+    tool.family == Family::Memory
 }
 
 /// The arguments as Claude Code has them: the file's absolute path has another name there.

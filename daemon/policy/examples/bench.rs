@@ -10,12 +10,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clock::worked;
-use contract::Family;
-use contract::Strength;
+use contract::{ArgumentUse, Family, Strength, ToolSpec};
 use policy::{Call, Context, Layer, RuleSet, decide};
 use proto::record::Rules;
 use proto::state::Posture;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 fn inputs() -> Vec<(&'static str, String)> {
     let long = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
@@ -66,6 +65,8 @@ fn inputs() -> Vec<(&'static str, String)> {
 }
 
 fn main() {
+    let bash = ToolSpec::new("bash", "", Value::Null, Family::Bash)
+        .with_arguments(&[("command", ArgumentUse::Command)]);
     let many = |make: &dyn Fn(usize) -> String| (0..10_000).map(make).collect::<Vec<_>>();
     let lists = [
         ("none", Vec::new()),
@@ -83,7 +84,7 @@ fn main() {
                 ask: Vec::new(),
             };
             let started = Instant::now();
-            let set = RuleSet::parse(&[(Layer::User, &rules, true)]).0;
+            let set = RuleSet::parse(&[(Layer::User, &rules, true)], &[]).0;
             println!(
                 "{}",
                 json!({"rules": list, "deny": deny, "read_ms": started.elapsed().as_millis()})
@@ -91,9 +92,7 @@ fn main() {
             for (input, text) in inputs() {
                 let arguments = Map::from_iter([("command".to_owned(), json!(text))]);
                 let call = Call {
-                    tool: "bash",
-                    family: Family::Bash,
-                    read_only_tool: false,
+                    tool: &bash,
                     arguments: &arguments,
                     touches: &[],
                 };

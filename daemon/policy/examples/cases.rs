@@ -14,13 +14,15 @@ fn main() -> ExitCode {
         println!("usage: cases FILE");
         return ExitCode::from(2);
     };
+    let tools = tools::BuiltIn::default().set(tools::Options::default());
+    let known: Vec<_> = tools.specs().collect();
     let ran = std::fs::read_to_string(&file)
         .map_err(|error| error.to_string())
         .and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string()));
     let ran: Vec<_> = match ran {
         Ok(file) => {
             let all = file["cases"].as_array().into_iter().flatten();
-            all.map(|case| cases::run(case, workspace::is_protected))
+            all.map(|case| cases::run(case, workspace::is_protected, &known))
                 .collect()
         }
         Err(error) => {

@@ -26,10 +26,12 @@ fn main() {
             _ => rules.deny.push(rule),
         }
     }
+    let tools = tools::BuiltIn::default().set(tools::Options::default());
+    let known: Vec<_> = tools.specs().collect();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let command = line.replace("\\n", "\n");
         let case = json!({"tool": "bash", "args": {"command": command}, "rules": rules});
-        let explanation = cases::explained(&case, workspace::is_protected);
+        let explanation = cases::explained(&case, workspace::is_protected, &known);
         match explanation {
             Some(found) if brief => {
                 println!(

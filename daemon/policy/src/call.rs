@@ -3,7 +3,7 @@
 //! Looks at names and arguments only, never at the disk. Called by the session, which resolves the paths,
 //! and again by `decide`, which trusts no list of paths that does not fit the call.
 
-use contract::Family;
+use contract::{ArgumentUse, Family, ToolSpec};
 use serde_json::{Map, Value};
 
 use crate::command;
@@ -13,13 +13,23 @@ use crate::shell;
 /// A call of a tool. Its arguments have been parsed by the tool: canonical names, right types.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    pub tool: &'a str,
-    pub family: Family,
-    /// Whether no call of this tool ever changes anything.
-    pub read_only_tool: bool,
+    pub tool: &'a ToolSpec,
     pub arguments: &'a Map<String, Value>,
     /// Paths that are no arguments of their own: those in a patch.
     pub touches: &'a [contract::Touch],
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn is_mcp(&self) -> bool {
+        is_mcp(&self.tool.name)
+    }
+
+    /// The text of the first argument that stands for this.
+    pub(crate) fn text_of(&self, wanted: ArgumentUse) -> Option<&'a str> {
+        let mut arguments = self.tool.arguments.iter();
+        let (name, _) = arguments.find(|(_, stands_for)| *stands_for == wanted)?;
+        self.arguments.get(name)?.as_str()
+    }
 }
 
 /// What is done at a path.
@@ -54,11 +64,6 @@ pub struct Subjects {
 /// Paths of one command that are looked up. One that names more asks, as some of them were not.
 const PATHS_MAX: usize = 512;
 
-/// Tools that copy: the source is only read.
-const COPIES: &[&str] = &["copy_file", "copy"];
-/// Tools of the `Read` family that work on the current directory where no path is given.
-const READS_HERE: &[&str] = &["ls", "glob", "grep"];
-
 /// Whether a tool comes from an MCP server: it belongs to no family, whatever its arguments are called.
 pub(crate) fn is_mcp(tool: &str) -> bool {
     tool.starts_with("mcp__")
@@ -78,38 +83,19 @@ pub fn subjects(call: &Call<'_>) -> Subjects {
 /// The same without the files of a command.
 pub(crate) fn about(call: &Call<'_>) -> Subjects {
     let mut found = Subjects::default();
-    if is_mcp(call.tool) {
+    if call.is_mcp() {
         return found;
     }
-    match call.family {
-        Family::Bash => match call.arguments.get("command") {
-            Some(Value::String(command)) => {
-                found.command = Some(command.clone());
-            }
-            // A companion of `bash` (its output, its end) names no command; `bash` itself must.
-            None if call.tool != "bash" => {}
-            None | Some(_) => found.unclear = true,
-        },
-        Family::Read => {
-            found.take(call, &["path", "file_path"], &[Access::Read]);
-            found.take_pattern(call);
-            if found.paths.is_empty() && !found.unclear {
-                if READS_HERE.contains(&call.tool) {
-                    found.add(".", Access::Read);
-                } else {
-                    // `read_file` without a path; other readers may be about something else than files.
-                    found.unclear = call.tool == "read_file";
-                }
-            }
-        }
-        Family::Edit => {
-            found.take(call, &["path", "file_path"], &[Access::Read, Access::Edit]);
-            found.take_pair(call);
-            found.take_touches(call);
-            found.unclear |= found.paths.is_empty();
-        }
-        Family::Session => {}
+    let mut searches = false;
+    for (name, stands_for) in &call.tool.arguments {
+        found.take(call, name, *stands_for);
+        searches |= *stands_for == ArgumentUse::Search;
     }
+    found.take_touches(call);
+    if searches && found.paths.is_empty() && !found.unclear {
+        found.add(".", Access::Read);
+    }
+    found.unclear |= call.tool.family == Family::Edit && found.paths.is_empty();
     found
 }
 
@@ -124,13 +110,36 @@ impl Subjects {
         }
     }
 
-    fn take(&mut self, call: &Call<'_>, keys: &[&str], accesses: &[Access]) {
-        for value in keys.iter().filter_map(|key| call.arguments.get(*key)) {
-            match value {
-                Value::String(text) => accesses.iter().for_each(|access| self.add(text, *access)),
-                Value::Null => {}
-                _ => self.unclear = true,
+    /// Takes in one argument.
+    fn take(&mut self, call: &Call<'_>, name: &str, stands_for: ArgumentUse) {
+        let text = match call.arguments.get(name) {
+            Some(Value::String(text)) => text,
+            None | Some(Value::Null) => {
+                // What is searched has a default; the others say what the call is about.
+                self.unclear |= match stands_for {
+                    ArgumentUse::Command
+                    | ArgumentUse::Read
+                    | ArgumentUse::Edit
+                    | ArgumentUse::Create => true,
+                    ArgumentUse::Search | ArgumentUse::Pattern | ArgumentUse::Url => false,
+                };
+                return;
             }
+            Some(_) => {
+                self.unclear = true;
+                return;
+            }
+        };
+        match stands_for {
+            ArgumentUse::Command => self.command = Some(text.clone()),
+            ArgumentUse::Read | ArgumentUse::Search => self.add(text, Access::Read),
+            ArgumentUse::Edit => {
+                self.add(text, Access::Read);
+                self.add(text, Access::Edit);
+            }
+            ArgumentUse::Create => self.add(text, Access::Edit),
+            ArgumentUse::Pattern => self.take_pattern(text, call.text_of(ArgumentUse::Search)),
+            ArgumentUse::Url => {}
         }
     }
 
@@ -162,22 +171,6 @@ impl Subjects {
         }
     }
 
-    /// Source and destination. A lone `source` is content (of a notebook's cell), not a path.
-    fn take_pair(&mut self, call: &Call<'_>) {
-        let pairs = ["destination", "destination_path", "source_path"];
-        let moves = pairs.iter().any(|key| call.arguments.contains_key(*key));
-        if !moves && call.arguments.contains_key("source") && !self.paths.is_empty() {
-            return;
-        }
-        let source: &[Access] = if COPIES.contains(&call.tool) {
-            &[Access::Read]
-        } else {
-            &[Access::Read, Access::Edit]
-        };
-        self.take(call, &["source", "source_path"], source);
-        self.take(call, &["destination", "destination_path"], &[Access::Edit]);
-    }
-
     /// Paths that stand inside of an argument, as the tool has found them.
     fn take_touches(&mut self, call: &Call<'_>) {
         for touch in call.touches {
@@ -188,42 +181,27 @@ impl Subjects {
         }
     }
 
-    /// A glob pattern can itself lead somewhere else: `../other/**`, `/etc/*`.
-    fn take_pattern(&mut self, call: &Call<'_>) {
-        if call.tool != "glob" {
-            return;
-        }
-        match call.arguments.get("pattern") {
-            Some(Value::String(pattern)) => {
-                let fixed: Vec<&str> = pattern
-                    .split('/')
-                    .take_while(|part| !part.contains(['*', '?', '[', '{', '\\']))
-                    .collect();
-                let leads = pattern.starts_with(['/', '~']) || fixed.contains(&"..");
-                let climbs_later = pattern
-                    .split('/')
-                    .skip(fixed.len())
-                    .any(|part| part == "..");
-                if climbs_later {
-                    self.unclear = true;
-                } else if leads {
-                    let base = fixed.join("/");
-                    let base = if base.is_empty() {
-                        "/".to_owned()
-                    } else {
-                        base
-                    };
-                    let under = call.arguments.get("path").and_then(Value::as_str);
-                    match under {
-                        Some(path) if !base.starts_with(['/', '~']) => {
-                            self.add(&format!("{path}/{base}"), Access::Read);
-                        }
-                        _ => self.add(&base, Access::Read),
-                    }
+    /// A glob pattern can itself lead somewhere else: `../other/**`, `/etc/*`. `under`: the path that is searched.
+    fn take_pattern(&mut self, pattern: &str, under: Option<&str>) {
+        let fixed: Vec<&str> = pattern
+            .split('/')
+            .take_while(|part| !part.contains(['*', '?', '[', '{', '\\']))
+            .collect();
+        let leads = pattern.starts_with(['/', '~']) || fixed.contains(&"..");
+        let mut later = pattern.split('/').skip(fixed.len());
+        if later.any(|part| part == "..") {
+            self.unclear = true;
+        } else if leads {
+            let base = match fixed.join("/") {
+                base if base.is_empty() => "/".to_owned(),
+                base => base,
+            };
+            match under {
+                Some(path) if !base.starts_with(['/', '~']) => {
+                    self.add(&format!("{path}/{base}"), Access::Read);
                 }
+                _ => self.add(&base, Access::Read),
             }
-            None | Some(Value::Null) => {}
-            Some(_) => self.unclear = true,
         }
     }
 }

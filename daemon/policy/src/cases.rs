@@ -5,12 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use contract::{Basis, Family, Strength};
+use contract::{ArgumentUse, Basis, Family, Strength, ToolSpec};
 use proto::record::{Rules, Verdict};
 use proto::state::Posture;
 use serde_json::{Map, Value};
 
-use crate::call::{Access, Call, subjects};
+use crate::call::{Access, Call, is_mcp, subjects};
 use crate::context::{Context, ResolvedPath};
 use crate::decide::explain;
 use crate::explain::Explanation;
@@ -44,11 +44,11 @@ pub struct Ran {
 
 /// Runs one case. What is no case is never right: its `rule` says what is wrong with it.
 #[must_use]
-pub fn run(case: &Value, is_protected: IsProtected) -> Ran {
+pub fn run(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> Ran {
     let accept = list(&case["accept"]);
     let (verdict, rule) = match broken(case, &accept) {
         Some(why) => ("error", why),
-        None => judge(case, is_protected),
+        None => judge(case, is_protected, tools),
     };
     Ran {
         id: case["id"].as_str().unwrap_or_default().to_owned(),
@@ -123,13 +123,12 @@ fn rules(value: &Value) -> Rules {
     }
 }
 
-fn judge(case: &Value, is_protected: IsProtected) -> (&'static str, String) {
-    let (_, read_only) = family(case);
-    if case["posture"] == "plan" && !read_only {
+fn judge(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> (&'static str, String) {
+    if case["posture"] == "plan" && !tool(case, tools).read_only {
         return ("deny", "plan mode".to_owned());
     }
     let changed = &case["context"]["mcp"]["definition_changed_since_approval"];
-    let Some(explanation) = explained(case, is_protected) else {
+    let Some(explanation) = explained(case, is_protected, tools) else {
         return ("deny", "arguments".to_owned());
     };
     if changed == &Value::Bool(true) {
@@ -144,33 +143,68 @@ fn judge(case: &Value, is_protected: IsProtected) -> (&'static str, String) {
     }
 }
 
-fn family(case: &Value) -> (Family, bool) {
-    let family = match case["tool"].as_str().unwrap_or_default() {
-        "bash" => Family::Bash,
-        "read_file" | "ls" | "glob" | "grep" => Family::Read,
-        name if name.ends_with("_file")
-            || name.ends_with("_edit")
-            || name.starts_with("delete_") =>
-        {
-            Family::Edit
-        }
-        _ => Family::Session,
-    };
-    let read_only = case["read_only"].as_bool();
-    let read_only = read_only.unwrap_or(family == Family::Read) && family != Family::Bash;
+/// The tool of a case: one of `tools`, or one that there is not yet, as far as its arguments say what it does.
+fn tool(case: &Value, tools: &[&ToolSpec]) -> ToolSpec {
+    let name = case["tool"].as_str().unwrap_or_default();
+    let known = tools.iter().find(|tool| *tool.name == *name);
+    let mut tool = known.map_or_else(|| guessed(case), |tool| (*tool).clone());
     // What a server says of itself counts only where the user configured it.
     let mcp = &case["context"]["mcp"];
     let own = mcp["scope"].as_str().is_none_or(|scope| scope == "user");
-    let read_only = read_only && (own && mcp["trusted"] != Value::Bool(false));
-    (family, read_only)
+    let read_only = case["read_only"].as_bool().unwrap_or(tool.read_only);
+    tool.read_only =
+        read_only && tool.family != Family::Bash && own && mcp["trusted"] != Value::Bool(false);
+    tool
+}
+
+fn guessed(case: &Value) -> ToolSpec {
+    let has = |name: &str| case["args"].get(name).is_some();
+    let reads = case["read_only"] == Value::Bool(true);
+    let (family, arguments): (_, &[(&str, ArgumentUse)]) = if has("url") {
+        (Family::WebFetch, &[("url", ArgumentUse::Url)])
+    } else if !has("path") && !has("file_path") {
+        (Family::Session, &[])
+    } else if reads {
+        (Family::Read, &[("path", ArgumentUse::Read)])
+    } else {
+        (Family::Edit, &[("path", ArgumentUse::Edit)])
+    };
+    let name = case["tool"].as_str().unwrap_or_default();
+    let tool = ToolSpec::new(name, "", Value::Null, family).with_arguments(arguments);
+    ToolSpec {
+        // Nobody knows what it does.
+        person_only: family == Family::Session && !reads && !is_mcp(name),
+        ..tool
+    }
+}
+
+/// Gives the paths of a call the names that tools give them.
+fn canonical(tool: &ToolSpec, arguments: Map<String, Value>) -> Map<String, Value> {
+    let renamed = |(name, value): (String, Value)| {
+        let known = |name: &str| tool.arguments.iter().any(|(known, _)| known == name);
+        let other = match name.as_str() {
+            "file_path" => "path",
+            "source_path" => "source",
+            "destination_path" => "destination",
+            _ => return (name, value),
+        };
+        match known(other) {
+            true => (other.to_owned(), value),
+            false => (name, value),
+        }
+    };
+    arguments.into_iter().map(renamed).collect()
 }
 
 /// The explanation of a case's call; `None` where its arguments are none.
 #[must_use]
-pub fn explained(case: &Value, is_protected: IsProtected) -> Option<Explanation> {
-    let tool = case["tool"].as_str().unwrap_or_default();
-    let (family, read_only) = family(case);
-    let arguments = arguments(case)?;
+pub fn explained(
+    case: &Value,
+    is_protected: IsProtected,
+    tools: &[&ToolSpec],
+) -> Option<Explanation> {
+    let tool = tool(case, tools);
+    let arguments = canonical(&tool, arguments(case)?);
     let mut own = rules(&case["rules"]);
     let generated = case["rules_generated"].as_u64().unwrap_or(0);
     own.allow
@@ -188,11 +222,9 @@ pub fn explained(case: &Value, is_protected: IsProtected) -> Option<Explanation>
         .iter()
         .map(|(layer, rules, trusted)| (*layer, rules, *trusted))
         .collect();
-    let rules = RuleSet::parse(&layers).0;
+    let rules = RuleSet::parse(&layers, tools).0;
     let call = Call {
-        tool,
-        family,
-        read_only_tool: read_only,
+        tool: &tool,
         arguments: &arguments,
         touches: &[],
     };

@@ -11,7 +11,7 @@ use proto::record::Verdict;
 use proto::state::Posture;
 
 use crate::budget::Budget;
-use crate::call::{Call, Subjects, about, is_mcp};
+use crate::call::{Call, Subjects, about};
 use crate::command;
 use contract::Strength;
 
@@ -24,9 +24,6 @@ use crate::shell::{Doubt, Span, Via};
 
 /// Parts of one command that are written down with its decision.
 const SHOWN_MAX: usize = 64;
-
-/// Tools whose question only a person answers.
-const PERSONS_OWN: &[&str] = &["remember", "forget", "exit_plan_mode"];
 
 /// One reason for a verdict. The strictest of all reasons decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +172,7 @@ pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanati
                 finding: denied,
                 parts,
                 doubt: None,
-                read_only: call.read_only_tool,
+                read_only: call.tool.read_only,
                 scopes: Vec::new(),
             }
         }
@@ -186,7 +183,7 @@ pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanati
                 ..
             },
         ) => command::judge(&mut case, line),
-        (None, _) if is_mcp(call.tool) => plain(&case),
+        (None, _) if call.is_mcp() => plain(&case),
         (None, Subjects { paths, unclear, .. }) if *unclear || !paths.is_empty() => {
             files::judge(&mut case, &subjects)
         }
@@ -233,8 +230,8 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
             Finding::rule(Verdict::Ask, rules, index).firm()
         });
     }
-    if PERSONS_OWN.contains(&case.call.tool) {
-        let words = format!("always asked: `{}`", case.call.tool);
+    if case.call.tool.person_only {
+        let words = format!("always asked: `{}`", case.call.tool.name);
         findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
     }
     findings
@@ -242,7 +239,7 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
 
 /// A call that is about neither a command nor a path.
 fn plain(case: &Case<'_>) -> Judged {
-    let read_only = case.call.read_only_tool;
+    let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
     findings.push(match case.rules.allow.whole(case.call) {
         Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
@@ -269,9 +266,11 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
         scopes,
     } = judged;
     // Commands are held by the sandbox alone.
-    let confinement = match case.call.family {
-        Family::Session => Confinement::None,
-        Family::Read | Family::Edit | Family::Bash if is_mcp(case.call.tool) => Confinement::None,
+    let confinement = match case.call.tool.family {
+        Family::Session | Family::WebFetch | Family::WebSearch | Family::Task | Family::Memory => {
+            Confinement::None
+        }
+        Family::Read | Family::Edit | Family::Bash if case.call.is_mcp() => Confinement::None,
         Family::Read | Family::Edit => Confinement::Files,
         Family::Bash => match case.context.sandbox {
             Strength::None => Confinement::None,
@@ -340,7 +339,7 @@ fn answerable(case: &Case<'_>, finding: &Finding) -> bool {
 
 /// Whether a call starts something that no tool of ours holds.
 fn is_command(call: &Call<'_>) -> bool {
-    call.family == Family::Bash && !is_mcp(call.tool)
+    call.tool.family == Family::Bash && !call.is_mcp()
 }
 
 /// What answers an ask in a person's place, where something does: their approval of a plan, or the posture.

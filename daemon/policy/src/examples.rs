@@ -5,11 +5,11 @@
 
 use std::path::PathBuf;
 
-use contract::{Basis, Family};
+use contract::{ArgumentUse, Basis, Family, ToolSpec};
 use proto::record::{Rules, Verdict};
 use proto::state::Posture;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::call::{Call, subjects};
 use contract::{Stance, Strength};
@@ -17,6 +17,7 @@ use contract::{Stance, Strength};
 use crate::context::{Context, ResolvedPath};
 use crate::decide::decide;
 use crate::files;
+use crate::names::Known;
 use crate::rule::{self, List, RuleProblem, Target};
 use crate::ruleset::{Layer, RuleSet};
 
@@ -41,8 +42,8 @@ impl Examples {
     /// What the rule does otherwise than its examples say, one problem each. A rule that cannot be read is a problem of
     /// [`RuleSet::parse`], and not told again.
     #[must_use]
-    pub fn check(&self, layer: Layer) -> Vec<RuleProblem> {
-        let Ok(parsed) = rule::parse(&self.rule, self.list) else {
+    pub fn check(&self, layer: Layer, tools: &[&ToolSpec]) -> Vec<RuleProblem> {
+        let Ok(parsed) = rule::parse(&self.rule, self.list, Known(tools)) else {
             return Vec::new();
         };
         let wanted = self.matches.iter().map(|example| (example, true));
@@ -50,7 +51,7 @@ impl Examples {
         wanted
             .chain(unwanted)
             .filter_map(|(example, wanted)| {
-                let matched = self.matches(&parsed.target, example);
+                let matched = self.matches(&parsed.target, example, tools);
                 let reason = match (matched, wanted) {
                     (true, true) | (false, false) => return None,
                     (false, true) => format!("it does not match its example `{example}`"),
@@ -67,7 +68,7 @@ impl Examples {
     }
 
     /// Whether the rule alone decides about the example.
-    fn matches(&self, target: &Target, example: &str) -> bool {
+    fn matches(&self, target: &Target, example: &str, tools: &[&ToolSpec]) -> bool {
         let mut rules = Rules::default();
         let list = match self.list {
             List::Allow => &mut rules.allow,
@@ -75,12 +76,10 @@ impl Examples {
             List::Deny => &mut rules.deny,
         };
         list.push(self.rule.clone());
-        let set = RuleSet::parse(&[(Layer::User, &rules, true)]).0;
-        let (tool, family, arguments) = call(target, example);
+        let set = RuleSet::parse(&[(Layer::User, &rules, true)], tools).0;
+        let (tool, arguments) = call(target, example);
         let call = Call {
             tool: &tool,
-            family,
-            read_only_tool: family == Family::Read,
             arguments: &arguments,
             touches: &[],
         };
@@ -94,26 +93,30 @@ impl Examples {
     }
 }
 
-/// The call that an example stands for.
-fn call(target: &Target, example: &str) -> (String, Family, Map<String, Value>) {
-    let (tool, family, arguments) = match target {
-        Target::Bash => ("bash", Family::Bash, json!({"command": example})),
-        Target::Edit => ("write_file", Family::Edit, json!({"path": example})),
-        Target::Read => ("read_file", Family::Read, json!({"path": example})),
-        Target::WebFetch => ("web_fetch", Family::Session, json!({"url": example})),
+/// The call that an example stands for: of a tool with nothing but what the rule is about.
+fn call(target: &Target, example: &str) -> (ToolSpec, Map<String, Value>) {
+    let (family, stands_for) = match target {
+        Target::Bash => (Family::Bash, ArgumentUse::Command),
+        Target::Edit => (Family::Edit, ArgumentUse::Edit),
+        Target::Read => (Family::Read, ArgumentUse::Read),
+        Target::WebFetch => (Family::WebFetch, ArgumentUse::Url),
         Target::WebSearch
         | Target::Task
         | Target::Memory
         | Target::Mcp
         | Target::McpServer(_)
         | Target::Tool(_)
-        | Target::Unknown => (example.trim(), Family::Session, json!({})),
+        | Target::Unknown => {
+            let tool = ToolSpec::new(example.trim(), "", Value::Null, Family::Session);
+            return (tool, Map::new());
+        }
     };
-    let arguments = match arguments {
-        Value::Object(arguments) => arguments,
-        _ => Map::new(),
+    let tool = ToolSpec {
+        shallow: true,
+        ..ToolSpec::new("example", "", Value::Null, family).with_arguments(&[("is", stands_for)])
     };
-    (tool.to_owned(), family, arguments)
+    let arguments = Map::from_iter([("is".to_owned(), Value::from(example))]);
+    (tool, arguments)
 }
 
 /// A made-up workspace, in which paths lead where they seem to.

@@ -13,12 +13,9 @@ use crate::grants;
 use crate::pathrules::Place;
 use crate::ruleset::Tightening;
 
-/// Tools that show and carry no content of files below a folder that they are pointed at.
-const SHALLOW: &[&str] = &["read_file", "ls", "glob", "view_image", "make_dir"];
-
 /// Judges every path; the strictest answer holds for the call.
 pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
-    let read_only = case.call.read_only_tool;
+    let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
     if subjects.unclear {
         findings.push(Case::unclear(
@@ -170,16 +167,21 @@ pub(crate) fn matching(
 
 /// A tool that looks through a folder, or carries it off, may come upon what a rule closes.
 fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
-    let comes_upon = match case.call.family {
+    let comes_upon = match case.call.tool.family {
         Family::Read => access == Access::Read,
         // With a folder all that is in it is read, put elsewhere, or gone.
         Family::Edit => {
             let mut paths = case.context.paths.iter();
             paths.any(|path| path.access == Access::Read && path.directory)
         }
-        Family::Bash | Family::Session => false,
+        Family::Bash
+        | Family::WebFetch
+        | Family::WebSearch
+        | Family::Task
+        | Family::Memory
+        | Family::Session => false,
     };
-    if !comes_upon || SHALLOW.contains(&case.call.tool) {
+    if !comes_upon || case.call.tool.shallow {
         return None;
     }
     let place = Place {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use contract::{ArgumentUse, Family, ToolSpec};
 use proto::record::Verdict;
 use serde_json::{Value, json};
 
@@ -65,7 +66,12 @@ fn verdict(rules: &Value, arguments: &Value, posture: &str) -> Verdict {
         None => "write_file",
     };
     let case = json!({"tool": tool, "args": arguments, "rules": rules, "posture": posture});
-    let explained = cases::explained(&case, |path: &Path| path.starts_with(".git"));
+    let bash = ToolSpec::new("bash", "", Value::Null, Family::Bash)
+        .with_arguments(&[("command", ArgumentUse::Command)]);
+    let write = ToolSpec::new("write_file", "", Value::Null, Family::Edit)
+        .with_arguments(&[("path", ArgumentUse::Edit)]);
+    let is_protected = |path: &Path| path.starts_with(".git");
+    let explained = cases::explained(&case, is_protected, &[&bash, &write]);
     explained.expect("arguments that are some").decision.verdict
 }
 

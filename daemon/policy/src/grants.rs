@@ -6,6 +6,7 @@
 
 mod passing;
 
+use contract::Family;
 use proto::params::approval::Scope;
 use proto::record::Verdict;
 
@@ -13,10 +14,11 @@ use crate::call::{Access, Call, is_mcp};
 use crate::command::Line;
 use crate::context::ResolvedPath;
 use crate::decide::{Case, Finding};
+use crate::names::Known;
 use crate::options;
 use crate::pathrules::{Base, PathPattern};
 use crate::programs;
-use crate::rule::{self, List, Matcher};
+use crate::rule::{self, List, Matcher, Rule, Target};
 use crate::ruleset;
 use crate::shell::{self, Word};
 
@@ -94,8 +96,13 @@ pub(crate) fn command(whole: &Line<'_>, of_parts: &[Finding]) -> Vec<Scope> {
     scopes
 }
 
+/// Reads a rule about a family: which tools there are does not matter.
+fn read(rule: &str) -> Result<Rule, (Target, String)> {
+    rule::parse(rule, List::Allow, Known(&[]))
+}
+
 fn is_line(rule: &str, line: &str) -> bool {
-    rule::parse(rule, List::Allow).is_ok_and(|rule| rule.matcher == Matcher::Line(line.to_owned()))
+    read(rule).is_ok_and(|rule| rule.matcher == Matcher::Line(line.to_owned()))
 }
 
 fn prefix(words: &[Word]) -> Option<Scope> {
@@ -130,8 +137,7 @@ fn prefix(words: &[Word]) -> Option<Scope> {
     let text = shell::join(head.iter().map(|word| word.text.as_str()));
     let rule = format!("Bash({text}:*)");
     let expected: Vec<String> = head.iter().map(|word| word.text.clone()).collect();
-    let says_so =
-        rule::parse(&rule, List::Allow).is_ok_and(|rule| rule.matcher == Matcher::Words(expected));
+    let says_so = read(&rule).is_ok_and(|rule| rule.matcher == Matcher::Words(expected));
     says_so.then(|| Scope {
         rule,
         words: format!("`{text}` with any arguments"),
@@ -174,7 +180,7 @@ fn one_file(case: &Case<'_>) -> Option<Scope> {
             .chars()
             .any(|c| c.is_control() || "*?[]{}\\".contains(c));
     let rule = format!("Edit({text})");
-    let read = rule::parse(&rule, List::Allow).ok().filter(|_| plain)?;
+    let read = read(&rule).ok().filter(|_| plain)?;
     (read.matcher == Matcher::Path(literal)).then(|| Scope {
         words: format!("editing `{text}`"),
         rule,
@@ -184,7 +190,7 @@ fn one_file(case: &Case<'_>) -> Option<Scope> {
 
 /// Scopes for any other tool.
 pub(crate) fn tool(call: &Call<'_>) -> Vec<Scope> {
-    let name = call.tool;
+    let name = &*call.tool.name;
     let plain = !name.is_empty()
         && name
             .chars()
@@ -193,10 +199,10 @@ pub(crate) fn tool(call: &Call<'_>) -> Vec<Scope> {
         return Vec::new();
     }
     let mut scopes = Vec::new();
-    if name == "web_fetch"
+    if call.tool.family == Family::WebFetch
         && let Some(host) = ruleset::host(call)
         && let rule = format!("WebFetch(domain:{host})")
-        && rule::parse(&rule, List::Allow).is_ok()
+        && read(&rule).is_ok()
     {
         scopes.push(Scope {
             words: format!("fetching from `{host}`"),

@@ -43,7 +43,6 @@ pub use gitconfig::{
     GitConfigProblem, GitSetting, git_config, git_hooks_path, git_includes, git_programs,
     git_reader_hooks,
 };
-pub use names::is_tool;
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
 pub use shell::{Assignment, Doubt, Part, Redirection, Script, Span, Value, Via, Word, read};

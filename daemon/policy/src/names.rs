@@ -1,8 +1,9 @@
 //! The names that rules may be about, and which of them somebody meant who wrote another one.
 //!
-//! Servers name their own tools: of those nothing is known here. Called by `rule`.
+//! Families of tools have their names here; tools bring theirs in their specs. Servers name their own tools: of those
+//! nothing is known here. Called by `rule`.
 
-use contract::near;
+use contract::{ToolSpec, near};
 
 /// Families of tools.
 const FAMILIES: &[&str] = &[
@@ -17,74 +18,54 @@ const FAMILIES: &[&str] = &[
     "Write",
 ];
 
-/// The tools of the contract's chapter 40, those that come later among them.
-const TOOLS: &[&str] = &[
-    "apply_patch",
-    "ask",
-    "bash",
-    "bash_output",
-    "batch",
-    "check",
-    "code_intel",
-    "copy_file",
-    "delete_file",
-    "delete_range",
-    "delete_symbol",
-    "edit_file",
-    "exit_plan_mode",
-    "forget",
-    "glob",
-    "grep",
-    "history",
-    "kill_shell",
-    "ls",
-    "make_dir",
-    "memory",
-    "move_file",
-    "multi_edit",
-    "notebook_edit",
-    "read_file",
-    "remember",
-    "session_send",
-    "skill",
-    "task",
-    "todo_write",
-    "tool_call",
-    "tool_search",
-    "update_goal",
-    "view_image",
-    "web_fetch",
-    "web_search",
-    "write_file",
-];
+/// The tools that rules may name.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a>(pub(crate) &'a [&'a ToolSpec]);
 
-/// Whether a tool of ours has this name.
-#[must_use]
-pub fn is_tool(name: &str) -> bool {
-    TOOLS.contains(&name)
-}
+impl<'a> Known<'a> {
+    /// The tool with this name or alias.
+    pub(crate) fn tool(self, name: &str) -> Option<&'a ToolSpec> {
+        let known = |spec: &&&ToolSpec| {
+            *spec.name == *name || spec.aliases.iter().any(|alias| alias == name)
+        };
+        self.0.iter().find(known).copied()
+    }
 
-/// The name that is the same but for upper and lower case, `_` and `-`.
-pub(crate) fn same(name: &str) -> Option<&'static str> {
-    let letters = |text: &str| text.replace(['_', '-'], "").to_ascii_lowercase();
-    let wanted = letters(name);
-    let mut known = FAMILIES.iter().chain(TOOLS);
-    known.find(|known| letters(known) == wanted).copied()
-}
-
-/// The name that is most like one that there is not. `family`: only families stand so in a rule.
-pub(crate) fn nearest(name: &str, family: bool) -> Option<&'static str> {
-    let near = || {
-        let known = if family { FAMILIES } else { TOOLS };
-        let first = name
-            .get(..1)
-            .filter(|_| family)
-            .map(str::to_ascii_uppercase);
-        let rest = name.get(first.as_ref().map_or(0, String::len)..);
-        let wanted = first.unwrap_or_default() + rest.unwrap_or_default();
-        near::nearest(&wanted, known.iter().copied())
-            .first()
+    /// The tool that Claude Code has under this name.
+    pub(crate) fn claude(self, name: &str) -> Option<&'a ToolSpec> {
+        let mut tools = self.0.iter();
+        tools
+            .find(|spec| spec.claude_name.as_deref() == Some(name))
             .copied()
-    };
-    same(name).or_else(near)
+    }
+
+    /// The name that is the same but for upper and lower case, `_` and `-`.
+    pub(crate) fn same(self, name: &str) -> Option<&'a str> {
+        let letters = |text: &str| text.replace(['_', '-'], "").to_ascii_lowercase();
+        let wanted = letters(name);
+        let mut known = FAMILIES.iter().copied().chain(self.names());
+        known.find(|known| letters(known) == wanted)
+    }
+
+    /// The name that is most like one that does not exist. `family`: only families can be meant.
+    pub(crate) fn nearest(self, name: &str, family: bool) -> Option<&'a str> {
+        let near = || {
+            let first = name
+                .get(..1)
+                .filter(|_| family)
+                .map(str::to_ascii_uppercase);
+            let rest = name.get(first.as_ref().map_or(0, String::len)..);
+            let wanted = first.unwrap_or_default() + rest.unwrap_or_default();
+            let nearest = match family {
+                true => near::nearest(&wanted, FAMILIES.iter().copied()),
+                false => near::nearest(&wanted, self.names()),
+            };
+            nearest.first().copied()
+        };
+        self.same(name).or_else(near)
+    }
+
+    fn names(self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().map(|spec| &*spec.name)
+    }
 }

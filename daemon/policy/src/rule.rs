@@ -5,10 +5,11 @@
 
 use std::fmt;
 
+use contract::{ArgumentUse, Family, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::call::is_mcp;
-use crate::names;
+use crate::names::Known;
 use crate::pathrules::PathPattern;
 use crate::shell;
 use crate::textrules::{End, Pattern};
@@ -89,10 +90,10 @@ enum Specifier<'a> {
 }
 
 /// Reads a rule. `Err`: what it stands for if it tightens, and what is wrong.
-pub(crate) fn parse(text: &str, list: List) -> Result<Rule, (Target, String)> {
+pub(crate) fn parse(text: &str, list: List, known: Known<'_>) -> Result<Rule, (Target, String)> {
     let text = text.trim();
     let (name, specifier) = split(text).map_err(|reason| (Target::Unknown, reason))?;
-    let target = target(name, text)?;
+    let target = target(name, text, known)?;
     let (specifier, literal) = match specifier {
         None => {
             return Ok(Rule {
@@ -109,7 +110,7 @@ pub(crate) fn parse(text: &str, list: List) -> Result<Rule, (Target, String)> {
     let matcher = match &target {
         Target::Bash => bash(specifier, literal, list),
         Target::Edit | Target::Read => path(specifier, literal),
-        Target::Tool(tool) if literal => return literal_tool(tool, specifier),
+        Target::Tool(tool) if literal => return literal_tool(tool, specifier, known),
         Target::WebFetch => domain(specifier),
         Target::Mcp => return mcp(specifier).map_err(|reason| (target, reason)),
         Target::WebSearch
@@ -149,23 +150,21 @@ fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
     }
 }
 
-/// What is to be told of a rule that was read, but is about a tool that nobody knows: it may come with another version.
-pub(crate) fn unknown_tool(rule: &Rule) -> Option<String> {
+/// What is to be reported of a rule that was read, but is about a tool that does not exist: another version or a server
+/// may have it.
+pub(crate) fn unknown_tool(rule: &Rule, known: Known<'_>) -> Option<String> {
     match &rule.target {
-        Target::Tool(tool) if !is_known(tool) => Some(no_tool(tool, tool)),
+        Target::Tool(tool) if !is_mcp(tool) && known.tool(tool).is_none() => {
+            Some(no_tool(tool, tool, known))
+        }
         _ => None,
     }
 }
 
-/// Whether a tool of this name is ours, or one that a server may have.
-fn is_known(tool: &str) -> bool {
-    names::is_tool(tool) || is_mcp(tool)
-}
-
 /// That there is no tool of a name, with the rule that was perhaps meant.
-fn no_tool(name: &str, rule: &str) -> String {
+fn no_tool(name: &str, rule: &str, known: Known<'_>) -> String {
     let rest = rule.strip_prefix(name).unwrap_or_default();
-    match names::nearest(name, !is_id(name, rule)) {
+    match known.nearest(name, !is_id(name, rule)) {
         Some(nearest) => format!("there is no tool `{name}` (did you mean `{nearest}{rest}`?)"),
         None => format!("there is no tool `{name}`"),
     }
@@ -176,30 +175,18 @@ fn is_id(name: &str, rule: &str) -> bool {
     name == rule && !name.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// What a name is about. `rule`: the whole that it stands in.
-fn target(name: &str, rule: &str) -> Result<Target, (Target, String)> {
-    let other = |target: Target, write: &str| {
-        Err((
-            target,
-            format!("`{name}` is a name of another product; write `{write}`"),
-        ))
-    };
-    let tool = |tool: &str| Target::Tool(tool.to_owned());
+/// What a name is about. `rule`: the whole that it is in.
+fn target(name: &str, rule: &str, known: Known<'_>) -> Result<Target, (Target, String)> {
     Ok(match name {
-        "Bash" | "bash" | "shell" | "run_command" => Target::Bash,
+        "Bash" => Target::Bash,
         "Edit" | "Write" => Target::Edit,
         "Read" => Target::Read,
-        "WebFetch" | "web_fetch" => Target::WebFetch,
-        "WebSearch" | "web_search" => Target::WebSearch,
-        "Task" | "task" => Target::Task,
+        "WebFetch" => Target::WebFetch,
+        "WebSearch" => Target::WebSearch,
+        "Task" => Target::Task,
         "Memory" => Target::Memory,
         "Mcp" => Target::Mcp,
-        "Grep" => return other(tool("grep"), "grep"),
-        "Glob" => return other(tool("glob"), "glob"),
-        "LS" => return other(tool("ls"), "ls"),
-        "MultiEdit" => return other(tool("multi_edit"), "multi_edit"),
-        "NotebookEdit" => return other(tool("notebook_edit"), "notebook_edit"),
-        "NotebookRead" => return other(Target::Read, "Read"),
+        "NotebookRead" => return Err((Target::Read, foreign(name, "Read"))),
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => match rest.split_once("__") {
                 Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
@@ -210,23 +197,44 @@ fn target(name: &str, rule: &str) -> Result<Target, (Target, String)> {
                     return Err((Target::Mcp, "it names no MCP server or no tool".to_owned()));
                 }
             },
-            None if names::is_tool(name) => Target::Tool(name.to_owned()),
-            None => return another(name, rule),
+            None => match (known.tool(name), known.claude(name)) {
+                (Some(tool), _) => target_of(tool),
+                (None, Some(tool)) => return Err((target_of(tool), foreign(name, &tool.name))),
+                (None, None) => return another(name, rule, known),
+            },
         },
     })
 }
 
-/// What a name is about that is none of ours.
-fn another(name: &str, rule: &str) -> Result<Target, (Target, String)> {
-    if let Some(same) = names::same(name) {
-        let meant = target(same, same).unwrap_or(Target::Unknown);
-        return Err((meant, no_tool(name, rule)));
+/// What a rule with the name of this tool is about. The only tool of a family is named by the family too.
+fn target_of(tool: &ToolSpec) -> Target {
+    let runs = |(_, stands_for): &(String, ArgumentUse)| *stands_for == ArgumentUse::Command;
+    match tool.family {
+        Family::Bash if tool.arguments.iter().any(runs) => Target::Bash,
+        Family::WebFetch => Target::WebFetch,
+        Family::WebSearch => Target::WebSearch,
+        Family::Task => Target::Task,
+        Family::Bash | Family::Edit | Family::Read | Family::Memory | Family::Session => {
+            Target::Tool(tool.name.to_string())
+        }
     }
-    // A tool may have come by this name, but not with subjects that are known here, and no family.
+}
+
+fn foreign(name: &str, write: &str) -> String {
+    format!("`{name}` is a name of another product; write `{write}`")
+}
+
+/// What a name is about that is none of ours.
+fn another(name: &str, rule: &str, known: Known<'_>) -> Result<Target, (Target, String)> {
+    if let Some(same) = known.same(name) {
+        let meant = target(same, same, known).unwrap_or(Target::Unknown);
+        return Err((meant, no_tool(name, rule, known)));
+    }
+    // A tool may come by this name, but not with subjects that are known here, and no family.
     if is_id(name, rule) {
         Ok(Target::Tool(name.to_owned()))
     } else {
-        Err((Target::Unknown, no_tool(name, rule)))
+        Err((Target::Unknown, no_tool(name, rule, known)))
     }
 }
 
@@ -266,11 +274,16 @@ fn path(specifier: &str, literal: bool) -> Result<Matcher, String> {
 }
 
 /// `write_file=docs/a.md`: the older form, for the file tools a path.
-fn literal_tool(tool: &str, specifier: &str) -> Result<Rule, (Target, String)> {
-    let target = match tool {
-        "write_file" | "edit_file" | "multi_edit" | "notebook_edit" | "delete_file"
-        | "delete_range" | "delete_symbol" | "make_dir" | "move_file" | "copy_file" => Target::Edit,
-        "read_file" | "ls" => Target::Read,
+fn literal_tool(tool: &str, specifier: &str, known: Known<'_>) -> Result<Rule, (Target, String)> {
+    let spec = known.tool(tool);
+    let takes_path = |(_, stands_for): &(String, ArgumentUse)| match stands_for {
+        ArgumentUse::Read | ArgumentUse::Search | ArgumentUse::Edit | ArgumentUse::Create => true,
+        ArgumentUse::Command | ArgumentUse::Pattern | ArgumentUse::Url => false,
+    };
+    let spec = spec.filter(|spec| spec.arguments.iter().any(takes_path));
+    let target = match spec.map(|spec| spec.family) {
+        Some(Family::Edit) => Target::Edit,
+        Some(Family::Read) => Target::Read,
         _ => {
             return Err((
                 Target::Tool(tool.to_owned()),

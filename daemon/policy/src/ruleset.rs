@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use contract::Family;
+use contract::{ArgumentUse, Family, ToolSpec};
 use proto::record::Rules;
 
 use crate::budget::Budget;
-use crate::call::{Access, Call, is_mcp};
+use crate::call::{Access, Call};
+use crate::names::Known;
 use crate::pathrules::{PathRules, Reach};
 use crate::rule::{self, List, Matcher, Rule, RuleProblem, Target};
 use crate::shell::Word;
@@ -86,15 +87,19 @@ pub struct RuleSet {
 
 impl Default for RuleSet {
     fn default() -> Self {
-        Self::parse(&[]).0
+        Self::parse(&[], &[]).0
     }
 }
 
 impl RuleSet {
-    /// Reads the rules of all layers, with for each whether it is trusted to allow anything.
-    /// What could not be read as written is reported; it never allows anything by that.
+    /// Reads the rules of all layers, with for each whether it is trusted to allow anything. `tools`: those that rules may
+    /// name. What could not be read as written is reported; it never allows anything by that.
     #[must_use]
-    pub fn parse(layers: &[(Layer, &Rules, bool)]) -> (Self, Vec<RuleProblem>) {
+    pub fn parse(
+        layers: &[(Layer, &Rules, bool)],
+        tools: &[&ToolSpec],
+    ) -> (Self, Vec<RuleProblem>) {
+        let known = Known(tools);
         let mut set = Self {
             sources: Vec::new(),
             deny: Tightening::new(),
@@ -104,13 +109,13 @@ impl RuleSet {
         let mut problems = Vec::new();
         for (layer, rules, trusted) in layers {
             for text in &rules.deny {
-                set.add_tightening(*layer, List::Deny, text, &mut problems);
+                set.add_tightening((*layer, List::Deny), text, known, &mut problems);
             }
             for text in &rules.ask {
-                set.add_tightening(*layer, List::Ask, text, &mut problems);
+                set.add_tightening((*layer, List::Ask), text, known, &mut problems);
             }
             for text in &rules.allow {
-                set.add_allowing(*layer, *trusted, text, &mut problems);
+                set.add_allowing((*layer, *trusted), text, known, &mut problems);
             }
         }
         set.finish(&mut problems);
@@ -160,9 +165,9 @@ impl RuleSet {
 
     fn add_tightening(
         &mut self,
-        layer: Layer,
-        list: List,
+        (layer, list): (Layer, List),
         text: &str,
+        known: Known<'_>,
         problems: &mut Vec<RuleProblem>,
     ) {
         let index = self.add_source(layer, text);
@@ -171,12 +176,12 @@ impl RuleSet {
         } else {
             &mut self.ask
         };
-        let reason = match rule::parse(text, list) {
+        let reason = match rule::parse(text, list, known) {
             Ok(rule) => {
-                let unknown = rule::unknown_tool(&rule);
+                let unknown = rule::unknown_tool(&rule, known);
                 lists.add(rule, index);
                 match unknown {
-                    Some(reason) => format!("{reason}; it holds for a tool of just this name"),
+                    Some(reason) => format!("{reason}; it holds as soon as there is one"),
                     None => return,
                 }
             }
@@ -208,23 +213,22 @@ impl RuleSet {
 
     fn add_allowing(
         &mut self,
-        layer: Layer,
-        trusted: bool,
+        (layer, trusted): (Layer, bool),
         text: &str,
+        known: Known<'_>,
         problems: &mut Vec<RuleProblem>,
     ) {
-        let reason = match rule::parse(text, List::Allow) {
+        let reason = match rule::parse(text, List::Allow, known) {
             Err((_, reason)) => format!("{reason}; it allows nothing"),
             Ok(_) if !trusted => "the directory is not trusted, so it allows nothing".to_owned(),
-            Ok(rule) => {
-                let unknown = rule::unknown_tool(&rule);
-                let index = self.add_source(layer, text);
-                self.allow.add(rule, index);
-                match unknown {
-                    Some(reason) => format!("{reason}; it allows a tool of just this name"),
-                    None => return,
+            Ok(rule) => match rule::unknown_tool(&rule, known) {
+                Some(reason) => format!("{reason}; it allows nothing"),
+                None => {
+                    let index = self.add_source(layer, text);
+                    self.allow.add(rule, index);
+                    return;
                 }
-            }
+            },
         };
         problems.push(RuleProblem {
             layer,
@@ -289,30 +293,27 @@ impl Target {
 
 /// Everything that names a call as a whole.
 fn targets(call: &Call<'_>) -> Vec<Target> {
-    let mut targets = vec![Target::Tool(call.tool.to_owned())];
-    if is_mcp(call.tool) {
+    let mut targets = vec![Target::Tool(call.tool.name.to_string())];
+    if call.is_mcp() {
         targets.push(Target::Mcp);
         // A server's name may itself hold `__`: every way to cut the name is tried.
-        let rest = &call.tool["mcp__".len()..];
+        let rest = &call.tool.name["mcp__".len()..];
         targets.extend(
             rest.match_indices("__")
                 .map(|(at, _)| Target::McpServer(rest[..at].to_owned())),
         );
         return targets;
     }
-    match call.family {
-        Family::Bash => targets.push(Target::Bash),
-        Family::Edit => targets.push(Target::Edit),
-        Family::Read => targets.push(Target::Read),
-        Family::Session => {}
-    }
-    match call.tool {
-        "web_fetch" => targets.push(Target::WebFetch),
-        "web_search" => targets.push(Target::WebSearch),
-        "task" => targets.push(Target::Task),
-        "remember" | "forget" | "memory" | "history" => targets.push(Target::Memory),
-        _ => {}
-    }
+    targets.extend(match call.tool.family {
+        Family::Bash => Some(Target::Bash),
+        Family::Edit => Some(Target::Edit),
+        Family::Read => Some(Target::Read),
+        Family::WebFetch => Some(Target::WebFetch),
+        Family::WebSearch => Some(Target::WebSearch),
+        Family::Task => Some(Target::Task),
+        Family::Memory => Some(Target::Memory),
+        Family::Session => None,
+    });
     targets
 }
 
@@ -330,7 +331,7 @@ fn targets_to_allow(call: &Call<'_>) -> Vec<Target> {
 
 /// The host that a call wants to reach, in lower case.
 pub(crate) fn host(call: &Call<'_>) -> Option<String> {
-    let url = call.arguments.get("url")?.as_str()?.trim();
+    let url = call.text_of(ArgumentUse::Url)?.trim();
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     let host = authority.rsplit('@').next()?;
@@ -343,7 +344,7 @@ pub(crate) fn host(call: &Call<'_>) -> Option<String> {
 }
 
 fn find_domain(domains: &[(String, usize)], call: &Call<'_>) -> Option<usize> {
-    if call.tool != "web_fetch" || domains.is_empty() {
+    if call.tool.family != Family::WebFetch || domains.is_empty() {
         return None;
     }
     let host = host(call)?;

@@ -1,8 +1,9 @@
 //! Scenes: a few rules, a call, and what is decided.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use contract::{Basis, Confinement, Decision, Family, Stance, Strength};
+use contract::{ArgumentUse, Basis, Confinement, Decision, Family, Stance, Strength, ToolSpec};
 use proto::record::{Rules, Verdict};
 use proto::state::{OnAsk, Posture};
 use serde_json::{Map, Value, json};
@@ -29,6 +30,61 @@ mod scripts;
 mod walls;
 
 const ROOT: &str = "/home/someone/project";
+
+/// The built-in tools, and some of those that are to come.
+static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
+    let built_in = tools::BuiltIn::default().set(tools::Options::default());
+    let later = [
+        (
+            "web_fetch",
+            Family::WebFetch,
+            Some(("url", ArgumentUse::Url)),
+        ),
+        ("web_search", Family::WebSearch, None),
+        ("task", Family::Task, None),
+        ("later_tool", Family::Session, None),
+        ("remember", Family::Memory, None),
+        ("forget", Family::Memory, None),
+        (
+            "notebook_edit",
+            Family::Edit,
+            Some(("path", ArgumentUse::Edit)),
+        ),
+        (
+            "view_image",
+            Family::Read,
+            Some(("path", ArgumentUse::Read)),
+        ),
+    ];
+    let later = later.map(|(name, family, argument)| ToolSpec {
+        person_only: matches!(name, "remember" | "forget"),
+        shallow: family == Family::Read,
+        ..ToolSpec::new(name, "", Value::Null, family).with_arguments(
+            argument
+                .as_ref()
+                .map(std::slice::from_ref)
+                .unwrap_or_default(),
+        )
+    });
+    built_in.specs().cloned().chain(later).collect()
+});
+
+fn known_tools() -> Vec<&'static ToolSpec> {
+    TOOLS.iter().collect()
+}
+
+fn parse(layers: &[(Layer, &Rules, bool)]) -> (RuleSet, Vec<RuleProblem>) {
+    RuleSet::parse(layers, &known_tools())
+}
+
+/// The tool of this name; one that does not exist changes a file.
+fn tool(name: &str) -> ToolSpec {
+    let known = TOOLS.iter().find(|tool| *tool.name == *name);
+    known.cloned().unwrap_or_else(|| {
+        ToolSpec::new(name, "", Value::Null, Family::Edit)
+            .with_arguments(&[("path", ArgumentUse::Edit)])
+    })
+}
 
 /// One session: rules, a posture, a sandbox.
 struct Scene {
@@ -88,7 +144,7 @@ impl Scene {
     }
 
     fn rule_set(&self) -> RuleSet {
-        RuleSet::parse(&[(Layer::User, &self.rules, true)]).0
+        parse(&[(Layer::User, &self.rules, true)]).0
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Decision {
@@ -105,17 +161,8 @@ impl Scene {
         let Value::Object(arguments) = arguments else {
             panic!("arguments are an object")
         };
-        let (family, read_only_tool) = match tool {
-            "bash" => (Family::Bash, false),
-            "bash_output" | "kill_shell" => (Family::Bash, true),
-            "read_file" | "grep" | "glob" | "ls" => (Family::Read, true),
-            "ask" | "todo_write" | "exit_plan_mode" => (Family::Session, true),
-            _ => (Family::Edit, false),
-        };
         let call = Call {
-            tool,
-            family,
-            read_only_tool,
+            tool: &self::tool(tool),
             arguments: &arguments,
             touches: &[],
         };

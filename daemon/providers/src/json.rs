@@ -44,14 +44,14 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 pub(crate) fn schemas(tools: &[ToolSpec], how: [&str; 3]) -> String {
     let [before, schema, after] = how;
     let mut tools: Vec<&ToolSpec> = tools.iter().collect();
-    tools.sort_by_key(|tool| tool.name);
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
     let mut out = String::new();
     for tool in tools {
         out.push_str(if out.is_empty() { "" } else { "," });
         out.push_str(before);
-        push_string(&mut out, tool.name);
+        push_string(&mut out, &tool.name);
         out.push_str(",\"description\":");
-        push_string(&mut out, tool.description);
+        push_string(&mut out, &tool.description);
         out.push_str(schema);
         push_sorted(&mut out, &tool.schema);
         out.push_str(after);

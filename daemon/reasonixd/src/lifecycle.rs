@@ -340,6 +340,7 @@ fn sessions(
         temp: temp.map(Path::to_path_buf),
         kept: Arc::clone(kept),
         brokers: Arc::default(),
+        tools: tools::BuiltIn::default(),
         bounds: settings::KnownBounds::default(),
     };
     let residence = match start.loaded.settings.life.evict {

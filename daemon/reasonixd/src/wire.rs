@@ -1,16 +1,15 @@
 //! The assembly: the only file that names every crate. Settings become setups for sessions here.
 
-use std::any::Any;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Account, Bounds, Brokered, Brokers};
-use contract::{Codec, Provider, Spawn};
+use contract::{Codec, Provider, Spawn, ToolMemory};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Bundle, Effort, KeptRules, Known, Layered, Setup, Terms};
+use session::{Assembly, Bundle, Effort, KeptRules, Layered, Setup, Terms};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
@@ -32,6 +31,8 @@ pub struct Wire {
     pub kept: Arc<KeptFiles>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
+    /// The built-in tools, shared by all sessions.
+    pub tools: tools::BuiltIn,
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
 }
@@ -128,7 +129,7 @@ impl Wire {
                 .api_key_env
                 .as_deref()
                 .and_then(|variable| own.key(variable)),
-            tools: tools::builtin(tools::Options {
+            tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
             pinned: settings.pinned.clone(),
@@ -304,7 +305,7 @@ impl Assembly for Wire {
             layers: self.layers(&settings, project),
             posture: settings.posture,
             trusted,
-            tools: tools::builtin(tools::Options {
+            tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
             }),
             workspace_root: settings.workspace_root,
@@ -327,45 +328,8 @@ impl Assembly for Wire {
         Arc::clone(&self.procs) as Arc<dyn Spawn>
     }
 
-    fn memory(&self, workspace: Arc<Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, workspace: Arc<Workspace>) -> Arc<dyn ToolMemory> {
         tools::Memory::new(workspace)
-    }
-
-    fn remembered(
-        &self,
-        memory: &Arc<dyn Any + Send + Sync>,
-    ) -> Option<Box<dyn Any + Send + Sync>> {
-        let memory = memory.downcast_ref::<tools::Memory>()?;
-        Some(Box::new(memory.remembered()))
-    }
-
-    fn remind(&self, memory: &Arc<dyn Any + Send + Sync>, remembered: Box<dyn Any + Send + Sync>) {
-        let memory = memory.downcast_ref::<tools::Memory>();
-        if let (Some(memory), Ok(remembered)) = (memory, remembered.downcast::<tools::Remembered>())
-        {
-            memory.remind(*remembered);
-        }
-    }
-
-    fn knew(&self, memory: &Arc<dyn Any + Send + Sync>, files: &[Known]) {
-        if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
-            memory.knew(files);
-        }
-    }
-
-    fn changed_by_others(&self, memory: &Arc<dyn Any + Send + Sync>) -> Option<String> {
-        memory.downcast_ref::<tools::Memory>()?.changed_by_others()
-    }
-
-    fn has_changed(&self, memory: &Arc<dyn Any + Send + Sync>) -> bool {
-        let memory = memory.downcast_ref::<tools::Memory>();
-        memory.is_some_and(tools::Memory::has_changed)
-    }
-
-    fn changed_by_itself(&self, memory: &Arc<dyn Any + Send + Sync>) {
-        if let Some(memory) = memory.downcast_ref::<tools::Memory>() {
-            memory.changed_by_itself();
-        }
     }
 
     fn masked(&self) -> Vec<PathBuf> {

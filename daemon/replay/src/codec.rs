@@ -21,7 +21,7 @@ impl Codec for Plain {
         let tools: Vec<String> = tools
             .iter()
             .map(|tool| {
-                json!({"name": tool.name, "description": tool.description, "schema": tool.schema})
+                json!({"name": &*tool.name, "description": &*tool.description, "schema": &*tool.schema})
                     .to_string()
             })
             .collect();

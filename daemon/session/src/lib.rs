@@ -17,7 +17,6 @@ mod viewers;
 
 pub use actor::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
-pub use assembly::file_knowledge::Known;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};

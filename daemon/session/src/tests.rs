@@ -29,4 +29,5 @@ mod rewinding;
 mod signals;
 mod silence;
 mod tmpfs;
+mod tools;
 mod workshop;

@@ -1,14 +1,14 @@
 //! `apply_patch`: a patch over several files, all or nothing.
 
 use contract::tool::Touch;
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use workspace::{Access, FilePatch};
 
-use crate::arguments::Arguments;
+use crate::arguments::{self, Arguments};
 use crate::file_tool::{Call, FileTool};
 use crate::files::Spot;
 
@@ -40,10 +40,14 @@ impl FileTool for ApplyPatch {
     type Args = Args;
     type Plan = plan::Plan;
 
-    const NAME: &'static str = "apply_patch";
-    const PROSE: &'static str = include_str!("apply_patch.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = true;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Patch,
+            deferred: true,
+            ..arguments::spec::<Args>("apply_patch", include_str!("apply_patch.md"), Family::Edit)
+                .with_names(Some("Edit"), &[])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<plan::Plan, Outcome> {
         let patch = parsed(&args.patch)?;

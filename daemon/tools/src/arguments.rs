@@ -4,7 +4,7 @@
 //! Strict: an unknown key is an error that names the known ones. Kind: common other names are taken, and numbers and
 //! booleans that came as text. Nothing here depends on a tool.
 
-use contract::Outcome;
+use contract::{Family, Outcome, ToolSpec};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -34,6 +34,11 @@ macro_rules! path_aliases {
     };
 }
 pub(crate) use path_aliases;
+
+/// What is known of a tool with these arguments, as far as its name, its prose and its family say it.
+pub(crate) fn spec<A: Arguments>(name: &str, prose: &str, family: Family) -> ToolSpec {
+    ToolSpec::new(name, prose.trim_ascii(), schema::<A>(), family)
+}
 
 /// The schema of a tool's arguments: terse, keys sorted, nothing that a provider may refuse.
 pub(crate) fn schema<A: Arguments>() -> Value {

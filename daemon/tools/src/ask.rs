@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use proto::params::question::{Ask as Question, Choice};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -53,12 +53,10 @@ impl Ask {
     pub(crate) fn new() -> Self {
         Self {
             spec: ToolSpec {
-                name: "ask",
-                description: include_str!("ask.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Session,
+                kind: ToolKind::Ask,
                 read_only: true,
-                deferred: false,
+                ..arguments::spec::<Args>("ask", include_str!("ask.md"), Family::Session)
+                    .with_names(Some("AskUserQuestion"), &[])
             },
         }
     }

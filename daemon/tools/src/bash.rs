@@ -6,11 +6,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use contract::{CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec, Walls};
+use contract::{ArgumentUse, CallContext, Child, Family, Outcome, Preview, Tool, ToolSpec, Walls};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
-use proto::item::{CallStatus, Display};
+use proto::item::{CallStatus, Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -90,12 +90,10 @@ impl Bash {
         Self {
             timeout_ms,
             spec: ToolSpec {
-                name: "bash",
-                description: include_str!("bash.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Bash,
-                read_only: false,
-                deferred: false,
+                kind: ToolKind::Command,
+                ..arguments::spec::<Args>("bash", include_str!("bash.md"), Family::Bash)
+                    .with_names(Some("Bash"), &["shell", "run_command"])
+                    .with_arguments(&[("command", ArgumentUse::Command)])
             },
         }
     }

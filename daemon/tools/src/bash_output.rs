@@ -4,7 +4,7 @@ use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -40,12 +40,14 @@ impl BashOutput {
     pub(crate) fn new() -> Self {
         Self {
             spec: ToolSpec {
-                name: "bash_output",
-                description: include_str!("bash_output.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Bash,
+                kind: ToolKind::CommandOutput,
                 read_only: true,
-                deferred: false,
+                ..arguments::spec::<Args>(
+                    "bash_output",
+                    include_str!("bash_output.md"),
+                    Family::Bash,
+                )
+                .with_names(Some("BashOutput"), &[])
             },
         }
     }

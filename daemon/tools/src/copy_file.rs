@@ -1,9 +1,10 @@
 //! `copy_file`: a second file, link or directory like the first.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use workspace::Access;
 
+use crate::arguments;
 use crate::file_tool::{Call, FileTool};
 use crate::files;
 use crate::transfer::{self, Args, Pair};
@@ -14,10 +15,17 @@ impl FileTool for CopyFile {
     type Args = Args;
     type Plan = Pair;
 
-    const NAME: &'static str = "copy_file";
-    const PROSE: &'static str = include_str!("copy_file.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = true;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Copy,
+            deferred: true,
+            ..arguments::spec::<Args>("copy_file", include_str!("copy_file.md"), Family::Edit)
+                .with_arguments(&[
+                    ("source", ArgumentUse::Read),
+                    ("destination", ArgumentUse::Create),
+                ])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Pair, Outcome> {
         transfer::pair(args, call, Access::Read)

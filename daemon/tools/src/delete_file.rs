@@ -1,12 +1,12 @@
 //! `delete_file`: a file, a link or an empty directory less.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, FileKind, Resolved, State};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
@@ -33,10 +33,14 @@ impl FileTool for DeleteFile {
     type Args = Args;
     type Plan = Resolved;
 
-    const NAME: &'static str = "delete_file";
-    const PROSE: &'static str = include_str!("delete_file.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = true;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Delete,
+            deferred: true,
+            ..arguments::spec::<Args>("delete_file", include_str!("delete_file.md"), Family::Edit)
+                .with_arguments(&[("path", ArgumentUse::Edit)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
         let at = call.place(Spot::itself(&args.path, Access::Write))?;

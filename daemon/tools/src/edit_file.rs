@@ -1,12 +1,12 @@
 //! `edit_file`: replaces one exact passage, or all that are alike.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Content, EditError, Edited, Expected, Resolved, replace};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::memory::Memory;
@@ -43,10 +43,14 @@ impl FileTool for EditFile {
     type Args = Args;
     type Plan = Planned;
 
-    const NAME: &'static str = "edit_file";
-    const PROSE: &'static str = include_str!("edit_file.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Edit,
+            ..arguments::spec::<Args>("edit_file", include_str!("edit_file.md"), Family::Edit)
+                .with_names(Some("Edit"), &[])
+                .with_arguments(&[("path", ArgumentUse::Edit)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
         let at = call.place(Spot::at(&args.path, Access::Write))?;

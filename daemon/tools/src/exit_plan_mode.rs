@@ -3,7 +3,7 @@
 //! Here it is only checked: the session puts it, and the answer is the call's result.
 
 use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -31,12 +31,14 @@ impl ExitPlanMode {
     pub(crate) fn new() -> Self {
         Self {
             spec: ToolSpec {
-                name: "exit_plan_mode",
-                description: include_str!("exit_plan_mode.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Session,
+                kind: ToolKind::Plan,
                 read_only: true,
-                deferred: false,
+                person_only: true,
+                ..arguments::spec::<Args>(
+                    "exit_plan_mode",
+                    include_str!("exit_plan_mode.md"),
+                    Family::Session,
+                )
             },
         }
     }

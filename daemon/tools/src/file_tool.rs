@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::Touch;
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use contract::{CallContext, Outcome, Preview, Tool, ToolSpec};
 use futures::future::BoxFuture;
 use proto::item::Display;
 use serde_json::{Map, Value};
@@ -26,12 +26,8 @@ pub(crate) trait FileTool: Send + Sync + 'static {
     /// is there.
     type Plan;
 
-    const NAME: &'static str;
-    /// The prose that the model reads, as it stands in its file.
-    const PROSE: &'static str;
-    /// One that returns content, `Family::Read`, never changes anything.
-    const FAMILY: Family;
-    const DEFERRED: bool;
+    /// What is known of it.
+    fn spec() -> ToolSpec;
 
     /// Finds the places of a call and works out what it comes to. Changes nothing.
     ///
@@ -104,14 +100,7 @@ impl<'a> Call<'a> {
 /// The `Tool` that a file tool is.
 pub(crate) fn tool<T: FileTool>() -> Arc<dyn Tool> {
     Arc::new(AsTool::<T> {
-        spec: ToolSpec {
-            name: T::NAME,
-            description: T::PROSE.trim_ascii(),
-            schema: arguments::schema::<T::Args>(),
-            family: T::FAMILY,
-            read_only: T::FAMILY == Family::Read,
-            deferred: T::DEFERRED,
-        },
+        spec: T::spec(),
         own: PhantomData,
     })
 }

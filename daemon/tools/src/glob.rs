@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use contract::{Family, Outcome};
-use proto::item::{CallStatus, Display};
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{CallStatus, Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{
     Access, FileKind, GLOBBED_MAX, GlobQuery, Globbed, PathError, Resolved, SearchError,
 };
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
@@ -102,10 +102,18 @@ impl FileTool for Glob {
     type Args = Args;
     type Plan = Base;
 
-    const NAME: &'static str = "glob";
-    const PROSE: &'static str = include_str!("glob.md");
-    const FAMILY: Family = Family::Read;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Search,
+            shallow: true,
+            ..arguments::spec::<Args>("glob", include_str!("glob.md"), Family::Read)
+                .with_names(Some("Glob"), &["search_files"])
+                .with_arguments(&[
+                    ("path", ArgumentUse::Search),
+                    ("pattern", ArgumentUse::Pattern),
+                ])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Base, Outcome> {
         let leading = args.leading()?;

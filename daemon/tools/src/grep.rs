@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use contract::{Family, Outcome};
-use proto::item::{CallStatus, Display};
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{CallStatus, Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Found, Mode, Query, Resolved, SearchError};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
@@ -77,10 +77,14 @@ impl FileTool for Grep {
     type Args = Args;
     type Plan = Resolved;
 
-    const NAME: &'static str = "grep";
-    const PROSE: &'static str = include_str!("grep.md");
-    const FAMILY: Family = Family::Read;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Search,
+            ..arguments::spec::<Args>("grep", include_str!("grep.md"), Family::Read)
+                .with_names(Some("Grep"), &["search_content"])
+                .with_arguments(&[("path", ArgumentUse::Search)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
         let path = args.path.as_deref().filter(|path| !path.is_empty());

@@ -6,7 +6,7 @@ use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
-use proto::item::{CallStatus, Display};
+use proto::item::{CallStatus, Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -40,13 +40,12 @@ impl KillShell {
     pub(crate) fn new() -> Self {
         Self {
             spec: ToolSpec {
-                name: "kill_shell",
-                description: include_str!("kill_shell.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Bash,
+                kind: ToolKind::CommandStop,
                 // It ends only what the session itself has started: nobody is asked.
                 read_only: true,
                 deferred: true,
+                ..arguments::spec::<Args>("kill_shell", include_str!("kill_shell.md"), Family::Bash)
+                    .with_names(Some("KillShell"), &["KillBash"])
             },
         }
     }

@@ -1,8 +1,9 @@
 //! The built-in tools.
 //!
-//! A tool is `NAME.rs` and `NAME.md` (the prose that the model reads) and a line in `registry`. Tools reach files only
-//! through `workspace`, processes only through the context's spawner. Called by the session engine through
-//! `contract::Tool`; the assembly takes `builtin()` and puts a `Memory` into the context.
+//! A tool is `NAME.rs` with its prose for the model in `NAME.md`, and its lines in this file. Its `ToolSpec` says
+//! everything that policy, session and clients have to know of it. Tools reach files only through `workspace`, processes
+//! only through the context's spawner. The session calls them through `contract::Tool`; the assembly takes a set of them
+//! from [`BuiltIn`] and creates a [`Memory`] for each session.
 
 mod arguments;
 mod capture;
@@ -12,8 +13,8 @@ mod file_tool;
 mod files;
 mod filter;
 mod lasting;
-pub mod memory;
-pub mod registry;
+mod memory;
+mod registry;
 mod run;
 mod shells;
 mod transfer;
@@ -45,5 +46,33 @@ mod path_cases;
 #[cfg(test)]
 mod scene;
 
-pub use memory::{Memory, Remembered};
-pub use registry::{Options, builtin};
+pub use memory::Memory;
+pub use registry::{BuiltIn, Options, session_tools};
+
+use std::sync::Arc;
+
+use contract::Tool;
+use file_tool::tool as file;
+
+/// The tools that are the same for all sessions, one a line. `bash` has options: see `registry`.
+fn fixed_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(ask::Ask::new()),
+        Arc::new(bash_output::BashOutput::new()),
+        Arc::new(exit_plan_mode::ExitPlanMode::new()),
+        Arc::new(kill_shell::KillShell::new()),
+        Arc::new(todo_write::TodoWrite::new()),
+        file::<apply_patch::ApplyPatch>(),
+        file::<copy_file::CopyFile>(),
+        file::<delete_file::DeleteFile>(),
+        file::<edit_file::EditFile>(),
+        file::<glob::Glob>(),
+        file::<grep::Grep>(),
+        file::<ls::Ls>(),
+        file::<make_dir::MakeDir>(),
+        file::<move_file::MoveFile>(),
+        file::<multi_edit::MultiEdit>(),
+        file::<read_file::ReadFile>(),
+        file::<write_file::WriteFile>(),
+    ]
+}

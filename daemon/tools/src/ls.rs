@@ -1,12 +1,12 @@
 //! `ls`: what is in a directory, as a tree.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, FileKind, Inside, Leaf, PathError, Resolved, What};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
@@ -38,10 +38,15 @@ impl FileTool for Ls {
     type Args = Args;
     type Plan = Resolved;
 
-    const NAME: &'static str = "ls";
-    const PROSE: &'static str = include_str!("ls.md");
-    const FAMILY: Family = Family::Read;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::List,
+            shallow: true,
+            ..arguments::spec::<Args>("ls", include_str!("ls.md"), Family::Read)
+                .with_names(Some("LS"), &["list_directory"])
+                .with_arguments(&[("path", ArgumentUse::Search)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
         call.place(Spot::at(args.path.as_deref().unwrap_or("."), Access::Read))

@@ -1,12 +1,12 @@
 //! `make_dir`: a directory, and those above it.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Resolved, State};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
@@ -27,10 +27,16 @@ impl FileTool for MakeDir {
     type Args = Args;
     type Plan = Resolved;
 
-    const NAME: &'static str = "make_dir";
-    const PROSE: &'static str = include_str!("make_dir.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = true;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::CreateDirectory,
+            deferred: true,
+            shallow: true,
+            ..arguments::spec::<Args>("make_dir", include_str!("make_dir.md"), Family::Edit)
+                .with_names(None, &["create_directory"])
+                .with_arguments(&[("path", ArgumentUse::Edit)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
         call.place(Spot::at(&args.path, Access::Write))

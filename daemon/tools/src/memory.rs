@@ -2,15 +2,15 @@
 //!
 //! Lives as long as the session is loaded: after a restart of the daemon commands start in the session's directory. Which
 //! files were read stands in the session's log too (`logged`): an edit that is allowed after the daemon died is made.
-//! Dropping it stops the commands. The assembly puts it into `CallContext::memory`. What others have changed of the files
-//! is told by `changes`.
+//! Dropping it stops the commands. The session holds it as `contract::ToolMemory` and passes it to calls in
+//! `CallContext::memory`. `changes` reports what others have changed of the files.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use contract::{CallContext, Outcome};
+use contract::{CallContext, KnownState, MemorySnapshot, Outcome, ToolMemory};
 use proto::CallId;
 use proto::record::KnownFile;
 use workspace::{Stamp, Workspace};
@@ -42,7 +42,7 @@ pub struct Memory {
 /// Which files were read, and at which state, and where the shell stands: what outlives a memory. Not the content of the
 /// files: there are many sessions that are not loaded.
 #[derive(Debug)]
-pub struct Remembered {
+struct Snapshot {
     read: Vec<(PathBuf, (u64, Stamp))>,
     shell: Lasting,
 }
@@ -71,8 +71,9 @@ impl Memory {
     }
 
     /// The memory in a context, where the assembly put one.
-    pub(crate) fn of(memory: &Arc<dyn Any + Send + Sync>) -> Option<Arc<Self>> {
-        Arc::clone(memory).downcast().ok()
+    pub(crate) fn of(memory: &Arc<dyn ToolMemory>) -> Option<Arc<Self>> {
+        let memory: Arc<dyn Any + Send + Sync> = memory.clone();
+        memory.downcast().ok()
     }
 
     /// The files that this session works on.
@@ -205,23 +206,30 @@ impl Memory {
             .then(|| content.bytes.into())
     }
 
-    /// What is known of files and of the shell, for a later memory of the same session. What a call was bound to is not:
-    /// no call runs.
-    #[must_use]
-    pub fn remembered(&self) -> Remembered {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ToolMemory for Memory {
+    /// What is known of files and of the shell. What a call was bound to is not kept: no call runs.
+    fn snapshot(&self) -> Option<MemorySnapshot> {
         let kept = self.kept();
         let read = kept.read.iter();
-        Remembered {
+        Some(Box::new(Snapshot {
             read: read
                 .map(|(path, known)| (path.clone(), (known.used, known.stamp)))
                 .collect(),
             shell: kept.shell.clone(),
-        }
+        }))
     }
 
-    /// Knows what an earlier memory of the same session knew. What has changed meanwhile is noticed by its stamp.
-    pub fn remind(&self, remembered: Remembered) {
-        let Remembered { read, shell } = remembered;
+    /// What has changed meanwhile is noticed by its stamp.
+    fn restore(&self, snapshot: MemorySnapshot) {
+        let Ok(snapshot) = snapshot.downcast::<Snapshot>() else {
+            return;
+        };
+        let Snapshot { read, shell } = *snapshot;
         let mut kept = self.kept();
         // What the log told of them is older.
         kept.read.clear();
@@ -234,8 +242,20 @@ impl Memory {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn note_known_files(&self, files: &[KnownState]) {
+        self.note_logged(files);
+    }
+
+    fn has_external_changes(&self) -> bool {
+        self.has_changed()
+    }
+
+    fn describe_external_changes(&self) -> Option<String> {
+        self.report_changes()
+    }
+
+    fn accept_changes(&self) {
+        self.look(changes::By::Itself);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use workspace::{Access, Moved, State};
 
+use crate::arguments;
 use crate::file_tool::{Call, FileTool};
 use crate::files;
 use crate::transfer::{self, Args, Pair};
@@ -16,10 +17,17 @@ impl FileTool for MoveFile {
     type Args = Args;
     type Plan = Pair;
 
-    const NAME: &'static str = "move_file";
-    const PROSE: &'static str = include_str!("move_file.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = true;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Move,
+            deferred: true,
+            ..arguments::spec::<Args>("move_file", include_str!("move_file.md"), Family::Edit)
+                .with_arguments(&[
+                    ("source", ArgumentUse::Edit),
+                    ("destination", ArgumentUse::Create),
+                ])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Pair, Outcome> {
         transfer::pair(args, call, Access::Write)

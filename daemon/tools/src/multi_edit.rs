@@ -1,12 +1,12 @@
 //! `multi_edit`: several replacements in one file, all or none.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Content, Expected, Resolved, replace};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::edit_file;
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
@@ -40,10 +40,14 @@ impl FileTool for MultiEdit {
     type Args = Args;
     type Plan = Planned;
 
-    const NAME: &'static str = "multi_edit";
-    const PROSE: &'static str = include_str!("multi_edit.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Edit,
+            ..arguments::spec::<Args>("multi_edit", include_str!("multi_edit.md"), Family::Edit)
+                .with_names(Some("MultiEdit"), &[])
+                .with_arguments(&[("path", ArgumentUse::Edit)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
         let at = call.place(Spot::at(&args.path, Access::Write))?;

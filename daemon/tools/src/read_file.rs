@@ -1,13 +1,13 @@
 //! `read_file`: numbered lines of a text file.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use proto::record::KnownFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Kept, Resolved, Window};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::memory::Memory;
@@ -38,10 +38,15 @@ impl FileTool for ReadFile {
     type Args = Args;
     type Plan = Resolved;
 
-    const NAME: &'static str = "read_file";
-    const PROSE: &'static str = include_str!("read_file.md");
-    const FAMILY: Family = Family::Read;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Read,
+            shallow: true,
+            ..arguments::spec::<Args>("read_file", include_str!("read_file.md"), Family::Read)
+                .with_names(Some("Read"), &[])
+                .with_arguments(&[("path", ArgumentUse::Read)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Resolved, Outcome> {
         call.place(Spot::at(&args.path, Access::Read))

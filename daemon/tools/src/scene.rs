@@ -70,6 +70,7 @@ impl Scene {
             spill_dir: top.join("home/.reasonix/spill"),
             spawn: Arc::new(Processes),
             memory: memory.clone(),
+            tools: crate::BuiltIn::default().set(crate::Options::default()),
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
@@ -134,10 +135,8 @@ impl Scene {
 }
 
 pub(crate) fn tool_named(name: &str) -> Arc<dyn Tool> {
-    crate::builtin(crate::Options::default())
-        .into_iter()
-        .find(|tool| tool.spec().name == name)
-        .unwrap()
+    let tools = crate::BuiltIn::default().set(crate::Options::default());
+    Arc::clone(tools.get(name).unwrap())
 }
 
 pub(crate) fn object(value: Value) -> Map<String, Value> {

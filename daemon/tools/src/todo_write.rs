@@ -3,7 +3,7 @@
 //! Here it is only checked: the session keeps it.
 
 use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use proto::record::{Todo, TodoStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,12 +52,14 @@ impl TodoWrite {
     pub(crate) fn new() -> Self {
         Self {
             spec: ToolSpec {
-                name: "todo_write",
-                description: include_str!("todo_write.md").trim_ascii(),
-                schema: arguments::schema::<Args>(),
-                family: Family::Session,
+                kind: ToolKind::Todo,
                 read_only: true,
-                deferred: false,
+                ..arguments::spec::<Args>(
+                    "todo_write",
+                    include_str!("todo_write.md"),
+                    Family::Session,
+                )
+                .with_names(Some("TodoWrite"), &[])
             },
         }
     }

@@ -1,15 +1,14 @@
-//! `tool_search`: finds tools that do not stand in the prefix.
+//! `tool_search`: finds tools that are not in the prefix.
 //!
-//! Made by `registry` with the specs of all of them; what it answers depends on nothing else.
+//! Its description names the tools that were there when the session's set was assembled. What it answers depends on the
+//! tools of the session that calls it.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
 
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -37,27 +36,21 @@ impl Arguments for Args {
 
 pub(crate) struct ToolSearch {
     spec: ToolSpec,
-    deferred: Vec<ToolSpec>,
 }
 
 impl ToolSearch {
-    /// `deferred`: what can be found, in the order of the names.
-    pub(crate) fn new(deferred: Vec<ToolSpec>) -> Self {
-        let names: Vec<&str> = deferred.iter().map(|spec| spec.name).collect();
+    /// `deferred`: names of the tools that can be found, sorted.
+    pub(crate) fn new(deferred: &[&str]) -> Self {
         let description = format!(
             "Find tools that are not listed here: {}. Returns descriptions and schemas; run one with `tool_call`.",
-            names.join(", ")
+            deferred.join(", ")
         );
         Self {
             spec: ToolSpec {
-                name: "tool_search",
-                description: lasting_text(description),
-                schema: arguments::schema::<Args>(),
-                family: Family::Session,
+                kind: ToolKind::Tools,
                 read_only: true,
-                deferred: false,
+                ..arguments::spec::<Args>("tool_search", &description, Family::Session)
             },
-            deferred,
         }
     }
 }
@@ -80,9 +73,13 @@ impl Tool for ToolSearch {
         })
     }
 
-    fn run(&self, arguments: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
         let outcome = match arguments::typed::<Args>(arguments) {
-            Ok(Args { query }) => answer(&query, &self.deferred),
+            Ok(Args { query }) => answer(&query, &context.tools.deferred().collect::<Vec<_>>()),
             Err(outcome) => outcome,
         };
         async move { outcome }.boxed()
@@ -90,7 +87,7 @@ impl Tool for ToolSearch {
 }
 
 /// What the model is told, and the people.
-fn answer(query: &str, deferred: &[ToolSpec]) -> Outcome {
+fn answer(query: &str, deferred: &[&ToolSpec]) -> Outcome {
     let found = find(query, deferred);
     if found.is_empty() {
         let none = if query.trim().is_empty() {
@@ -101,17 +98,17 @@ fn answer(query: &str, deferred: &[ToolSpec]) -> Outcome {
         let mut text = format!("{none}:\n");
         for spec in deferred {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}: {}", spec.name, first_sentence(spec.description));
+            let _ = writeln!(text, "{}: {}", spec.name, first_sentence(&spec.description));
         }
         return files::done_line(text, format!("{} tools", deferred.len()));
     }
-    let names: Vec<&str> = found.iter().map(|spec| spec.name).collect();
+    let names: Vec<&str> = found.iter().map(|spec| &*spec.name).collect();
     let mut text = String::new();
     for spec in &found {
         let told = json!({
-            "name": spec.name,
-            "description": spec.description,
-            "schema": spec.schema,
+            "name": &*spec.name,
+            "description": &*spec.description,
+            "schema": &*spec.schema,
         });
         let _ = writeln!(text, "{told}");
     }
@@ -119,28 +116,28 @@ fn answer(query: &str, deferred: &[ToolSpec]) -> Outcome {
 }
 
 /// Those that fit best, at most five; those named after `select:`, whatever their number.
-fn find<'a>(query: &str, deferred: &'a [ToolSpec]) -> Vec<&'a ToolSpec> {
+fn find<'a>(query: &str, deferred: &[&'a ToolSpec]) -> Vec<&'a ToolSpec> {
     if let Some(names) = query.trim().strip_prefix(SELECT) {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
-        let named = deferred.iter().filter(|spec| names.contains(&spec.name));
-        return named.collect();
+        let named = deferred.iter().filter(|spec| names.contains(&&*spec.name));
+        return named.copied().collect();
     }
     let wanted: Vec<String> = words(query);
     let mut found: Vec<(usize, &ToolSpec)> = deferred
         .iter()
-        .map(|spec| (score(&wanted, spec), spec))
+        .map(|spec| (score(&wanted, spec), *spec))
         .filter(|(score, _)| *score > 0)
         .collect();
-    found.sort_by_key(|(score, spec)| (std::cmp::Reverse(*score), spec.name));
+    found.sort_by(|(a, one), (b, two)| b.cmp(a).then_with(|| one.name.cmp(&two.name)));
     found.truncate(SHOWN_MAX);
     found.into_iter().map(|(_, spec)| spec).collect()
 }
 
 /// How well a tool fits: a word of its name counts more than one of its description.
 fn score(wanted: &[String], spec: &ToolSpec) -> usize {
-    let (name, description) = (words(spec.name), words(spec.description));
+    let (name, description) = (words(&spec.name), words(&spec.description));
     let of = |word: &String| {
-        if spec.name == word.as_str() {
+        if *spec.name == **word {
             return 8;
         }
         if name.contains(word) {
@@ -176,19 +173,6 @@ fn first_sentence(text: &str) -> &str {
         Some(end) => &text[..end],
         None => text,
     }
-}
-
-/// The same text for good: a spec's description lives as long as the program. There are as few as there are lists of
-/// tools.
-fn lasting_text(text: String) -> &'static str {
-    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = texts.get(text.as_str()) {
-        return known;
-    }
-    let text: &'static str = text.leak();
-    texts.insert(text);
-    text
 }
 
 #[cfg(test)]

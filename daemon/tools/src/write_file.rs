@@ -1,12 +1,12 @@
 //! `write_file`: a whole file, or more at its end.
 
-use contract::{Family, Outcome};
-use proto::item::Display;
+use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use workspace::{Access, Content, Expected, Resolved};
 
-use crate::arguments::{Arguments, path_aliases};
+use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
@@ -34,10 +34,14 @@ impl FileTool for WriteFile {
     type Args = Args;
     type Plan = Planned;
 
-    const NAME: &'static str = "write_file";
-    const PROSE: &'static str = include_str!("write_file.md");
-    const FAMILY: Family = Family::Edit;
-    const DEFERRED: bool = false;
+    fn spec() -> ToolSpec {
+        ToolSpec {
+            kind: ToolKind::Write,
+            ..arguments::spec::<Args>("write_file", include_str!("write_file.md"), Family::Edit)
+                .with_names(Some("Write"), &[])
+                .with_arguments(&[("path", ArgumentUse::Edit)])
+        }
+    }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
         let at = call.place(Spot::at(&args.path, Access::Write))?;

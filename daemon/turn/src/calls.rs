@@ -2,7 +2,7 @@
 //! stands in `questions`.
 
 use contract::{Basis, CallAction, Decision, Outcome, Stance};
-use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
 use proto::params::approval::Approval;
 use proto::record::{
     CheckpointCreated, PolicyDecided, Todo, TodoUpdated, ToolFinished, ToolStarted,
@@ -128,7 +128,7 @@ impl Step<'_> {
             return Phase::Calls(calls);
         };
         match judgement {
-            Judgement::Refused(_) if self.goes_in_circles(&call, &call.name) => {
+            Judgement::Refused(_) if self.goes_in_circles(&call, ToolKind::Other) => {
                 self.hold_back(&mut calls, &call);
             }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
@@ -140,6 +140,7 @@ impl Step<'_> {
                 question,
                 unattended,
                 tool,
+                kind,
                 stance,
                 checkpoint,
                 files_changed,
@@ -156,7 +157,7 @@ impl Step<'_> {
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
                 }
-                if !files_changed && self.goes_in_circles(&call, &tool) {
+                if !files_changed && self.goes_in_circles(&call, kind) {
                     self.hold_back(&mut calls, &call);
                     return self.proceed(calls);
                 }
@@ -166,6 +167,7 @@ impl Step<'_> {
                     input_sha256,
                     tool,
                     action,
+                    kind,
                     checkpoint,
                 };
                 if blocked {
@@ -374,6 +376,7 @@ impl Step<'_> {
         self.append(Body::ToolStarted(ToolStarted {
             call: call.id.clone(),
             tool: decided.tool,
+            kind: decided.kind,
             subject: decided.subject,
             read_only: decided.decision.read_only,
             outside: self.facts.blocked(&call.id).is_some(),
@@ -573,5 +576,6 @@ struct Decided {
     input_sha256: String,
     tool: String,
     action: CallAction,
+    kind: ToolKind,
     checkpoint: Option<CheckpointCreated>,
 }

@@ -2,7 +2,7 @@
 
 use contract::provider::{ProviderError, Reported};
 use contract::{CallAction, Decision, Outcome, Stance, ToolChoice};
-use proto::item::{Finish, Thought, ToolCall};
+use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Decision as Answered, Scope};
 use proto::params::plan;
 use proto::params::question::Reply;
@@ -235,6 +235,7 @@ pub enum Judgement {
         unattended: Unattended,
         /// The tool that runs, where the call stands for another one.
         tool: String,
+        kind: ToolKind,
         /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
         stance: Stance,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.

@@ -5,7 +5,7 @@
 
 use contract::Outcome;
 use proto::Body;
-use proto::item::{Finish, ToolCall};
+use proto::item::{Finish, ToolCall, ToolKind};
 use proto::outcome::OutcomeKind;
 use proto::record::{CallsRepaired, Level};
 
@@ -67,15 +67,15 @@ impl Step<'_> {
     }
 
     /// Whether the same was called so often, with the same result and nothing done between, that nothing new can come
-    /// of it. `tool`: the one that it leads to.
-    pub(crate) fn goes_in_circles(&self, call: &ToolCall, tool: &str) -> bool {
+    /// of it. `kind`: that of the tool that it leads to.
+    pub(crate) fn goes_in_circles(&self, call: &ToolCall, kind: ToolKind) -> bool {
         let Some(open) = self.facts.open.as_ref().filter(|_| self.means.is_some()) else {
             return false;
         };
         // What runs in the background may change anything.
         let moves = !self.facts.children.is_empty();
         !moves
-            && tool != storm::EXEMPT
+            && !storm::is_exempt(kind)
             && self.stage_of(&call.id) == Some(&Stage::Open)
             && open
                 .storm

@@ -10,7 +10,7 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 
-use proto::item::{Display, ToolCall, ToolMessage, UserMessage, Voice};
+use proto::item::{Display, ToolMessage, UserMessage, Voice};
 use proto::outcome::TurnEnded;
 use proto::record::{
     ApprovalResolved, PlanResolved, PolicyDecided, QuestionAnswered, SessionSet, SessionState,
@@ -141,8 +141,7 @@ impl Trace {
             Body::Assistant(message) => {
                 self.number(&message.item);
                 for call in message.calls {
-                    let tool = meant(&call);
-                    self.tools.insert(call.id, tool);
+                    self.tools.insert(call.id, call.name);
                 }
                 return Vec::new();
             }
@@ -280,7 +279,11 @@ impl Trace {
         )
     }
 
-    fn call(&self, decided: PolicyDecided) -> What {
+    fn call(&mut self, decided: PolicyDecided) -> What {
+        // What was judged is the tool that a call leads to, which may be another than it names.
+        if !decided.tool.is_empty() {
+            self.tools.insert(decided.call.clone(), decided.tool);
+        }
         What::Call {
             tool: self.tool(&decided.call),
             call: decided.call,
@@ -388,17 +391,6 @@ impl Trace {
 
 fn now(at: Stamp, what: What) -> Vec<(Stamp, What)> {
     vec![(at, what)]
-}
-
-/// The tool that a call means: that of `tool_call` is the one that it names.
-fn meant(call: &ToolCall) -> String {
-    if call.name == "tool_call"
-        && let Ok(arguments) = serde_json::from_str::<serde_json::Value>(&call.arguments)
-        && let Some(tool) = arguments.get("tool").and_then(serde_json::Value::as_str)
-    {
-        return short(tool);
-    }
-    call.name.clone()
 }
 
 fn between(from: Stamp, to: Stamp) -> u64 {

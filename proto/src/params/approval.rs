@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::item::Display;
+use crate::item::{Display, ToolKind};
 use crate::{ApprovalId, CallId, Pid, RequestId, Stamp};
 
 /// A question to a person: may this call run? (`approval.requested`)
@@ -13,6 +13,8 @@ pub struct Approval {
     pub session: Pid,
     pub call: CallId,
     pub tool: String,
+    #[serde(default, skip_serializing_if = "ToolKind::is_other")]
+    pub kind: ToolKind,
     /// What it wants to work on: the whole command, or the path.
     pub subject: String,
     /// What would happen: the diff, the command with its parts.

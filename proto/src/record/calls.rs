@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Changed, KnownFile};
-use crate::item::{CallStatus, Display};
+use crate::item::{CallStatus, Display, ToolKind};
 use crate::params::approval::{Decision, Scope};
 use crate::params::plan;
 use crate::params::question::Reply;
@@ -64,6 +64,8 @@ pub enum Verdict {
 pub struct ToolStarted {
     pub call: CallId,
     pub tool: String,
+    #[serde(default, skip_serializing_if = "ToolKind::is_other")]
+    pub kind: ToolKind,
     /// What it works on: the command, or the path.
     pub subject: String,
     pub read_only: bool,

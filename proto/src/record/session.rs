@@ -32,6 +32,9 @@ pub struct SessionCreated {
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
     pub prefix_sha256: String,
+    /// The tools that the session has for its whole life.
+    #[serde(default, skip_serializing_if = "SessionTools::is_empty")]
+    pub tools: SessionTools,
     pub kind: Kind,
     pub posture: Posture,
     #[serde(default, skip_serializing_if = "Mode::is_normal")]
@@ -75,6 +78,23 @@ pub struct SessionCreated {
     /// Samples of each request, of which one is taken; absent: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<u32>,
+}
+
+/// The tools of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionTools {
+    /// Sorted.
+    pub names: Vec<String>,
+    /// SHA-256 over their names, descriptions and schemas, hexadecimal.
+    pub sha256: String,
+}
+
+impl SessionTools {
+    /// Whether no tools are recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
 }
 
 /// What a session was forked from.

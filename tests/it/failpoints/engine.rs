@@ -1,13 +1,12 @@
 //! The real session engine with a model, tools and a disk that pass through a [`World`].
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::provider::{Reported, Request};
 use contract::{
     CallContext, Child, Codec, Command, Family, Outcome, Part, Preview, Provider, ProviderError,
-    Spawn, SpawnError, Tool, ToolSpec,
+    Spawn, SpawnError, Tool, ToolSet, ToolSpec,
 };
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -51,10 +50,10 @@ impl Bench {
             secret_variables: Vec::new(),
             pass: Vec::new(),
             own_key: None,
-            tools: vec![
+            tools: ToolSet::new(vec![
                 Arc::new(Marker::new("look", Family::Read, true, &self.world)),
                 Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
-            ],
+            ]),
             layers: vec![Layered {
                 origin: String::new(),
                 layer: policy::Layer::User,
@@ -109,7 +108,7 @@ impl Assembly for Bench {
         Arc::clone(&self.world) as Arc<dyn Syncer>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 
@@ -149,12 +148,8 @@ struct Marker {
 impl Marker {
     fn new(name: &'static str, family: Family, read_only: bool, world: &Arc<World>) -> Self {
         let spec = ToolSpec {
-            deferred: false,
-            name,
-            description: "Leaves a mark.",
-            schema: json!({"type": "object"}),
-            family,
             read_only,
+            ..ToolSpec::new(name, "Leaves a mark.", json!({"type": "object"}), family)
         };
         Self {
             spec,

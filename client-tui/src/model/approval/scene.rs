@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use proto::item::Display;
+use proto::item::{Display, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Question};
 use proto::{Pid, SessionId, Stamp};
@@ -125,6 +125,7 @@ pub fn approval(number: u64, command: &str) -> Approval {
         session: Pid(7),
         call: format!("c{number}").as_str().into(),
         tool: "bash".to_owned(),
+        kind: ToolKind::Command,
         subject: command.to_owned(),
         preview: Display::Line {
             text: command.to_owned(),
@@ -144,6 +145,7 @@ pub fn change(number: u64, diff: &str) -> Approval {
     Approval {
         escape: None,
         tool: "edit_file".to_owned(),
+        kind: ToolKind::Edit,
         subject: "src/a.rs".to_owned(),
         preview: Display::Diff {
             path: "src/a.rs".to_owned(),

@@ -97,6 +97,7 @@ fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
     }
     let open = Approval {
         tool: "mcp__x\u{1b}]0;t\u{7}".to_owned(),
+        kind: proto::item::ToolKind::Other,
         rule: "a\nb\u{1b}".to_owned(),
         scopes: vec![scope("x\u{202e}\ny", "R\u{9b}")],
         ..approval(1, "a")

@@ -1,6 +1,7 @@
 use proto::hook::HookEvent;
 
 use super::*;
+use crate::names::tests::tool;
 
 fn read(text: &str) -> Read {
     super::read(
@@ -46,9 +47,9 @@ fn both_forms_are_read_in_the_order_of_the_file() {
             ("Stop", "four", 30_000, true),
         ]
     );
-    assert!(read.hooks[1].runs(HookEvent::PreToolUse, Some("write_file")));
-    assert!(!read.hooks[1].runs(HookEvent::PreToolUse, Some("bash")));
-    assert!(!read.hooks[1].runs(HookEvent::PostToolUse, Some("write_file")));
+    assert!(read.hooks[1].runs(HookEvent::PreToolUse, Some(&tool("write_file"))));
+    assert!(!read.hooks[1].runs(HookEvent::PreToolUse, Some(&tool("bash"))));
+    assert!(!read.hooks[1].runs(HookEvent::PostToolUse, Some(&tool("write_file"))));
     assert!(read.hooks[3].runs(HookEvent::Stop, None));
     assert_eq!(read.hooks[0].project(), Some(Path::new("/proj")));
 }
@@ -109,7 +110,7 @@ fn a_hook_that_makes_no_sense_is_listed_and_never_runs() {
             .filter(|hook| hook.runs(HookEvent::PreToolUse, Some(tool)))
             .count()
     };
-    assert_eq!(runs("bash"), 1);
+    assert_eq!(runs(&tool("bash")), 1);
     let problem = read.problem.unwrap();
     for part in [
         "PreToolUse[0]",

@@ -1,4 +1,5 @@
 use super::*;
+use crate::names::tests::tool;
 
 fn told() -> Told {
     Told {
@@ -29,7 +30,7 @@ fn a_call_has_our_names_and_those_of_claude_code() {
     let arguments = arguments(json!({"path": "src/a.rs", "old": "x\ny"}));
     let value = line(&What::Call {
         call: &call,
-        tool: "edit_file",
+        tool: &tool("edit_file"),
         arguments: &arguments,
     });
     for (name, wanted) in [
@@ -58,7 +59,7 @@ fn the_other_events_have_what_is_theirs() {
     let arguments = arguments(json!({"command": "ls"}));
     let value = line(&What::Result {
         call: &call,
-        tool: "bash",
+        tool: &tool("bash"),
         arguments: &arguments,
         result: "a\nb",
         status: "ok",
@@ -95,7 +96,7 @@ fn of_what_is_remembered_a_hook_hears_the_name_only() {
     let arguments = arguments(json!({"content": "private"}));
     let what = What::Result {
         call: &call,
-        tool: "remember",
+        tool: &tool("remember"),
         arguments: &arguments,
         result: "private",
         status: "ok",
@@ -113,13 +114,13 @@ fn what_is_too_long_is_not_asked_about_and_cut_where_it_is_only_told() {
     let arguments = arguments(json!({"content": "ä".repeat(LINE_MAX / 3)}));
     let asked = What::Call {
         call: &call,
-        tool: "write_file",
+        tool: &tool("write_file"),
         arguments: &arguments,
     };
     assert_eq!(told().line(&asked), None);
     let value = line(&What::Result {
         call: &call,
-        tool: "write_file",
+        tool: &tool("write_file"),
         arguments: &arguments,
         result: "ok",
         status: "ok",

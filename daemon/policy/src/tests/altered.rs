@@ -9,9 +9,7 @@ fn altered(rules: &str, posture: Posture, names: &[&str], command: &str) -> Deci
 fn within(scene: Scene, names: &[&str], command: &str) -> Decision {
     let arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let call = Call {
-        tool: "bash",
-        family: Family::Bash,
-        read_only_tool: false,
+        tool: &tool("bash"),
         arguments: &arguments,
         touches: &[],
     };

@@ -48,15 +48,10 @@ fn bounded(list: &[String], inputs: &[String]) {
         };
         let set = scene.rule_set();
         for input in inputs {
-            for (tool, family, key) in [
-                ("bash", Family::Bash, "command"),
-                ("write_file", Family::Edit, "path"),
-            ] {
+            for (name, key) in [("bash", "command"), ("write_file", "path")] {
                 let arguments = Map::from_iter([(key.to_owned(), json!(input))]);
                 let call = Call {
-                    tool,
-                    family,
-                    read_only_tool: false,
+                    tool: &tool(name),
                     arguments: &arguments,
                     touches: &[],
                 };
@@ -67,7 +62,7 @@ fn bounded(list: &[String], inputs: &[String]) {
                 // 50 ms is the bound of an optimised build; this one and its machine may be far slower.
                 assert!(
                     took.as_secs() < 5,
-                    "`{tool}` with {:?}… took {took:?}",
+                    "`{name}` with {:?}… took {took:?}",
                     &input[..4]
                 );
                 if took.as_millis() < 50 {

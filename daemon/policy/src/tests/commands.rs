@@ -362,9 +362,7 @@ fn git_asks_where_the_line_or_an_earlier_one_has_moved() {
     let scene = scene("");
     let arguments = Map::from_iter([("command".to_owned(), json!("git status"))]);
     let call = Call {
-        tool: "bash",
-        family: Family::Bash,
-        read_only_tool: false,
+        tool: &tool("bash"),
         arguments: &arguments,
         touches: &[],
     };
@@ -521,9 +519,7 @@ fn a_version_is_not_asked_of_what_the_directory_chooses() {
 fn words_of_a_command_start_at_the_working_directory() {
     let arguments = Map::from_iter([("command".to_owned(), json!("cp key /tmp/x"))]);
     let call = Call {
-        tool: "bash",
-        family: Family::Bash,
-        read_only_tool: false,
+        tool: &tool("bash"),
         arguments: &arguments,
         touches: &[],
     };

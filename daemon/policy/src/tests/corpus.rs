@@ -28,7 +28,7 @@ fn no_hostile_call_is_allowed_and_every_honest_one_is() {
         let file: Value =
             serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         for case in file["cases"].as_array().expect("cases") {
-            let case = cases::run(case, workspace::is_protected);
+            let case = cases::run(case, workspace::is_protected, &super::known_tools());
             if case.honest {
                 honest += 1;
             } else {

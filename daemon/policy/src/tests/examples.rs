@@ -10,7 +10,7 @@ fn problems(list: List, rule: &str, matches: &[&str], not_match: &[&str]) -> Vec
         matches: owned(matches),
         not_match: owned(not_match),
     };
-    let problems = examples.check(Layer::User);
+    let problems = examples.check(Layer::User, &known_tools());
     problems.iter().map(ToString::to_string).collect()
 }
 
@@ -91,6 +91,6 @@ fn examples_are_read_from_a_table_of_the_settings() {
     let table =
         json!({"rule": "Bash(make:*)", "list": "allow", "match": ["make"], "not_match": ["makes"]});
     let examples: Examples = serde_json::from_value(table).unwrap();
-    assert!(examples.check(Layer::Project).is_empty());
+    assert!(examples.check(Layer::Project, &known_tools()).is_empty());
     assert_eq!(examples.matches, ["make"]);
 }

@@ -203,9 +203,7 @@ fn a_glob_that_climbs_is_about_where_it_climbs_to() {
             panic!("an object")
         };
         let call = Call {
-            tool: "glob",
-            family: Family::Read,
-            read_only_tool: true,
+            tool: &tool("glob"),
             arguments: &arguments,
             touches: &[],
         };
@@ -229,9 +227,7 @@ fn a_glob_that_climbs_is_about_where_it_climbs_to() {
 fn where_a_path_seems_to_lead_starts_at_the_working_directory() {
     let arguments = Map::from_iter([("path".to_owned(), json!("key"))]);
     let call = Call {
-        tool: "read_file",
-        family: Family::Read,
-        read_only_tool: true,
+        tool: &tool("read_file"),
         arguments: &arguments,
         touches: &[],
     };

@@ -10,10 +10,10 @@ fn verdict(rules: &str, tool: &str, arguments: Value) -> Verdict {
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object")
     };
+    let known = TOOLS.iter().find(|known| *known.name == *tool);
+    let other = || ToolSpec::new(tool, "", Value::Null, Family::Session);
     let call = Call {
-        tool,
-        family: Family::Session,
-        read_only_tool: false,
+        tool: &known.cloned().unwrap_or_else(other),
         arguments: &arguments,
         touches: &[],
     };
@@ -200,7 +200,7 @@ fn a_rule_is_told_as_it_was_written() {
                 List::Ask => rules.ask = texts,
                 List::Deny => rules.deny = texts,
             }
-            let (set, problems) = RuleSet::parse(&[(Layer::Kept, &rules, true)]);
+            let (set, problems) = parse(&[(Layer::Kept, &rules, true)]);
             assert!(problems.is_empty(), "{rule}: {problems:?}");
             assert_eq!(set.source(0).text, rule);
             assert_eq!(set.source(0).layer, Layer::Kept);
@@ -236,7 +236,7 @@ fn forms_of_other_products_are_reported_and_never_allow() {
             allow: vec![rule.to_owned()],
             ..Rules::default()
         };
-        let (_, problems) = RuleSet::parse(&[(Layer::User, &rules, true)]);
+        let (_, problems) = parse(&[(Layer::User, &rules, true)]);
         assert_eq!(problems.len(), 1, "{rule}");
         assert!(
             problems[0].reason.contains("allows nothing"),

@@ -181,13 +181,11 @@ fn a_rule_for_all_directories_does_not_cover_it_and_one_for_this_one_does() {
         let scene = beside(rules);
         let arguments = Map::from_iter([("command".to_owned(), json!("git diff HEAD"))]);
         let call = Call {
-            tool: "bash",
-            family: Family::Bash,
-            read_only_tool: false,
+            tool: &tool("bash"),
             arguments: &arguments,
             touches: &[],
         };
-        let rules = RuleSet::parse(&[(layer, &scene.rules, true)]).0;
+        let rules = parse(&[(layer, &scene.rules, true)]).0;
         decide(&rules, &scene.context(&call), &call)
     };
     for layer in [Layer::User, Layer::Project] {

@@ -4,7 +4,7 @@ use super::*;
 
 fn told(list: &str, rule: &str) -> Vec<String> {
     let rules = read_rules(&format!("{list} {rule}"));
-    let problems = RuleSet::parse(&[(Layer::Run, &rules, true)]).1;
+    let problems = parse(&[(Layer::Run, &rules, true)]).1;
     problems
         .iter()
         .map(|problem| problem.reason.clone())
@@ -26,7 +26,7 @@ fn a_rule_about_no_tool_is_told_with_the_rule_that_was_perhaps_meant() {
             "web-fetch(domain:example.org)",
             "`WebFetch(domain:example.org)`",
         ),
-        ("TodoWrite", "`todo_write`"),
+        ("Todo-Write", "`todo_write`"),
         ("edit", "`Edit`"),
         ("edit_fil", "`edit_file`"),
     ] {
@@ -105,18 +105,55 @@ fn a_rule_that_is_nearly_one_fails_closed_over_what_it_meant() {
 }
 
 #[test]
-fn a_tool_that_comes_later_has_its_rules_already() {
+fn an_unknown_tool_is_denied_by_its_rules_and_not_allowed() {
     let verdict = |rules: &str| {
         scene(rules)
             .call("launch_rockets", json!({"path": "a"}))
             .verdict
     };
     assert_eq!(verdict("deny launch_rockets"), Verdict::Deny);
-    assert_eq!(verdict("allow launch_rockets"), Verdict::Allow);
+    // What nobody knows yet is not allowed.
+    assert_eq!(verdict("allow launch_rockets"), Verdict::Ask);
     // And nothing else is held up by them.
     for rules in ["deny launch_rockets", "ask launch_rockets"] {
         let other = scene(&format!("allow Edit / {rules}"));
         let other = other.call("write_file", json!({"path": "a", "content": ""}));
         assert_eq!(other.verdict, Verdict::Allow, "{rules}");
     }
+}
+
+#[test]
+fn rules_follow_the_tools_that_exist() {
+    let rules = read_rules("allow launch_rockets / allow LaunchRockets");
+    let layers = [(Layer::User, &rules, true)];
+    let spec = ToolSpec::new("launch_rockets", "", Value::Null, Family::Session)
+        .with_names(Some("LaunchRockets"), &["fire"]);
+    let told = |tools: &[&ToolSpec]| -> Vec<String> {
+        let problems = RuleSet::parse(&layers, tools).1;
+        problems.into_iter().map(|problem| problem.reason).collect()
+    };
+    assert_eq!(
+        told(&[]),
+        [
+            "there is no tool `launch_rockets`; it allows nothing",
+            "there is no tool `LaunchRockets`; it allows nothing",
+        ]
+    );
+    assert_eq!(
+        told(&[&spec]),
+        ["`LaunchRockets` is a name of another product; write `launch_rockets`; it allows nothing"]
+    );
+    let verdict = |rule: &str| {
+        let rules = read_rules(rule);
+        let set = RuleSet::parse(&[(Layer::User, &rules, true)], &[&spec]).0;
+        let call = Call {
+            tool: &spec,
+            arguments: &Map::new(),
+            touches: &[],
+        };
+        decide(&set, &scene("").context(&call), &call).verdict
+    };
+    assert_eq!(verdict("allow launch_rockets"), Verdict::Allow);
+    assert_eq!(verdict("allow fire"), Verdict::Allow);
+    assert_eq!(verdict("allow launch_rocket"), Verdict::Ask);
 }

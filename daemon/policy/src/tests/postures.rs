@@ -61,7 +61,7 @@ fn postures_lift_what_they_say_and_no_more() {
 #[test]
 fn an_untrusted_layer_only_tightens() {
     let project = read_rules("allow Bash / deny Bash(make:*)");
-    let (rules, problems) = RuleSet::parse(&[(Layer::Project, &project, false)]);
+    let (rules, problems) = parse(&[(Layer::Project, &project, false)]);
     assert_eq!(problems.len(), 1);
     assert!(
         problems[0].to_string().contains("not trusted"),
@@ -71,9 +71,7 @@ fn an_untrusted_layer_only_tightens() {
     let scene = scene("");
     let arguments = Map::from_iter([("command".to_owned(), json!("touch x"))]);
     let call = Call {
-        tool: "bash",
-        family: Family::Bash,
-        read_only_tool: false,
+        tool: &tool("bash"),
         arguments: &arguments,
         touches: &[],
     };
@@ -96,7 +94,7 @@ fn an_untrusted_layer_only_tightens() {
 #[test]
 fn a_rule_that_cannot_be_read_is_reported_and_fails_closed() {
     let deny = |text: &str| {
-        RuleSet::parse(&[(
+        parse(&[(
             Layer::User,
             &Rules {
                 deny: vec![text.to_owned()],
@@ -142,11 +140,7 @@ fn a_rule_that_cannot_be_read_is_reported_and_fails_closed() {
             allow: vec![text.to_owned()],
             ..Rules::default()
         };
-        assert_eq!(
-            RuleSet::parse(&[(Layer::User, &rules, true)]).1.len(),
-            1,
-            "{text}"
-        );
+        assert_eq!(parse(&[(Layer::User, &rules, true)]).1.len(), 1, "{text}");
     }
 }
 
@@ -156,9 +150,10 @@ fn rules_for_servers_name_them_exactly() {
         let scene = scene(rules);
         let arguments = Map::new();
         let call = Call {
-            tool,
-            family: Family::Read,
-            read_only_tool: false,
+            tool: &ToolSpec {
+                read_only: false,
+                ..ToolSpec::new(tool, "", Value::Null, Family::Read)
+            },
             arguments: &arguments,
             touches: &[],
         };
@@ -190,7 +185,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
             deny: vec![text.to_owned()],
             ..Rules::default()
         };
-        let (rules, problems) = RuleSet::parse(&[(Layer::Run, &broken, true)]);
+        let (rules, problems) = parse(&[(Layer::Run, &broken, true)]);
         assert_eq!(problems.len(), 1, "{text}");
         for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
             let arguments = serde_json::json!({"command": "touch x"});
@@ -198,9 +193,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 panic!()
             };
             let call = Call {
-                tool: "bash",
-                family: contract::Family::Bash,
-                read_only_tool: false,
+                tool: &tool("bash"),
                 arguments,
                 touches: &[],
             };

@@ -107,9 +107,7 @@ fn decided(
         panic!("arguments are an object")
     };
     let call = Call {
-        tool: call.0,
-        family: call.1,
-        read_only_tool: call.1 == Family::Read,
+        tool: &tool(call.0),
         arguments,
         touches: &[],
     };

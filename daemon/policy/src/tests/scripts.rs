@@ -146,9 +146,7 @@ fn an_explanation_ends_in_the_decision() {
         json!("cargo test | head; rm -rf x; make"),
     )]);
     let call = Call {
-        tool: "bash",
-        family: Family::Bash,
-        read_only_tool: false,
+        tool: &tool("bash"),
         arguments: &arguments,
         touches: &[],
     };

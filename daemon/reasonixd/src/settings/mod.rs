@@ -13,6 +13,7 @@ mod hooks;
 pub(crate) mod kept;
 mod layers;
 mod pinned;
+pub use pinned::known_tools;
 pub mod presets;
 mod project;
 mod providers;

@@ -5,17 +5,13 @@ use std::sync::OnceLock;
 use toml_edit::Item;
 
 use super::value::Refused;
+use contract::ToolSet;
 use contract::near::{hint, nearest, shown};
 
-/// The names of all tools.
-pub(super) fn tool_names() -> &'static [String] {
-    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
-    NAMES.get_or_init(|| {
-        let all = tools::builtin(tools::Options { bash_timeout_ms: 0 });
-        all.iter()
-            .map(|tool| tool.spec().name.to_string())
-            .collect()
-    })
+/// The tools that settings may name: the built-in ones.
+pub fn known_tools() -> &'static ToolSet {
+    static TOOLS: OnceLock<ToolSet> = OnceLock::new();
+    TOOLS.get_or_init(|| tools::BuiltIn::default().set(tools::Options::default()))
 }
 
 /// Entries of a list that name no tool.
@@ -35,11 +31,11 @@ pub(super) fn unknown_tools(item: &Item) -> Vec<Refused> {
 
 /// What is wrong with the first of these that names no tool.
 pub(super) fn unknown_tool(names: &[String]) -> Option<String> {
-    let known = tool_names().iter().map(String::as_str);
-    let unknown = names.iter().find(|name| !tool_names().contains(name))?;
+    let known = known_tools();
+    let unknown = names.iter().find(|name| known.get(name).is_none())?;
     Some(format!(
         "there is no tool `{}`{}",
         shown(unknown),
-        hint(&nearest(unknown, known))
+        hint(&nearest(unknown, known.names()))
     ))
 }

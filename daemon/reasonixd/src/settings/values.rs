@@ -91,7 +91,7 @@ impl Values {
             retry_total_ms: self.seconds_in_ms("network.retry_total_seconds"),
             pass: self.texts("tools.shell.pass"),
             pinned: pinned
-                .filter(|name| pinned::tool_names().contains(name))
+                .filter(|name| pinned::known_tools().get(name).is_some())
                 .collect(),
             providers,
             queue_ms: self.seconds_in_ms("network.queue_seconds"),

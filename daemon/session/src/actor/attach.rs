@@ -26,8 +26,7 @@ impl Actor {
 
     /// Lets those in who wait to follow. A snapshot shows only what is durable: it waits for the disk.
     pub(crate) fn answer_joining(&mut self) {
-        let settled = self.journal.index.durable() == self.journal.index.last()
-            || self.journal.failed.is_some();
+        let settled = self.journal.durable() == self.journal.last() || self.journal.is_closed();
         for (join, reply) in self.viewers.take_joining() {
             if !settled && matches!(join.next, Start::Snapshot { .. }) {
                 self.viewers.queue_join(join, reply);
@@ -45,7 +44,7 @@ impl Actor {
         if cut && let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
-        let durable = self.journal.index.durable();
+        let durable = self.journal.durable();
         let at = Stamp::now();
         let (next, wants_snapshot) = match join.next {
             Start::At { next, epoch } => {
@@ -78,7 +77,7 @@ impl Actor {
         let feed = if next <= durable {
             let (offset, len) = self.page(next, durable);
             Feed::Log {
-                file: Arc::clone(&self.journal.file),
+                file: Arc::clone(self.journal.file()),
                 offset,
                 len,
                 first: told.into_iter().chain(snapshot).collect(),
@@ -95,7 +94,7 @@ impl Actor {
 
     /// Takes a new follower in.
     fn enter(&mut self, follower: Follower) -> Place {
-        let (last, durable) = (self.journal.index.last(), self.journal.index.durable());
+        let (last, durable) = (self.journal.last(), self.journal.durable());
         let place = self.viewers.enter(follower, last, durable);
         // Who is there is known as soon as they are.
         self.tell_seen();
@@ -104,7 +103,7 @@ impl Actor {
 
     /// What somebody needs to follow from here on who has every durable record.
     fn sync(&mut self) -> Sync {
-        let durable = self.journal.index.durable();
+        let durable = self.journal.durable();
         self.show_growth();
         self.viewers.release(durable);
         let gather = self.requests.in_flight();
@@ -143,7 +142,7 @@ impl Actor {
     fn snapshot(&self, at: Stamp, away: Option<Away>) -> Option<Published> {
         let facts = self.machine.facts();
         let session = self.summary()?;
-        let seq = self.journal.index.durable();
+        let seq = self.journal.durable();
         let queue = facts.queue.iter().cloned().collect();
         self.viewers.snapshot(
             at,
@@ -160,18 +159,18 @@ impl Actor {
 
     /// Where the durable lines from this record on stand. `None`: there are none.
     pub(crate) fn lines(&self, from: Seq) -> Option<Page> {
-        let durable = self.journal.index.durable();
+        let durable = self.journal.durable();
         let from = Seq(from.0.max(1));
         (from <= durable).then(|| {
             let (offset, len) = self.page(from, durable);
-            let file = Arc::clone(&self.journal.file);
+            let file = Arc::clone(self.journal.file());
             (file, offset, len, self.viewers.fanout().pid)
         })
     }
 
     /// The bytes of the file that hold the records from `next` on: a page, at least one record.
     fn page(&self, next: Seq, durable: Seq) -> (u64, usize) {
-        let place = |seq: Seq| match self.journal.index.line(seq) {
+        let place = |seq: Seq| match self.journal.line(seq) {
             Some(store::log::Where::Disk { offset, len }) => Some((offset, len + 1)),
             Some(store::log::Where::Memory { .. }) | None => None,
         };
@@ -192,7 +191,7 @@ impl Actor {
     /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
     pub(crate) fn leave(&mut self, subscriber: u64) {
         let attended = self.viewers.fanout().attended();
-        let (last, durable) = (self.journal.index.last(), self.journal.index.durable());
+        let (last, durable) = (self.journal.last(), self.journal.durable());
         self.viewers.leave(subscriber, last, durable);
         let facts = self.machine.facts();
         // Where the daemon goes its clients go with it, and come back to the next one: nobody has left.

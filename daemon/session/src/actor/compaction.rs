@@ -59,7 +59,7 @@ impl Actor {
         let route = self.requests.route();
         Workpiece {
             parts: self.journal.parts(&pieces),
-            file: Arc::clone(&self.journal.file),
+            file: Arc::clone(self.journal.file()),
             prefix: Arc::clone(&route.prefix),
             codec: Arc::clone(&route.codec),
             cache_key: self.cache_key(),
@@ -83,6 +83,7 @@ impl Actor {
             wanted: Wanted {
                 assembly: Arc::clone(&self.assembly),
                 cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+                tools: self.calls.bench().tools.clone(),
                 wire: Wire {
                     provider: settings.provider.clone(),
                     model: settings.model.clone(),

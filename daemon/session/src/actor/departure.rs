@@ -1,10 +1,10 @@
 //! How a session leaves memory, and what of it is not in its log and yet must not be lost: keys and values that clients
 //! brought, which files its tools have read, which signals were taken.
 
-use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract::MemorySnapshot;
 use proto::state::State;
 use proto::{RequestId, SessionId};
 use tokio::sync::oneshot;
@@ -23,8 +23,8 @@ pub struct Kept {
     /// Variables of its commands that do not stand in its log.
     pub env: BTreeMap<String, String>,
     pub signalled: VecDeque<(RequestId, bool)>,
-    /// What its tools remember, in the words of the assembly.
-    pub remembered: Option<Box<dyn Any + Send + Sync>>,
+    /// What its tools remember.
+    pub memory: Option<MemorySnapshot>,
     /// Nothing of what this life of the daemon has to say of its settings is still to be said.
     pub warned: bool,
     /// What the next life is to tell people.
@@ -101,7 +101,7 @@ impl Actor {
     /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
     fn may_be_deleted(&self) -> bool {
         // In a session that takes no records nothing will ever come of what is left to do, unless its disk is mended.
-        let rests = self.journal.failed.is_some()
+        let rests = self.journal.is_closed()
             || (self.is_settled()
                 && self.journal.is_settled()
                 && self.machine.facts().waits_for_person().is_none());
@@ -118,7 +118,7 @@ impl Actor {
     /// Whether nothing would be missed: nobody is there, nothing runs, and lists know it as it is.
     fn may_leave(&self) -> bool {
         let facts = self.machine.facts();
-        let closed = self.journal.failed.as_ref().map(|closed| closed.cause);
+        let closed = self.journal.closed().map(|closed| closed.cause);
         let paused = self.machine.is_idle() && facts.state.state == State::Paused;
         let rests = match closed {
             // It waits for its disk.
@@ -156,7 +156,7 @@ impl Actor {
             keys: Arc::clone(self.requests.keys()),
             env: self.calls.environment().hidden_values().clone(),
             signalled: std::mem::take(&mut self.replies.signalled),
-            remembered: self.assembly.remembered(&self.calls.bench().memory),
+            memory: self.calls.bench().memory.snapshot(),
             warned: self.life.warning.is_none(),
             word: None,
         }
@@ -168,8 +168,8 @@ impl Actor {
         if kept.warned {
             self.life.warning = None;
         }
-        if let Some(remembered) = kept.remembered {
-            self.assembly.remind(&self.calls.bench().memory, remembered);
+        if let Some(snapshot) = kept.memory {
+            self.calls.bench().memory.restore(snapshot);
         }
     }
 }

@@ -177,9 +177,8 @@ impl Actor {
     /// Removes the draft of an answer once the log has everything that it holds.
     pub(crate) fn drop_draft(&mut self) {
         // What a hand-over cut off is nowhere else: the next life goes on from it.
-        let needed = self.machine.is_suspended()
-            || self.journal.failed.is_some()
-            || !self.journal.is_settled();
+        let needed =
+            self.machine.is_suspended() || self.journal.is_closed() || !self.journal.is_settled();
         if !needed && self.requests.has_stale_draft() {
             self.requests.remove_draft();
         }
@@ -198,7 +197,7 @@ impl Actor {
     /// What the body of a request up to this record is made from.
     pub(crate) fn made_from(&self, upto: Seq) -> Material {
         Material {
-            file: Arc::clone(&self.journal.file),
+            file: Arc::clone(self.journal.file()),
             parts: self.journal.parts(&self.machine.facts().pieces_upto(upto)),
             prefix: Arc::clone(&self.requests.route().prefix),
             codec: Arc::clone(&self.requests.route().codec),
@@ -271,14 +270,14 @@ impl Actor {
     fn run_call(&mut self, call: ToolCall, after: Option<Seq>) {
         match after {
             // On disk before it starts: after a crash it must be known that it may have run (I4).
-            Some(seq) if seq > self.journal.index.durable() => self.calls.hold(seq, call),
+            Some(seq) if seq > self.journal.durable() => self.calls.hold(seq, call),
             _ => self.start(&call),
         }
     }
 
     /// Starts the calls whose start is on disk now.
     pub(crate) fn start_held(&mut self) {
-        let durable = self.journal.index.durable();
+        let durable = self.journal.durable();
         for call in self.calls.take_held(durable) {
             self.start(&call);
         }

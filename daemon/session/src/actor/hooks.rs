@@ -54,7 +54,7 @@ impl Actor {
         for finished in finished {
             self.calls.hooks_mut().note_run(&finished);
             // Behind the mark of a hand-over nothing is said: it must stay the last word.
-            if self.journal.failed.is_some() || self.machine.facts().suspended {
+            if self.journal.is_closed() || self.machine.facts().suspended {
                 continue;
             }
             let now = self.now();

@@ -26,7 +26,6 @@ use turn::Judgement;
 use crate::actor::departure::Leave;
 use crate::actor::rewind::{Begun, Marks, Rewound};
 use crate::calls::call::Ready;
-use crate::calls::checkpoint::Checkpoint;
 use crate::calls::events::CallEvent;
 use crate::calls::permissions::Standing;
 use crate::context::reset::Done;
@@ -35,6 +34,7 @@ use crate::reporter::Reporter;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
 use crate::viewers::fanout::{Join, Joined};
+use checkpoint::Checkpoint;
 
 pub use crate::tasks::Reply;
 

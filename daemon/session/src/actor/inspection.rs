@@ -23,7 +23,7 @@ const FILES_MAX: usize = 2_000;
 impl Actor {
     /// What a request up to this record was made from.
     pub(crate) fn material(&self, upto: Seq) -> Result<Material, Failure> {
-        if let Some(closed) = &self.journal.failed
+        if let Some(closed) = self.journal.closed()
             && closed.cause == Cause::Provider
         {
             // Its codec is not the one that made the requests.
@@ -37,7 +37,7 @@ impl Actor {
     pub(crate) fn makeup(&self) -> Result<Makeup, Failure> {
         let facts = self.machine.facts();
         Ok(Makeup {
-            material: self.material(self.journal.index.last())?,
+            material: self.material(self.journal.last())?,
             measure: Measure::new(facts.measure),
             cached: facts.cached_tokens,
             pins: facts.pins.clone(),
@@ -57,7 +57,7 @@ impl Actor {
                 clients: self.viewers.fanout().clients(),
             },
             InspectPart::Context => {
-                let parts = self.made_from(self.journal.index.last()).parts;
+                let parts = self.made_from(self.journal.last()).parts;
                 let bytes: usize = parts.iter().map(|part| part.fragment.len()).sum();
                 let prefix = [
                     &self.requests.route().prefix.model,

@@ -140,7 +140,7 @@ impl Actor {
 
     /// Lets the machine decide, and does what it says.
     pub(crate) fn step(&mut self, input: Input) {
-        if self.journal.failed.is_some() {
+        if self.journal.is_closed() {
             // What cannot be written is not done: nothing that follows from it may happen either.
             return;
         }
@@ -173,7 +173,7 @@ impl Actor {
             Happened::Journal(event) => self.take_journal_event(event),
             Happened::Call(event) => self.take_call_event(event),
             Happened::Cataloged(seq) => {
-                if seq == self.journal.index.last() && self.is_settled() {
+                if seq == self.journal.last() && self.is_settled() {
                     self.journal.unfinished(false);
                     self.journal.flush();
                 }
@@ -415,9 +415,9 @@ impl Actor {
     pub(crate) fn live(&mut self, live: &Live) {
         let facts = self.machine.facts();
         let turn = facts.open.as_ref().map(|open| open.number);
-        let after = self.journal.index.last();
+        let after = self.journal.last();
         self.viewers.live(after, turn, live);
-        self.viewers.release(self.journal.index.durable());
+        self.viewers.release(self.journal.durable());
     }
 
     /// Sends subscribers what has grown since the last frame.
@@ -481,7 +481,7 @@ impl Actor {
         self.drop_hooks();
         self.drop_draft();
         self.journal.flush();
-        self.viewers.release(self.journal.index.durable());
+        self.viewers.release(self.journal.durable());
         self.answer_held();
         self.answer_joining();
         self.tell_seen();

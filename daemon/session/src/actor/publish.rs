@@ -34,17 +34,17 @@ impl Publisher {
 impl Actor {
     /// What others may know: only what is durable.
     pub(crate) fn tell_seen(&mut self) {
-        let durable = self.journal.index.durable();
+        let durable = self.journal.durable();
         if let Some(reason) = self.journal.read_only() {
             // What is in memory beyond the disk never happened: only the reason is new.
-            let closed = self.journal.failed.clone();
+            let closed = self.journal.closed().cloned();
             self.publisher.seen.send_modify(|seen| {
                 seen.summary.read_only = Some(reason);
                 seen.closed = closed;
             });
             return;
         }
-        if durable != self.journal.index.last() {
+        if durable != self.journal.last() {
             return;
         }
         let Some(summary) = self.summary() else {
@@ -85,8 +85,7 @@ impl Actor {
 
     /// Lists know it as it is from now on, also where it leaves with work that is left to do.
     pub(crate) fn list_once_more(&self) {
-        let written = self.journal.failed.is_none()
-            && self.journal.index.durable() == self.journal.index.last();
+        let written = !self.journal.is_closed() && self.journal.durable() == self.journal.last();
         let summary = self.summary().filter(|_| written).map(as_listed);
         if let Some(summary) =
             summary.filter(|summary| self.publisher.listed.as_ref() != Some(summary))

@@ -34,7 +34,7 @@ impl Actor {
     /// Begins the harvest of an answer, where that is wanted and there is anything to be harvested.
     pub(crate) fn begin_harvest(&mut self, around: Around, trace: String) {
         let goes_on =
-            self.life.closing.is_empty() && !self.life.handed_over && self.journal.failed.is_none();
+            self.life.closing.is_empty() && !self.life.handed_over && !self.journal.is_closed();
         if !goes_on || !turn::harvest::is_worth(&trace) {
             return;
         }
@@ -110,7 +110,7 @@ impl Actor {
 
     /// Appends a record that changes nothing in the turn.
     pub(crate) fn note(&mut self, body: Body) {
-        if self.journal.failed.is_some() {
+        if self.journal.is_closed() {
             return;
         }
         let now = self.now();

@@ -33,7 +33,7 @@ type HeldReply = (Seq, Box<dyn FnOnce(Result<(), Failure>) + Send>);
 impl Actor {
     /// Why nothing can be changed, where that is so.
     pub(crate) fn refusal(&self) -> Option<Failure> {
-        if let Some(closed) = &self.journal.failed {
+        if let Some(closed) = self.journal.closed() {
             let message = format!("The session is read-only: {}", closed.reason);
             return Some(Failure::new(closed.name(), message, closed.hint()));
         }
@@ -146,8 +146,8 @@ impl Actor {
     }
 
     pub(crate) fn answer_held(&mut self) {
-        let durable = self.journal.index.durable();
-        let failed = self.journal.failed.is_some();
+        let durable = self.journal.durable();
+        let failed = self.journal.is_closed();
         for (seq, send) in std::mem::take(&mut self.replies.held) {
             if seq <= durable {
                 send(Ok(()));

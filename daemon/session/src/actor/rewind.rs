@@ -18,13 +18,11 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{Command, Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::Bench;
-use crate::calls::checkpoint::Checkpoint;
 use crate::context::first_message as opening;
-use crate::history::rewind::aim::{Aim, aim};
-use crate::history::rewind::broken::Broken;
-use crate::history::rewind::past::{self, Past};
-use crate::history::rewind::restore;
+use crate::history::rewind_aim::{Aim, aim};
 use crate::tasks::{blocking, panicked};
+use checkpoint::Checkpoint;
+use checkpoint::{Broken, Past};
 
 /// What the actor says to a wish to go back.
 pub enum Begun {
@@ -223,7 +221,7 @@ impl SessionHandle {
             Begun::Done { turns, turn, seq } => {
                 let dir = self.ask(|reply| Command::Marks { reply }).await?;
                 let dir = dir.bench.keeper.dir().to_owned();
-                let record = blocking(move || past::rewound_at(&dir, seq)).await??;
+                let record = blocking(move || checkpoint::rewound_at(&dir, seq)).await??;
                 Ok(RewindOutput {
                     seq: Some(seq),
                     turn,
@@ -247,7 +245,7 @@ impl SessionHandle {
         let Marks { marks, undo, bench } = self.ask(|reply| Command::Marks { reply }).await?;
         let turns = blocking(move || {
             let turns = marks.iter().map(|mark| mark.turn).collect();
-            let past = past::read(bench.keeper.dir(), &turns)?;
+            let past = checkpoint::read(bench.keeper.dir(), &turns)?;
             let shown = |path: &String| bench.workspace.shown(Path::new(path));
             let listed = marks.into_iter().map(|mark| TurnCheckpoint {
                 files: past.files_of(mark.turn).map(shown).collect(),
@@ -273,18 +271,18 @@ impl Going {
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
                 Some(_) if self.aim.takes_back_broken => Past::default(),
-                Some(seq) => past::of_undo(keeper.dir(), seq)?,
-                None => past::read(keeper.dir(), &self.aim.back)?,
+                Some(seq) => checkpoint::of_undo(keeper.dir(), seq)?,
+                None => checkpoint::read(keeper.dir(), &self.aim.back)?,
             };
             notes = past.notes();
             let path = self.bench.path();
-            let wish = restore::Wish {
+            let wish = checkpoint::Wish {
                 broken: Broken::read(keeper.dir(), &self.broken_off)?,
                 undoes: self.aim.undoes,
                 takes_back_broken: self.aim.takes_back_broken,
                 force: self.params.force,
             };
-            let restore = restore::Restore::plan(&keeper, &path, past, wish)?;
+            let restore = checkpoint::Restore::plan(&keeper, &path, past, wish)?;
             files = if self.params.dry_run {
                 restore.foretold()
             } else {

@@ -75,7 +75,7 @@ impl Actor {
         }
         let asleep =
             (self.machine.is_suspended() || self.is_settled()) && self.journal.is_settled();
-        if asleep || self.journal.failed.is_some() {
+        if asleep || self.journal.is_closed() {
             for reply in std::mem::take(&mut self.life.suspending) {
                 // Who waited may have lost patience.
                 let _ = reply.send(());
@@ -104,7 +104,7 @@ impl Actor {
         // Set when the session began to close, and taken when they had their time.
         let alone =
             self.machine.facts().children.is_empty() || self.calls.background_due().is_none();
-        self.journal.failed.is_some() || (rests && alone && self.journal.is_settled())
+        self.journal.is_closed() || (rests && alone && self.journal.is_settled())
     }
 
     pub(crate) async fn end(mut self) {
@@ -112,12 +112,12 @@ impl Actor {
         self.requests.drop_leave();
         self.requests.budget().leave();
         if self.viewers.fanout().watched() {
-            self.viewers.note_seen(self.journal.index.durable());
+            self.viewers.note_seen(self.journal.durable());
         }
         self.list_once_more();
         self.publisher.flush().await;
         // The catalog knows it all: a session that rests need not be looked at by the next start.
-        if self.is_settled() && self.journal.failed.is_none() {
+        if self.is_settled() && !self.journal.is_closed() {
             self.journal.clear_marker().await;
         }
         if let Some(temp) = self.calls.bench().workspace.temp()
@@ -135,7 +135,7 @@ impl Actor {
         let parting = parting.map(|reply| (reply, Box::new(self.belongings())));
         if parting.is_some() {
             // Somebody may still be reading a page of it: that must not keep the next life from writing.
-            self.journal.file.release();
+            self.journal.file().release();
         }
         drop(self);
         if let Some((reply, kept)) = parting {

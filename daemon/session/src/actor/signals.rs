@@ -66,7 +66,7 @@ impl Actor {
         let exits = matches!(reason, StopReason::Term | StopReason::Kill);
         let exited = self.machine.facts().exited.is_some();
         // Whatever the machine of a closed session believes, nothing of it runs, and nothing can be written.
-        let closed = self.journal.failed.is_some();
+        let closed = self.journal.is_closed();
         let steps = !closed && (!self.machine.is_idle() || (exits && !exited));
         let delivered = self.refuse_gated(reason) || steps;
         self.remember_signal(request_id, delivered);

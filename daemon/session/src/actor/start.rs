@@ -50,7 +50,7 @@ impl Actor {
 
     /// Brings a session that was in mid-turn to a valid state.
     pub fn recover(&mut self, setting: Option<RecoverPolicy>, repair: Option<String>) {
-        if self.journal.failed.is_some() {
+        if self.journal.is_closed() {
             return;
         }
         let mut effects = Vec::new();

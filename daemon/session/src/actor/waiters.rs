@@ -27,8 +27,7 @@ impl Actor {
 
     pub(crate) fn answer_waiters(&mut self) {
         if self.replies.waiters.is_empty()
-            || (self.journal.index.durable() != self.journal.index.last()
-                && self.journal.failed.is_none())
+            || (self.journal.durable() != self.journal.last() && !self.journal.is_closed())
         {
             return;
         }
@@ -62,7 +61,7 @@ impl Actor {
             Until::Attention => rests || attention,
             Until::Exit => facts.exited.is_some(),
         };
-        let dead = self.journal.failed.is_some();
+        let dead = self.journal.is_closed();
         if !done && !dead {
             return None;
         }

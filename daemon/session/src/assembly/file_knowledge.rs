@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
+use contract::KnownState;
 use proto::record::{FileState, KnownFile};
 use proto::{Body, CallId, Record, Seq};
-
-/// A file that the model knows, and what the session itself has left there since, where that is something else.
-pub type Known = (KnownFile, Option<FileState>);
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -55,7 +53,7 @@ impl Knowledge {
     }
 
     /// The files, the oldest first, of messages that are shown: between these records, both included.
-    pub fn shown(self, runs: &[(Seq, Seq)]) -> Vec<Known> {
+    pub fn shown(self, runs: &[(Seq, Seq)]) -> Vec<KnownState> {
         let is_shown = |entry: &Entry| {
             let mut runs = runs.iter();
             runs.any(|(first, last)| (*first..=*last).contains(&entry.seq))

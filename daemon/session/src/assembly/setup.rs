@@ -1,10 +1,9 @@
 //! What the daemon's assembly gives a session: a model, tools, rules, limits.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Codec, Provider, Secret, Spawn, Tool};
+use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
 use proto::Failure;
 use proto::budget::Budget;
 use proto::record::{Rules, SessionCreated};
@@ -12,7 +11,6 @@ use proto::state::Posture;
 use turn::{Limits, RecoverPolicy};
 
 use crate::assembly::environment_filter::EnvironmentFilter;
-use crate::assembly::file_knowledge::Known;
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
@@ -46,7 +44,7 @@ pub struct Setup {
     pub pass: Vec<String>,
     /// The daemon's own key for it (its environment, later a store).
     pub own_key: Option<Secret>,
-    pub tools: Vec<Arc<dyn Tool>>,
+    pub tools: ToolSet,
     /// Deferred tools that are to stand in the prefix all the same.
     pub pinned: Vec<String>,
     pub layers: Vec<Layered>,
@@ -148,7 +146,7 @@ pub struct Terms {
     pub layers: Vec<Layered>,
     pub posture: Posture,
     pub trusted: bool,
-    pub tools: Vec<Arc<dyn Tool>>,
+    pub tools: ToolSet,
     pub workspace_root: Option<PathBuf>,
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
@@ -165,14 +163,6 @@ impl Setup {
             pass: &self.pass,
         }
     }
-}
-
-/// Tools by the names that models call them by.
-pub(crate) fn tools_by_name(tools: &[Arc<dyn Tool>]) -> BTreeMap<&'static str, Arc<dyn Tool>> {
-    let tools = tools.iter();
-    tools
-        .map(|tool| (tool.spec().name, Arc::clone(tool)))
-        .collect()
 }
 
 /// Makes setups: implemented by the daemon's assembly from its settings.
@@ -271,48 +261,8 @@ pub trait Assembly: Send + Sync {
         Arc::new(store::log::Kernel)
     }
 
-    /// Makes what the tools of one session remember (see `tools::Memory`).
-    fn memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn std::any::Any + Send + Sync>;
-
-    /// What is to outlive such a memory when its session leaves the daemon's memory for a while. `None`: nothing.
-    fn remembered(
-        &self,
-        memory: &Arc<dyn std::any::Any + Send + Sync>,
-    ) -> Option<Box<dyn std::any::Any + Send + Sync>> {
-        let _ = memory;
-        None
-    }
-
-    /// Gives a new memory what an earlier one of the same session remembered.
-    fn remind(
-        &self,
-        memory: &Arc<dyn std::any::Any + Send + Sync>,
-        remembered: Box<dyn std::any::Any + Send + Sync>,
-    ) {
-        let (_, _) = (memory, remembered);
-    }
-
-    /// Gives a new memory what the log says that the model knows of files, the oldest first.
-    fn knew(&self, memory: &Arc<dyn std::any::Any + Send + Sync>, files: &[Known]) {
-        let (_, _) = (memory, files);
-    }
-
-    /// Whether others have changed files that the session knows, and it was not told yet. Blocks.
-    fn has_changed(&self, _memory: &Arc<dyn std::any::Any + Send + Sync>) -> bool {
-        false
-    }
-
-    /// What others have changed of the files that the session has read, in words for the model; each change is told
-    /// once. Blocks: looks at the files.
-    fn changed_by_others(&self, memory: &Arc<dyn std::any::Any + Send + Sync>) -> Option<String> {
-        let _ = memory;
-        None
-    }
-
-    /// What has changed since is the session's own doing: it is not told. Blocks.
-    fn changed_by_itself(&self, memory: &Arc<dyn std::any::Any + Send + Sync>) {
-        let _ = memory;
-    }
+    /// Creates the memory of one session's tools.
+    fn tool_memory(&self, workspace: Arc<workspace::Workspace>) -> Arc<dyn ToolMemory>;
 
     /// Paths that no tool touches: the home, the socket's directory.
     fn masked(&self) -> Vec<PathBuf>;

@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{Family, Tool, ToolSpec};
+use contract::{Family, ToolSet, ToolSpec};
 use turn::repair::flatten::{Flat, flatten};
 use turn::repair::{Known, Means};
 
 use crate::assembly::setup::Setup;
 
 /// All tools, as calls of them are mended.
-pub fn means(tools: &[Arc<dyn Tool>]) -> Means {
-    let known = tools.iter().map(|tool| {
-        let spec = tool.spec();
+pub fn means(tools: &ToolSet) -> Means {
+    let known = tools.specs().map(|spec| {
         let known = Known {
             // What asks a person or changes the session's own state changes no file, but is not to be done by half.
             may_run_half: spec.family == Family::Read && spec.read_only,
             flat: flatten(&spec.schema),
         };
-        (spec.name.to_owned(), known)
+        (spec.name.to_string(), known)
     });
     Means(known.collect())
 }
@@ -30,10 +29,10 @@ pub fn wanted(setup: &Setup) -> Option<Means> {
 
 /// The tools whose parameters are shown flat, and the way back. Calls are nested again whatever the setting says now:
 /// the prefix may have been frozen when it was on.
-pub fn flat(tools: &[Arc<dyn Tool>]) -> BTreeMap<&'static str, Flat> {
-    let tools = tools.iter().map(|tool| tool.spec());
-    tools
-        .filter_map(|spec| Some((spec.name, flatten(&spec.schema)?)))
+pub fn flat(tools: &ToolSet) -> BTreeMap<Arc<str>, Flat> {
+    let specs = tools.specs();
+    specs
+        .filter_map(|spec| Some((Arc::clone(&spec.name), flatten(&spec.schema)?)))
         .collect()
 }
 
@@ -41,7 +40,7 @@ pub fn flat(tools: &[Arc<dyn Tool>]) -> BTreeMap<&'static str, Flat> {
 pub fn shown(spec: &ToolSpec) -> ToolSpec {
     let mut shown = spec.clone();
     if let Some(flat) = flatten(&spec.schema) {
-        shown.schema = flat.schema;
+        shown.schema = Arc::new(flat.schema);
     }
     shown
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
-use contract::{Basis, CallAction, CallContext, Decision, Outcome, Spawn, Tool, Walls};
+use contract::{
+    Basis, CallAction, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, ToolSet, Walls,
+};
 use proto::item::{Display, ToolCall};
 use proto::params::approval::Approval;
 use proto::params::process::ChildProcess;
@@ -19,11 +21,11 @@ use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
-use crate::calls::checkpoint::{Checkpoint, Keeper, Places, Watched};
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::Seen;
 use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
 use crate::context::prefix::digest;
+use checkpoint::{Checkpoint, Keeper, Places, Watched};
 
 mod printed;
 mod run;
@@ -40,11 +42,11 @@ use stop::Never;
 #[derive(Clone)]
 pub struct Bench {
     pub session: Pid,
-    pub tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    pub tools: ToolSet,
     /// Those whose parameters are shown flat, and the way back.
-    pub flat: BTreeMap<&'static str, Flat>,
+    pub flat: BTreeMap<Arc<str>, Flat>,
     pub workspace: Arc<Workspace>,
-    pub memory: Arc<dyn std::any::Any + Send + Sync>,
+    pub memory: Arc<dyn ToolMemory>,
     pub env: Arc<Vec<(String, String)>>,
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,
@@ -101,6 +103,7 @@ impl Bench {
             spill_dir: self.spill_dir.clone(),
             spawn: Arc::clone(&self.spawn),
             memory: Arc::clone(&self.memory),
+            tools: self.tools.clone(),
             progress,
             cancel,
             shells: Arc::clone(&self.shells),
@@ -159,7 +162,7 @@ impl Bench {
         } = self.found(call).ok()?;
         Some(Seen {
             call: call.id.clone(),
-            tool: tool.spec().name.to_owned(),
+            tool: Arc::clone(tool),
             arguments,
         })
     }
@@ -213,7 +216,8 @@ impl Bench {
             kept.record.call = Some(call.id.clone());
             kept.record
         });
-        let name = found.tool.spec().name;
+        let spec = found.tool.spec();
+        let name = &*spec.name;
         let canonical = Value::Object(found.arguments.clone()).to_string();
         let judgement = Judgement::Decided {
             question: self.question(call, &found, &canonical, preview, &judged, standpoint),
@@ -223,6 +227,7 @@ impl Bench {
             // The actor says: it knows who is attached when the judgement comes in.
             unattended: turn::input::Unattended::Wait,
             tool: name.to_owned(),
+            kind: spec.kind,
             action: found.action,
             stance: standpoint.stance,
             checkpoint,
@@ -248,7 +253,7 @@ impl Bench {
         judged: &Judged,
         standpoint: &Standpoint,
     ) -> Approval {
-        let tool = found.tool.spec().name;
+        let tool = found.tool.spec();
         // What the user is shown is hashed: what a call asks in the place of a run, or what would run.
         let shown = match &found.action {
             CallAction::AskUser(questions) => serde_json::to_string(questions),
@@ -261,14 +266,15 @@ impl Bench {
         let outside = standpoint.outside.as_deref();
         // A yes to a run within is none to one outside.
         let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
-        hashed.extend([tool, &judged.subject, canonical, &shown]);
+        hashed.extend([&*tool.name, &judged.subject, canonical, &shown]);
         let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
         let decision = &judged.explanation.decision;
         Approval {
             approval_id: ApprovalId(String::new()),
             session: self.session,
             call: call.id.clone(),
-            tool: tool.to_owned(),
+            tool: tool.name.to_string(),
+            kind: tool.kind,
             shown_hash: digest(&hashed),
             subject: judged.subject.clone(),
             preview,

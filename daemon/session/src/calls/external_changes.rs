@@ -1,29 +1,25 @@
 //! What others have changed of the files that a session has read: told with a result, or with the next prompt.
 //!
-//! The looking is the assembly's; here it is kept off the actor and put into words for the model.
+//! The tools' memory looks at the files; here that is kept off the actor and put into words for the model.
 
-use std::any::Any;
 use std::sync::Arc;
 
+use contract::ToolMemory;
 use tokio::sync::Mutex;
-
-use crate::assembly::setup::Assembly;
 
 /// The way to what is known of one session's files.
 #[derive(Clone)]
 pub struct Notes {
-    assembly: Arc<dyn Assembly>,
     /// What the session's tools remember.
-    memory: Arc<dyn Any + Send + Sync>,
+    memory: Arc<dyn ToolMemory>,
     /// Held by whoever looks.
     looking: Arc<Mutex<()>>,
 }
 
 impl Notes {
     /// Notes of the files that this memory knows.
-    pub fn new(assembly: Arc<dyn Assembly>, memory: Arc<dyn Any + Send + Sync>) -> Self {
+    pub fn new(memory: Arc<dyn ToolMemory>) -> Self {
         Self {
-            assembly,
             memory,
             looking: Arc::default(),
         }
@@ -37,7 +33,7 @@ impl Notes {
             return None;
         };
         let note = self
-            .aside(|notes| notes.assembly.changed_by_others(&notes.memory))
+            .aside(|notes| notes.memory.describe_external_changes())
             .await??;
         let note = note.trim_end();
         let (before, after) = match note.contains('\n') {
@@ -51,14 +47,14 @@ impl Notes {
 
     /// Whether others have changed anything that was not told yet. Blocks.
     pub fn has_news(&self) -> bool {
-        self.assembly.has_changed(&self.memory)
+        self.memory.has_external_changes()
     }
 
     /// What has changed by now is the session's own doing. Says whether anything had.
     pub async fn absorb(&self) -> bool {
         let absorb = |notes: &Self| {
             let changed = notes.has_news();
-            notes.assembly.changed_by_itself(&notes.memory);
+            notes.memory.accept_changes();
             changed
         };
         self.aside(absorb).await.unwrap_or(false)

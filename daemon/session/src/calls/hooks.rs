@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use contract::Outcome;
+use contract::{Outcome, Tool, ToolSpec};
 use futures::FutureExt as _;
 use hooks::{Chain, Ground, Hooks, Told, What, run_all};
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
@@ -187,7 +187,7 @@ impl Asker {
     }
 
     /// Whether any is for this.
-    pub fn has(&self, event: HookEvent, tool: &str) -> bool {
+    pub fn has(&self, event: HookEvent, tool: &ToolSpec) -> bool {
         self.set.on(event, Some(tool)).next().is_some()
     }
 }
@@ -241,7 +241,7 @@ pub fn status_of(hooks: &Hooks) -> ListOutput {
 /// A call as hooks are told of it.
 pub struct Seen {
     pub call: CallId,
-    pub tool: String,
+    pub tool: Arc<dyn Tool>,
     pub arguments: Map<String, Value>,
 }
 
@@ -250,7 +250,7 @@ impl Seen {
     pub fn before(&self) -> What<'_> {
         What::Call {
             call: &self.call,
-            tool: &self.tool,
+            tool: self.tool.spec(),
             arguments: &self.arguments,
         }
     }
@@ -259,7 +259,7 @@ impl Seen {
     pub fn after<'a>(&'a self, outcome: &'a Outcome, status: &'a str) -> What<'a> {
         What::Result {
             call: &self.call,
-            tool: &self.tool,
+            tool: self.tool.spec(),
             arguments: &self.arguments,
             result: &outcome.text,
             status,

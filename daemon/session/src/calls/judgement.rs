@@ -5,11 +5,11 @@
 //! nothing but the session's temporary directory, where walls need it and somebody has cleared it away.
 //! Called by `call` and `permissions`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{CallAction, Family, Outcome, Spawn, Stance, Tool, Walls};
+use contract::{CallAction, Family, Outcome, Spawn, Stance, Tool, ToolSet, ToolSpec, Walls, near};
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::state::Posture;
 use proto::{ErrorName, Failure};
@@ -17,16 +17,13 @@ use serde_json::{Map, Value};
 use workspace::{FileKind, PathError, Workspace};
 
 use crate::assembly::sandbox_settings::SandboxSettings;
-use crate::calls::checkpoint::Places;
 use crate::calls::git_config as gitsays;
 use crate::calls::sandbox::{self as walls, Around, Held};
-
-/// Tools that make directories: what is in one that is there already stays as it is.
-const MAKE_DIRECTORIES: &[&str] = &["make_dir"];
+use checkpoint::Places;
 
 /// Where calls are judged: in a session, or in a directory as a new session would find it.
 pub struct Surroundings<'a> {
-    pub tools: &'a BTreeMap<&'static str, Arc<dyn Tool>>,
+    pub tools: &'a ToolSet,
     pub workspace: &'a Workspace,
     pub user_home: &'a Path,
     pub trusted: bool,
@@ -68,10 +65,9 @@ pub struct Found<'a> {
 #[derive(Debug)]
 pub enum Unfit {
     /// No tool has this name; those that there are.
-    NoTool {
-        name: String,
-        known: Vec<&'static str>,
-    },
+    NoTool { name: String, known: Vec<String> },
+    /// The session was created with a tool of this name, and this version of the daemon does not have it.
+    MissingTool(String),
     /// The arguments are none that the tool takes.
     Arguments(Outcome),
 }
@@ -93,10 +89,14 @@ pub struct Judged {
 impl<'a> Surroundings<'a> {
     /// The tool of this name.
     pub fn tool(&self, name: &str) -> Result<&'a Arc<dyn Tool>, Unfit> {
-        self.tools.get(name).ok_or_else(|| Unfit::NoTool {
-            name: name.to_owned(),
-            known: self.tools.keys().copied().collect(),
-        })
+        let unfit = || match self.tools.is_missing(name) {
+            true => Unfit::MissingTool(name.to_owned()),
+            false => Unfit::NoTool {
+                name: name.to_owned(),
+                known: self.tools.names().map(str::to_owned).collect(),
+            },
+        };
+        self.tools.get(name).ok_or_else(unfit)
     }
 
     /// What a call of a tool leads to: that of `tool_call` is the one that it names.
@@ -109,7 +109,7 @@ impl<'a> Surroundings<'a> {
         let CallAction::CallTool { tool, arguments } = &found.action else {
             return Ok(found);
         };
-        let caller = found.tool.spec().name;
+        let caller = &found.tool.spec().name;
         let found = Found::parse(self.tool(tool)?, arguments)?;
         if matches!(found.action, CallAction::CallTool { .. }) {
             let why = format!("`{caller}` calls other tools, not itself.");
@@ -123,9 +123,7 @@ impl<'a> Surroundings<'a> {
         let spec = found.tool.spec();
         let touches = found.tool.touches(&found.arguments);
         let call = Call {
-            tool: spec.name,
-            family: spec.family,
-            read_only_tool: spec.read_only,
+            tool: spec,
             arguments: &found.arguments,
             touches: &touches,
         };
@@ -138,8 +136,14 @@ impl<'a> Surroundings<'a> {
         };
         let mut context = self.context(&subjects, stands, standpoint, &held);
         let places = match spec.family {
-            Family::Edit => self.look_before(spec.name, &mut context),
-            Family::Bash | Family::Read | Family::Session => Places::default(),
+            Family::Edit => self.look_before(spec, &mut context),
+            Family::Bash
+            | Family::Read
+            | Family::WebFetch
+            | Family::WebSearch
+            | Family::Task
+            | Family::Memory
+            | Family::Session => Places::default(),
         };
         let mut explanation = policy::explain(&standpoint.rules, &context, &call);
         if let Some(why) = outside {
@@ -201,7 +205,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Looks at what a call may change, and notes what of it could not be brought back.
-    fn look_before(&self, tool: &str, context: &mut Context) -> Places {
+    fn look_before(&self, tool: &ToolSpec, context: &mut Context) -> Places {
         let changes = |path: &&mut ResolvedPath| {
             let closed = path.masked || path.denied || path.error.is_some();
             path.access == Access::Edit && path.writable && !closed
@@ -218,8 +222,7 @@ impl<'a> Surroundings<'a> {
             })
             .collect();
         let all: BTreeSet<PathBuf> = named.iter().flat_map(|(_, all)| all.clone()).collect();
-        let below = !MAKE_DIRECTORIES.contains(&tool);
-        let places = Places::look_at(self.workspace, &all, below);
+        let places = Places::look_at(self.workspace, &all, !tool.shallow);
         for (path, all) in named {
             path.unkept = all.iter().any(|place| places.unkept.contains(place));
         }
@@ -297,6 +300,15 @@ fn leads_to(context: &Context) -> Vec<PathBuf> {
     places
 }
 
+/// The tool that was perhaps meant.
+fn nearest(name: &str, known: &[String]) -> String {
+    let near = near::nearest(name, known.iter().map(String::as_str));
+    let near = near
+        .first()
+        .map(|near| format!(" (did you mean `{near}`?)"));
+    near.unwrap_or_default()
+}
+
 impl From<Outcome> for Unfit {
     fn from(outcome: Outcome) -> Self {
         Self::Arguments(outcome)
@@ -307,9 +319,14 @@ impl From<Outcome> for Unfit {
 impl From<Unfit> for Outcome {
     fn from(unfit: Unfit) -> Self {
         match unfit {
-            Unfit::NoTool { name, known } => Self::refused(format!(
-                "There is no tool `{name}`. Tools: {}.",
-                known.join(", ")
+            Unfit::NoTool { name, known } => {
+                let meant = nearest(&name, &known);
+                let known = known.join(", ");
+                Self::refused(format!("There is no tool `{name}`{meant}. Tools: {known}."))
+            }
+            Unfit::MissingTool(name) => Self::refused(format!(
+                "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
+                 without it; a new session has the tools of this version."
             )),
             Unfit::Arguments(outcome) => outcome,
         }
@@ -324,6 +341,11 @@ impl From<Unfit> for Failure {
                 ErrorName::NotFound,
                 format!("There is no tool `{name}`."),
                 format!("Tools: {}.", known.join(", ")),
+            ),
+            Unfit::MissingTool(name) => Self::new(
+                ErrorName::NotFound,
+                format!("This version of Reasonix no longer has the tool `{name}`."),
+                "Create a new session.",
             ),
             Unfit::Arguments(outcome) => Self::new(
                 ErrorName::InvalidParams,

@@ -3,7 +3,6 @@
 pub(crate) mod arguments;
 pub(crate) mod background;
 pub(crate) mod call;
-pub(crate) mod checkpoint;
 pub(crate) mod environment;
 pub(crate) mod events;
 pub(crate) mod external_changes;

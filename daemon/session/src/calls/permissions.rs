@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Stance;
+use contract::{Stance, ToolSet};
 use policy::{Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::Rules;
 use proto::state::Posture;
@@ -11,7 +11,7 @@ use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
 use workspace::{Options, Workspace};
 
-use crate::assembly::setup::{Assembly, Layered, Terms, tools_by_name};
+use crate::assembly::setup::{Assembly, Layered, Terms};
 use crate::calls::call::Bench;
 use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings};
 use crate::context::first_message as opening;
@@ -65,12 +65,12 @@ pub struct Explained {
     pub tool: String,
 }
 
-pub(crate) fn compiled(layers: &[Layered]) -> (RuleSet, Vec<RuleProblem>) {
+pub(crate) fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<RuleProblem>) {
     let layers: Vec<_> = layers
         .iter()
         .map(|layer| (layer.layer, &layer.rules, layer.trusted))
         .collect();
-    RuleSet::parse(&layers)
+    RuleSet::parse(&layers, &tools.specs().collect::<Vec<_>>())
 }
 
 pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
@@ -153,7 +153,7 @@ pub(crate) fn in_directory(
     let layers = with_kept(&mut terms, assembly, &root);
     let workspace = open(&terms, assembly, cwd, &root)?;
     let surroundings = Surroundings {
-        tools: &tools_by_name(&terms.tools),
+        tools: &terms.tools,
         workspace: &workspace,
         user_home: &assembly.user_home(),
         trusted: terms.trusted,
@@ -168,7 +168,7 @@ pub(crate) fn in_directory(
         altered: Vec::new(),
     };
     let standpoint = Standpoint {
-        rules: Arc::new(compiled(&layers).0),
+        rules: Arc::new(compiled(&layers, &terms.tools).0),
         posture: posture.unwrap_or(terms.posture),
         stance: Stance::default(),
         outside: None,
@@ -190,7 +190,7 @@ fn explained(
     Explained {
         explanation: surroundings.judge(found, stands, standpoint).explanation,
         posture: standpoint.posture,
-        tool: found.tool.spec().name.to_owned(),
+        tool: found.tool.spec().name.to_string(),
     }
 }
 

@@ -165,7 +165,7 @@ impl CallState {
         {
             return Arc::clone(rules);
         }
-        let rules = Arc::new(compiled(&self.layers(created, grants)).0);
+        let rules = Arc::new(compiled(&self.layers(created, grants), &self.bench.tools).0);
         self.compiled = Some((as_of, Arc::clone(&rules)));
         rules
     }

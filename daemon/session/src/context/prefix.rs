@@ -12,15 +12,13 @@ const SYSTEM: &str = include_str!("../../prompts/system.md");
 /// Renders system prompt and tool schemas. Nothing variable goes in: same build, same bytes.
 /// Deferred tools are left out, unless they are pinned.
 pub fn render(codec: &dyn Codec, setup: &Setup) -> Prefix {
-    let stands =
-        |spec: &&ToolSpec| !spec.deferred || setup.pinned.iter().any(|pinned| pinned == spec.name);
-    let specs = setup.tools.iter().map(|tool| tool.spec());
+    let is_pinned = |spec: &ToolSpec| setup.pinned.iter().any(|pinned| *pinned == *spec.name);
+    let in_prefix = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
     let shown = |spec: &ToolSpec| match setup.repair {
         true => tool_repair::shown(spec),
         false => spec.clone(),
     };
-    let mut specs: Vec<_> = specs.filter(stands).map(shown).collect();
-    specs.sort_by_key(|spec| spec.name);
+    let specs: Vec<_> = setup.tools.specs().filter(in_prefix).map(shown).collect();
     codec.prefix(&setup.model, SYSTEM.trim_end(), &specs)
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
-use contract::{Asked, Codec, Fragment, Prefix, ToolChoice};
+use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolSet};
 use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
@@ -40,6 +40,8 @@ pub struct Wanted {
     pub assembly: Arc<dyn Assembly>,
     /// The session's directory: settings are read there.
     pub cwd: PathBuf,
+    /// The session's tools: another model gets the same.
+    pub tools: ToolSet,
     pub wire: Wire,
     /// Messages stand there that another provider wrote than the one that is asked from now on.
     pub is_other_vendor: bool,
@@ -284,7 +286,8 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         true => {
             let model = format!("{}/{}", wanted.wire.provider, wanted.wire.model);
             let effort = Effort::Exactly(wanted.wire.effort.as_deref());
-            let setup = wanted.assembly.switch(&wanted.cwd, &model, effort)?;
+            let mut setup = wanted.assembly.switch(&wanted.cwd, &model, effort)?;
+            setup.tools = wanted.tools.clone();
             has_key(&setup, wanted.keys.as_deref())?;
             let prefix = prefix::render(&*setup.codec, &setup);
             Some(Box::new(Swap { setup, prefix }))

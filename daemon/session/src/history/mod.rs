@@ -1,6 +1,6 @@
 //! What a log says of the past.
 
 pub(crate) mod cache_hits;
-pub(crate) mod rewind;
+pub(crate) mod rewind_aim;
 pub(crate) mod steps;
 pub(crate) mod summary;

@@ -89,7 +89,7 @@ impl Steps {
                     seq: record.seq,
                     at: record.at,
                     attempts: 1,
-                    text: turn::facts::first_line(&message.text),
+                    text: contract::first_line(&message.text),
                     calls: calls.collect(),
                     ..Step::default()
                 };

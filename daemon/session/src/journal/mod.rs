@@ -20,8 +20,8 @@ use store::home::Home;
 use store::log::{Index, LogFile, Tag, Trouble, Where};
 
 pub struct Journal {
-    pub file: Arc<LogFile>,
-    pub index: Index,
+    file: Arc<LogFile>,
+    index: Index,
     session: SessionId,
     home: Arc<Home>,
     reporter: Reporter<JournalEvent>,
@@ -34,7 +34,7 @@ pub struct Journal {
     /// Where the elements of resets stand in their lines.
     elements: BTreeMap<Seq, Vec<ElementAt>>,
     /// Why nothing is appended any more.
-    pub failed: Option<Closed>,
+    failed: Option<Closed>,
 }
 
 /// The end of a writing job.
@@ -154,6 +154,39 @@ impl Journal {
             elements: BTreeMap::new(),
             failed: None,
         }
+    }
+
+    pub fn file(&self) -> &Arc<LogFile> {
+        &self.file
+    }
+
+    /// The newest record that is on disk.
+    pub fn durable(&self) -> Seq {
+        self.index.durable()
+    }
+
+    /// The newest record that was appended.
+    pub fn last(&self) -> Seq {
+        self.index.last()
+    }
+
+    /// Where the line of a record is.
+    pub fn line(&self, seq: Seq) -> Option<Where> {
+        self.index.line(seq)
+    }
+
+    /// Why nothing is appended any more, if so.
+    pub fn closed(&self) -> Option<&Closed> {
+        self.failed.as_ref()
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Sets why the session cannot be worked in from its start. `None`: it can be.
+    pub fn set_closed(&mut self, closed: Option<Closed>) {
+        self.failed = closed;
     }
 
     /// Appends a record to what will be written. Its `seq` is the next one.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Prefix;
+use contract::{KnownState, Prefix};
 use hooks::Hooks;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
@@ -24,12 +24,10 @@ use crate::actor::prompt_gate::PromptGate;
 use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::file_knowledge::Known;
-use crate::assembly::setup::{Setup, tools_by_name};
+use crate::assembly::setup::Setup;
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
 use crate::calls::call::Bench;
-use crate::calls::checkpoint::Keeper;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
@@ -48,6 +46,7 @@ use crate::request::route::ModelRoute;
 use crate::supervisor::load::Ground;
 use crate::viewers::Viewers;
 use crate::viewers::absence::Digest;
+use checkpoint::Keeper;
 
 /// What a session's actor is made from.
 pub struct Parts {
@@ -67,7 +66,7 @@ pub struct Parts {
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     pub missed: Option<Digest>,
     /// The files that the model knows, the oldest first.
-    pub known: Vec<Known>,
+    pub known: Vec<KnownState>,
 }
 
 /// Builds the actor. Nothing runs yet: see `Actor::run`.
@@ -85,7 +84,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         &environment,
         &to.happened,
     );
-    ground.assembly.knew(&bench.memory, &parts.known);
+    bench.memory.note_known_files(&parts.known);
     let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
     let mut machine = machine(parts.facts, parts.setup.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
@@ -103,7 +102,7 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
         journal.note_elements(reset, elements);
     }
     let unusable = parts.setup.unusable.clone();
-    journal.failed = parts.read_only.or_else(|| unworkable(unusable, lost));
+    journal.set_closed(parts.read_only.or_else(|| unworkable(unusable, lost)));
     let (seen, see) = watch::channel(first_seen(&machine, &journal, &parts.created));
     let activity = Arc::new(Activity::default());
     let handle = SessionHandle {
@@ -228,14 +227,14 @@ fn bench(
     let assembly = &ground.assembly;
     let dir = ground.home.session_dir(created.session);
     let spawn = assembly.spawn();
-    let memory = assembly.memory(Arc::clone(&workspace));
+    let memory = assembly.tool_memory(Arc::clone(&workspace));
     let env = walls::environment(environment.whole(), workspace.temp(), &setup.confine);
     let files = Arc::clone(&workspace);
     Bench {
         session: created.pid,
-        tools: tools_by_name(&setup.tools),
+        tools: setup.tools.clone(),
         flat: tool_repair::flat(&setup.tools),
-        notes: Notes::new(Arc::clone(assembly), Arc::clone(&memory)),
+        notes: Notes::new(Arc::clone(&memory)),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
         memory,
         env: Arc::new(env),
@@ -262,7 +261,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
         asked: Vec::new(),
         plans: Vec::new(),
         in_turn: machine.facts().open.is_some(),
-        closed: journal.failed.clone(),
+        closed: journal.closed().cloned(),
     }
 }
 

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::ToolSet;
 use hooks::What;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
-use proto::record::{PromptQueued, SessionCreated};
+use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
 use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
 use store::log::LogFile;
@@ -233,15 +234,21 @@ fn check(params: &CreateParams) -> Result<(), Failure> {
             "Say what you want done.",
         ));
     }
-    let (_, problems) = policy::RuleSet::parse(&[(policy::Layer::Run, &params.rules, true)]);
-    if let Some(problem) = problems.first() {
-        return Err(Failure::new(
+    Ok(())
+}
+
+/// Whether the rules of the session can be read, by its tools.
+fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
+    let layer = (policy::Layer::Run, rules, true);
+    let (_, problems) = policy::RuleSet::parse(&[layer], &tools.specs().collect::<Vec<_>>());
+    match problems.first() {
+        None => Ok(()),
+        Some(problem) => Err(Failure::new(
             ErrorName::InvalidParams,
             problem.to_string(),
             "Mend the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
-        ));
+        )),
     }
-    Ok(())
 }
 
 /// A session that is ready to write its first record.
@@ -290,6 +297,7 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         setup = ground.assembly.switch(&cwd, &model, effort)?;
         setup.notices = notices;
     }
+    check_rules(&params.rules, &setup.tools)?;
     let prefix = prefix::render(setup.codec.as_ref(), &setup);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
@@ -389,6 +397,7 @@ fn first_record(
         effort: setup.effort.clone(),
         context_window: setup.context_window,
         prefix_sha256: prefix::hash(prefix),
+        tools: setup.tools.frozen().clone(),
         kind: params.kind,
         posture: params.posture.unwrap_or(setup.posture),
         mode: params.mode,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use contract::Prefix;
+use contract::{KnownState, Prefix};
 use proto::record::CheckpointCreated;
 use proto::{Body, ErrorName, Failure, Seq, SessionId};
 use serde::Deserialize;
@@ -15,9 +15,8 @@ use turn::{Facts, RecoverPolicy};
 
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::file_knowledge::{Knowledge, Known};
+use crate::assembly::file_knowledge::Knowledge;
 use crate::assembly::setup::Assembly;
-use crate::history::rewind::Planned;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self as base, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
@@ -26,6 +25,7 @@ use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
 use crate::viewers::absence::{Bit, Digest, Left};
+use checkpoint::Planned;
 
 /// What every session is made with.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub struct Read {
     /// What happened since the last person left.
     pub missed: Option<Digest>,
     /// The files that the model knows, the oldest first.
-    pub known: Vec<Known>,
+    pub known: Vec<KnownState>,
 }
 
 /// The daemon's own part of the first record.
@@ -184,7 +184,8 @@ pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Rev
         return Err(unreadable(session, "its first record is missing"));
     };
     let as_now = facts.created_now();
-    let setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
+    let mut setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
+    setup.tools = setup.tools.restricted_to(&created.tools);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);

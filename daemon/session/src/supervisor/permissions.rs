@@ -23,7 +23,7 @@ impl Supervisor {
         match asked {
             Asked::Session(session) => {
                 let standing = self.find(session).await?.standing().await?;
-                let misread = compiled(&standing.layers).1;
+                let misread = compiled(&standing.layers, &standing.bench.tools).1;
                 Ok(Permissions {
                     session: Some(standing.pid),
                     root: standing.bench.workspace.root().to_path_buf(),
@@ -40,7 +40,7 @@ impl Supervisor {
                     let mut terms = assembly.terms(&cwd);
                     let root = root_of(&terms, &cwd, &assembly.user_home());
                     let layers = with_kept(&mut terms, &**assembly, &root);
-                    let misread = compiled(&layers).1;
+                    let misread = compiled(&layers, &terms.tools).1;
                     Permissions {
                         session: None,
                         root,

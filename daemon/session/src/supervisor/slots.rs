@@ -1,9 +1,9 @@
 //! Which sessions are in memory, one slot each: whoever wants one that is being loaded waits for the same load, and
 //! whoever wants one that is just leaving waits until it has left.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use dashmap::{DashMap, Entry};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use proto::SessionId;
@@ -32,6 +32,14 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// A session whose life in memory ends so.
+    fn ending(end: &End) -> Arc<Self> {
+        Arc::new(Self {
+            before: Some(end.clone()),
+            ..Self::default()
+        })
+    }
+
     /// Whether no life before stands in the way.
     fn is_free(&self) -> bool {
         let before = self.before.as_ref();
@@ -47,11 +55,9 @@ impl Slot {
     }
 }
 
-type Map = HashMap<SessionId, Arc<Slot>>;
-
-/// All slots.
+/// All slots. Whoever looks at a slot's counts holds its entry: nobody gets at a slot or a handle but through the map.
 #[derive(Default)]
-pub struct Slots(Mutex<Map>);
+pub struct Slots(DashMap<SessionId, Arc<Slot>>);
 
 /// Somebody's interest in a slot. An empty slot goes with the last interest in it.
 pub struct Claim<'a> {
@@ -74,49 +80,45 @@ impl std::ops::Deref for Claim<'_> {
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        let mut map = self.slots.lock();
+        let Entry::Occupied(entry) = self.slots.0.entry(self.session) else {
+            return;
+        };
         let Some(slot) = self.slot.take() else { return };
-        // Two: ours, and the map's. Counts change under the lock only.
+        // Two: ours, and the map's.
         let last = Arc::strong_count(&slot) == 2 && slot.cell.get().is_none() && slot.is_free();
-        if last && is_at(&map, self.session, &slot) {
-            map.remove(&self.session);
-        }
+        let is_there = Arc::ptr_eq(entry.get(), &slot);
+        // While the entry is held: of two who go at once, the second must see that it is the last.
         drop(slot);
-        drop(map);
+        if last && is_there {
+            entry.remove();
+        }
     }
 }
 
 impl Slots {
-    fn lock(&self) -> MutexGuard<'_, Map> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The slot of a session, which is made where there is none.
+    /// The slot of a session, which is made if there is none.
     pub fn claim(&self, session: SessionId) -> Claim<'_> {
-        let mut map = self.lock();
-        let known = map.contains_key(&session);
-        let slot = Some(Arc::clone(map.entry(session).or_default()));
+        let (slot, known) = match self.0.entry(session) {
+            Entry::Occupied(entry) => (Arc::clone(entry.get()), true),
+            Entry::Vacant(entry) => (Arc::clone(&entry.insert(Arc::default())), false),
+        };
         Claim {
             slots: self,
             session,
-            slot,
+            slot: Some(slot),
             known,
         }
     }
 
     /// All sessions that are loaded.
     pub fn handles(&self) -> Vec<SessionHandle> {
-        let map = self.lock();
-        map.values()
-            .filter_map(|slot| slot.cell.get().cloned())
-            .collect()
+        let slots = self.0.iter();
+        slots.filter_map(|slot| slot.cell.get().cloned()).collect()
     }
 
-    /// The session, where it is loaded.
+    /// The session, if it is loaded.
     pub fn loaded(&self, session: SessionId) -> Option<SessionHandle> {
-        self.lock()
-            .get(&session)
-            .and_then(|slot| slot.cell.get().cloned())
+        self.0.get(&session)?.cell.get().cloned()
     }
 
     /// Everybody who is in memory. Of those that are about to leave it is awaited whether they stay; those that are
@@ -135,23 +137,17 @@ impl Slots {
             }
             (None, None) => None,
         };
-        self.lock().values().filter_map(who).collect()
+        self.0.iter().filter_map(|slot| who(&slot)).collect()
     }
 
     pub fn len(&self) -> usize {
-        self.lock().len()
+        self.0.len()
     }
 
     /// Forgets a session whose actor is gone, unless there is another by now.
     pub fn remove(&self, session: SessionId, is_it: impl Fn(&SessionHandle) -> bool) {
-        let mut map = self.lock();
-        if map
-            .get(&session)
-            .and_then(|slot| slot.cell.get())
-            .is_some_and(is_it)
-        {
-            map.remove(&session);
-        }
+        self.0
+            .remove_if(&session, |_, slot| slot.cell.get().is_some_and(is_it));
     }
 
     /// Takes sessions out of memory that nobody holds. `choose` picks among those; `leave` makes the end of each, which
@@ -161,25 +157,18 @@ impl Slots {
         choose: impl FnOnce(Vec<SessionHandle>) -> Vec<SessionId>,
         leave: impl Fn(SessionHandle) -> BoxFuture<'static, Left>,
     ) -> Vec<(SessionId, End)> {
-        let mut map = self.lock();
-        // Nobody gets at a slot or a handle but through this lock.
-        let alone = |slot: &Arc<Slot>| {
-            let handle = slot.cell.get()?;
-            let alone = Arc::strong_count(slot) == 1 && Arc::strong_count(&handle.shared) == 1;
-            alone.then(|| handle.clone())
-        };
-        let chosen = choose(map.values().filter_map(alone).collect());
-        let mut leaving = Vec::with_capacity(chosen.len());
-        for session in chosen {
-            let Some(handle) = map.get(&session).and_then(|slot| slot.cell.get().cloned()) else {
+        let candidates = self.0.iter().filter_map(|slot| alone(&slot)).collect();
+        let mut leaving = Vec::new();
+        for session in choose(candidates) {
+            let Entry::Occupied(mut entry) = self.0.entry(session) else {
+                continue;
+            };
+            // Somebody may have come since.
+            let Some(handle) = alone(entry.get()) else {
                 continue;
             };
             let end = leave(handle).shared();
-            let slot = Slot {
-                before: Some(end.clone()),
-                ..Slot::default()
-            };
-            map.insert(session, Arc::new(slot));
+            entry.insert(Slot::ending(&end));
             leaving.push((session, end));
         }
         leaving
@@ -187,15 +176,16 @@ impl Slots {
 
     /// Puts a session back that was to leave and stays, unless it has been replaced since.
     pub fn stay(&self, handle: &SessionHandle, end: &End) {
-        let mut map = self.lock();
-        let waits = map.get(&handle.id()).and_then(|slot| slot.before.as_ref());
+        let Entry::Occupied(mut entry) = self.0.entry(handle.id()) else {
+            return;
+        };
+        let waits = entry.get().before.as_ref();
         if waits.is_some_and(|before| before.ptr_eq(end)) {
             // A slot of its own: the old one would hold the handle for ever.
-            let slot = Slot {
+            entry.insert(Arc::new(Slot {
                 cell: OnceCell::new_with(Some(handle.clone())),
                 before: None,
-            };
-            map.insert(handle.id(), Arc::new(slot));
+            }));
         }
     }
 
@@ -206,19 +196,16 @@ impl Slots {
         session: SessionId,
         leave: impl FnOnce() -> BoxFuture<'static, Left>,
     ) -> Option<End> {
-        let mut map = self.lock();
-        let free = map.get(&session).is_none_or(|slot| {
-            Arc::strong_count(slot) == 1 && slot.cell.get().is_none() && slot.is_free()
-        });
-        if !free {
-            return None;
+        let entry = self.0.entry(session);
+        if let Entry::Occupied(entry) = &entry {
+            let slot = entry.get();
+            let free = Arc::strong_count(slot) == 1 && slot.cell.get().is_none() && slot.is_free();
+            if !free {
+                return None;
+            }
         }
         let end = leave().shared();
-        let slot = Slot {
-            before: Some(end.clone()),
-            ..Slot::default()
-        };
-        map.insert(session, Arc::new(slot));
+        entry.insert(Slot::ending(&end));
         Some(end)
     }
 
@@ -228,22 +215,22 @@ impl Slots {
         handle: &SessionHandle,
         leave: impl FnOnce() -> BoxFuture<'static, Left>,
     ) -> Option<End> {
-        let mut map = self.lock();
-        let slot = map.get(&handle.id())?;
-        let loaded = slot.cell.get()?;
+        let Entry::Occupied(mut entry) = self.0.entry(handle.id()) else {
+            return None;
+        };
+        let loaded = entry.get().cell.get()?;
         if !Arc::ptr_eq(&loaded.shared, &handle.shared) {
             return None;
         }
         let end = leave().shared();
-        let slot = Slot {
-            before: Some(end.clone()),
-            ..Slot::default()
-        };
-        map.insert(handle.id(), Arc::new(slot));
+        entry.insert(Slot::ending(&end));
         Some(end)
     }
 }
 
-fn is_at(map: &Map, session: SessionId, slot: &Arc<Slot>) -> bool {
-    map.get(&session).is_some_and(|at| Arc::ptr_eq(at, slot))
+/// The session in a slot, if nobody else holds slot or session.
+fn alone(slot: &Arc<Slot>) -> Option<SessionHandle> {
+    let handle = slot.cell.get()?;
+    let alone = Arc::strong_count(slot) == 1 && Arc::strong_count(&handle.shared) == 1;
+    alone.then(|| handle.clone())
 }

@@ -12,7 +12,7 @@ use proto::params::session::{
 use proto::state::{Kind, State};
 
 use super::house::until;
-use super::world::{Notebook, World, prompt};
+use super::world::{World, prompt};
 use crate::supervisor::slots::Left;
 use crate::{Attach, Residence};
 
@@ -128,24 +128,12 @@ async fn what_clients_brought_and_tools_know_is_still_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_tools_remember_goes_from_life_to_life() {
-    use crate::assembly::setup::Assembly;
+async fn tool_memory_survives_an_eviction() {
     let world = World::new(TALK);
-    let nowhere = workspace::Workspace::open(workspace::Options {
-        root: world.project.clone(),
-        cwd: world.project.clone(),
-        ..workspace::Options::default()
-    });
-    let nowhere = std::sync::Arc::new(nowhere.unwrap());
-    let old = world.outside.memory(std::sync::Arc::clone(&nowhere));
-    "a word".clone_into(&mut old.downcast_ref::<Notebook>().unwrap().0.lock().unwrap());
-    let new = world.outside.memory(nowhere);
-    let remembered = world.outside.remembered(&old).unwrap();
-    world.outside.remind(&new, remembered);
-    assert_eq!(
-        *new.downcast_ref::<Notebook>().unwrap().0.lock().unwrap(),
-        "a word"
-    );
+    let session = world.begin("mark it").await;
+    evict(&world).await;
+    world.prompt(&session, "again").await.unwrap();
+    assert_eq!(*world.outside.memory.restored.lock().unwrap(), ["a word"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,5 @@
 //! A session with nothing real but the engine: the model plays a cassette, the disk waits for leave.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use contract::{CallContext, Family, Outcome, Preview, Spawn, SpawnError, Tool, ToolSpec};
+use contract::{CallContext, Family, Outcome, Preview, Spawn, SpawnError, Tool, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
@@ -179,14 +178,12 @@ impl Scripted {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, provider) = replay::open(cassette.stalls_for(Duration::from_secs(3_600)));
         let marker = Marker {
-            spec: ToolSpec {
-                deferred: false,
-                name: "mark",
-                description: "Marks.",
-                schema: serde_json::json!({"type": "object"}),
-                family: Family::Bash,
-                read_only: false,
-            },
+            spec: ToolSpec::new(
+                "mark",
+                "Marks.",
+                serde_json::json!({"type": "object"}),
+                Family::Bash,
+            ),
             runs: Arc::clone(&self.runs),
             leave: Arc::clone(&self.leave),
             seen_env: Arc::clone(&self.seen_env),
@@ -203,7 +200,7 @@ impl Scripted {
             secret_variables: vec!["VENDOR_KEY".into()],
             pass: Vec::new(),
             own_key: None,
-            tools: vec![Arc::new(marker)],
+            tools: ToolSet::new(vec![Arc::new(marker)]),
             layers: vec![Layered {
                 layer: policy::Layer::User,
                 origin: "config.toml".to_owned(),
@@ -249,7 +246,7 @@ impl Assembly for Scripted {
         Arc::clone(&self.stops) as Arc<dyn Spawn>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 
@@ -443,6 +440,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
+        tools: proto::record::SessionTools::default(),
         kind: Kind::Interactive,
         posture: Posture::Ask,
         mode: Mode::Normal,

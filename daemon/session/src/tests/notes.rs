@@ -14,7 +14,7 @@ const TALK: &str = r#"{"text":"Hello."}
 {"text":"Again."}"#;
 
 fn change(world: &World, words: &str) {
-    *world.outside.changed.lock().unwrap() = Some(words.to_owned());
+    *world.outside.memory.changed.lock().unwrap() = Some(words.to_owned());
 }
 
 /// What came after the earlier request's messages, which must stand in this one as they were.
@@ -40,7 +40,7 @@ async fn a_change_in_a_rest_comes_with_the_next_prompt_and_later_ones_with_resul
     }
     assert_eq!(sent[3].matches("Changed by somebody else").count(), 1);
     // Each mark may change files.
-    assert_eq!(world.outside.absorbed.load(Ordering::SeqCst), 2);
+    assert_eq!(world.outside.memory.accepted.load(Ordering::SeqCst), 2);
 
     world.restart().await;
     world.prompt(&session, "again").await.unwrap();

@@ -11,7 +11,7 @@ use serde_json::json;
 use workspace::{Options, Workspace};
 
 use super::workshop::{Programs, Workshop, has_git, results, run};
-use crate::calls::checkpoint::Keeper;
+use checkpoint::Keeper;
 
 fn sh(command: &str) -> (&'static str, serde_json::Value) {
     ("sh", json!({ "command": command }))

@@ -1,6 +1,5 @@
 //! A home, a project in a git work tree, and a model that does what it is told: its tools change real files.
 
-use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use contract::provider::{Part, Provider, ProviderError, Request};
 use contract::spawn::ChildControl;
 use contract::{
-    CallContext, Child, ChildEvent, ChildExit, Codec, Family, Outcome, Preview, Spawn, SpawnError,
-    Tool, ToolSpec,
+    ArgumentUse, CallContext, Child, ChildEvent, ChildExit, Codec, Family, Outcome, Preview, Spawn,
+    SpawnError, Tool, ToolSet, ToolSpec,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -78,14 +77,16 @@ struct Hand {
 
 impl Hand {
     fn tool(name: &'static str, family: Family, seen: &Seen) -> Arc<dyn Tool> {
-        let spec = ToolSpec {
-            deferred: false,
-            name,
-            description: "Works.",
-            schema: json!({"type": "object"}),
-            family,
-            read_only: false,
+        let arguments: &[_] = match name {
+            "put" | "drop" => &[("path", ArgumentUse::Edit)],
+            "move" => &[
+                ("source", ArgumentUse::Edit),
+                ("destination", ArgumentUse::Create),
+            ],
+            _ => &[("command", ArgumentUse::Command)],
         };
+        let spec = ToolSpec::new(name, "Works.", json!({"type": "object"}), family)
+            .with_arguments(arguments);
         let seen = Arc::clone(seen);
         Arc::new(Self { spec, seen })
     }
@@ -140,11 +141,11 @@ impl Tool for Hand {
         arguments: Map<String, Value>,
         context: CallContext,
     ) -> BoxFuture<'static, Outcome> {
-        let (name, seen) = (self.spec.name, Arc::clone(&self.seen));
+        let (name, seen) = (Arc::clone(&self.spec.name), Arc::clone(&self.seen));
         async move {
             let work = move || {
                 let before = tree(&context.cwd);
-                let done = works(name, &arguments, &context.cwd);
+                let done = works(&name, &arguments, &context.cwd);
                 seen.lock().unwrap().push((before, tree(&context.cwd)));
                 done
             };
@@ -246,9 +247,11 @@ impl Outside {
             secret_variables: Vec::new(),
             pass: Vec::new(),
             own_key: None,
-            tools: tools
-                .map(|(name, family)| Hand::tool(name, family, &self.seen))
-                .to_vec(),
+            tools: ToolSet::new(
+                tools
+                    .map(|(name, family)| Hand::tool(name, family, &self.seen))
+                    .to_vec(),
+            ),
             layers: vec![Layered {
                 layer: policy::Layer::User,
                 origin: "config.toml".to_owned(),
@@ -294,7 +297,7 @@ impl Assembly for Outside {
         Arc::new(Programs::default())
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 

@@ -1,6 +1,5 @@
 //! A whole home with a supervisor: the model plays a cassette and remembers what it was sent, the disk can be broken.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
@@ -9,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::provider::{Part, Provider, ProviderError, Request};
-use contract::{Family, Spawn, ToolSpec};
+use contract::{Family, MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet, ToolSpec};
 use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::record::{Rules, SessionCreated};
@@ -75,30 +74,63 @@ pub struct Outside {
     /// Asks before everything, as it is configured.
     pub strict: AtomicBool,
     pub max_steps: u64,
-    /// What others have changed, until it is told.
-    pub changed: Mutex<Option<String>>,
-    /// How often the session said that what has changed is its own doing.
-    pub absorbed: AtomicUsize,
+    /// Tools of this build beside the marker.
+    pub tools: Mutex<Vec<Arc<dyn Tool>>>,
+    /// What the tools of all sessions remember.
+    pub memory: Arc<Notebook>,
     disk: Arc<Disk>,
 }
 
-/// What tools remember here: a word.
+/// What tools remember here.
 #[derive(Default)]
-pub struct Notebook(pub Mutex<String>);
+pub struct Notebook {
+    /// What others have changed, until it is reported.
+    pub changed: Mutex<Option<String>>,
+    /// How often the session has accepted changes as its own.
+    pub accepted: AtomicUsize,
+    /// What a session gets back after an eviction.
+    pub restored: Mutex<Vec<String>>,
+}
+
+impl ToolMemory for Notebook {
+    fn snapshot(&self) -> Option<MemorySnapshot> {
+        Some(Box::new("a word".to_owned()))
+    }
+
+    fn restore(&self, snapshot: MemorySnapshot) {
+        let word = *snapshot.downcast::<String>().unwrap();
+        self.restored.lock().unwrap().push(word);
+    }
+
+    fn describe_external_changes(&self) -> Option<String> {
+        self.changed.lock().unwrap().take()
+    }
+
+    fn accept_changes(&self) {
+        self.accepted.fetch_add(1, Ordering::SeqCst);
+    }
+}
 
 impl Outside {
+    fn tools_with(&self, marker: Marker) -> ToolSet {
+        let more = self.tools.lock().unwrap().clone();
+        let marker: Arc<dyn Tool> = Arc::new(marker);
+        match more.is_empty() {
+            true => ToolSet::new(vec![marker]),
+            false => tools::session_tools(more.into_iter().chain([marker]).collect()),
+        }
+    }
+
     fn setup(&self) -> Setup {
         let cassette = replay::Cassette::parse(&self.cassette).unwrap();
         let (codec, inner) = replay::open(cassette);
         let marker = Marker {
-            spec: ToolSpec {
-                deferred: false,
-                name: "mark",
-                description: "Marks.",
-                schema: serde_json::json!({"type": "object"}),
-                family: Family::Bash,
-                read_only: false,
-            },
+            spec: ToolSpec::new(
+                "mark",
+                "Marks.",
+                serde_json::json!({"type": "object"}),
+                Family::Bash,
+            ),
             runs: Arc::clone(&self.runs),
             leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
             seen_env: Arc::default(),
@@ -118,7 +150,7 @@ impl Outside {
             secret_variables: vec!["VENDOR_KEY".into()],
             pass: Vec::new(),
             own_key: None,
-            tools: vec![Arc::new(marker)],
+            tools: self.tools_with(marker),
             layers: vec![Layered {
                 layer: policy::Layer::User,
                 origin: "config.toml".to_owned(),
@@ -181,29 +213,8 @@ impl Assembly for Outside {
         Arc::clone(&self.disk) as Arc<dyn Syncer>
     }
 
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
-        Arc::new(Notebook::default())
-    }
-
-    fn remembered(
-        &self,
-        memory: &Arc<dyn Any + Send + Sync>,
-    ) -> Option<Box<dyn Any + Send + Sync>> {
-        let notebook = memory.downcast_ref::<Notebook>().unwrap();
-        Some(Box::new(notebook.0.lock().unwrap().clone()))
-    }
-
-    fn remind(&self, memory: &Arc<dyn Any + Send + Sync>, remembered: Box<dyn Any + Send + Sync>) {
-        let notebook = memory.downcast_ref::<Notebook>().unwrap();
-        *notebook.0.lock().unwrap() = *remembered.downcast::<String>().unwrap();
-    }
-
-    fn changed_by_others(&self, _: &Arc<dyn Any + Send + Sync>) -> Option<String> {
-        self.changed.lock().unwrap().take()
-    }
-
-    fn changed_by_itself(&self, _: &Arc<dyn Any + Send + Sync>) {
-        self.absorbed.fetch_add(1, Ordering::SeqCst);
+    fn tool_memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn ToolMemory> {
+        Arc::clone(&self.memory) as Arc<dyn ToolMemory>
     }
 
     fn masked(&self) -> Vec<PathBuf> {
@@ -253,8 +264,8 @@ impl World {
             provider_gone: AtomicBool::new(false),
             hangs: Mutex::default(),
             strict: AtomicBool::new(false),
-            changed: Mutex::default(),
-            absorbed: AtomicUsize::new(0),
+            tools: Mutex::default(),
+            memory: Arc::default(),
             max_steps,
         });
         let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());

@@ -29,7 +29,7 @@ const MORE_TOKENS: usize = 20;
 
 /// Whose doing a change is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+pub(super) enum By {
     Others,
     Itself,
 }
@@ -37,25 +37,21 @@ enum By {
 impl Memory {
     /// What others have changed since it was told last, in words for the model. Blocks; nothing is done where nothing
     /// was read.
-    pub fn changed_by_others(&self) -> Option<String> {
+    pub(super) fn report_changes(&self) -> Option<String> {
         let told = self.look(By::Others);
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
     /// Whether others have changed anything that was not told yet. Blocks.
-    pub fn has_changed(&self) -> bool {
+    pub(super) fn has_changed(&self) -> bool {
         let changed = |(path, mut known): (PathBuf, Known)| self.change(&path, &mut known);
         self.newest()
             .into_iter()
             .any(|file| changed(file).is_some())
     }
 
-    /// What has changed by now is the session's own doing: it is not told. Blocks.
-    pub fn changed_by_itself(&self) {
-        self.look(By::Itself);
-    }
-
-    fn look(&self, by: By) -> Vec<String> {
+    /// Looks at the known files, and reports what others have changed. Blocks.
+    pub(super) fn look(&self, by: By) -> Vec<String> {
         // One at a time: each change is told once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use contract::KnownState;
 use proto::record::{FileState, KnownFile};
 use workspace::Stamp;
 
@@ -54,7 +55,7 @@ fn told(left: Option<&FileState>) -> Told {
 impl Memory {
     /// Knows what the log says that an earlier memory of the session knew, the oldest first, each with what the session
     /// itself has left there since. What has changed meanwhile is noticed by its stamp.
-    pub fn knew(&self, files: &[(KnownFile, Option<FileState>)]) {
+    pub(super) fn note_logged(&self, files: &[KnownState]) {
         let mut kept = self.kept();
         for (file, left) in files.iter().rev().take(super::READ_MAX).rev() {
             if let Some(stamp) = stamp(file) {
@@ -70,6 +71,7 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
+    use contract::ToolMemory;
     use proptest::prelude::*;
     use workspace::Access;
 
@@ -89,7 +91,7 @@ mod tests {
             let path = Path::new(&path);
             let before = Stamp { mtime_ns: mtime.into(), size, inode, sha256 };
             let logged = logged(path, &before).expect("text");
-            scene.memory.knew(&[(logged, None)]);
+            scene.memory.note_known_files(&[(logged, None)]);
             prop_assert_eq!(scene.memory.known(path), Some(before));
         }
     }
@@ -122,10 +124,12 @@ mod tests {
             inode: 0,
         };
         scene.put("a", "new\n");
-        scene.memory.knew(&[(known.clone(), left("new\n"))]);
-        assert_eq!(scene.memory.changed_by_others(), None);
-        scene.memory.knew(&[(known, left("our\n"))]);
-        let told = scene.memory.changed_by_others().expect("a change");
+        scene
+            .memory
+            .note_known_files(&[(known.clone(), left("new\n"))]);
+        assert_eq!(scene.memory.describe_external_changes(), None);
+        scene.memory.note_known_files(&[(known, left("our\n"))]);
+        let told = scene.memory.describe_external_changes().expect("a change");
         assert!(told.contains("changed"), "{told}");
     }
 
@@ -147,7 +151,7 @@ mod tests {
             .map(|number| file(number, &hash))
             .collect();
         files.push(file(7_000, "no hash"));
-        scene.memory.knew(&files);
+        scene.memory.note_known_files(&files);
         let known = |number: usize| scene.memory.known(Path::new(&format!("/f{number}")));
         assert!(known(0).is_none() && known(2).is_none() && known(7_000).is_none());
         assert!(known(3).is_some() && known(super::super::READ_MAX + 1).is_some());

@@ -44,7 +44,7 @@ fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_ord
     }
     old.memory.know(Path::new("/f0"), stamp(2));
     old.memory.pin(&CallId::from("c"), &[PathBuf::from("/a")]);
-    new.memory.remind(old.memory.remembered());
+    new.memory.restore(old.memory.snapshot().unwrap());
     assert_eq!(new.memory.known(Path::new("/f0")), Some(stamp(2)));
     assert_eq!(new.memory.unpin(&CallId::from("c")), None);
     new.memory.know(Path::new("/new"), stamp(3));
@@ -63,6 +63,6 @@ fn content_that_is_given_is_not_read_again() {
         sha256: [0; 32],
     };
     scene.memory.know_content(&path, stamp, b"old\n");
-    let note = scene.memory.changed_by_others().unwrap();
+    let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.contains("-old\n+new"), "{note}");
 }

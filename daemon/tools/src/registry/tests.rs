@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn the_tools_are_sorted_and_cost_little_prefix() {
-    let tools = builtin(crate::Options::default());
-    let names: Vec<&str> = tools.iter().map(|tool| tool.spec().name).collect();
+    let tools = BuiltIn::default().set(Options::default());
+    let names: Vec<&str> = tools.names().collect();
     assert_eq!(
         names,
         [
@@ -45,7 +45,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
 
 #[test]
 fn schemas_are_plain_and_sorted() {
-    for tool in builtin(crate::Options::default()) {
+    for tool in BuiltIn::default().set(Options::default()).iter() {
         let text = tool.spec().schema.to_string();
         for noise in [
             "$ref",
@@ -94,9 +94,25 @@ fn a_schema_as_the_model_reads_it() {
 
 #[test]
 fn no_tool_costs_much_alone() {
-    for tool in builtin(crate::Options::default()) {
+    for tool in BuiltIn::default().set(Options::default()).iter() {
         let spec = tool.spec();
         let bytes = spec.name.len() + spec.description.len() + spec.schema.to_string().len();
         assert!(bytes <= 1400, "{}: {bytes} bytes", spec.name);
     }
+}
+
+#[test]
+fn sessions_with_the_same_options_share_all_tools() {
+    let built_in = BuiltIn::default();
+    let shared = |one: &ToolSet, two: &ToolSet| {
+        let pairs = one.iter().zip(two.iter());
+        pairs.filter(|(one, two)| Arc::ptr_eq(one, two)).count()
+    };
+    let first = built_in.set(Options::default());
+    let all = first.iter().count();
+    assert_eq!(shared(&first, &built_in.set(Options::default())), all);
+    let other = built_in.set(Options { bash_timeout_ms: 7 });
+    // `bash` has the options; `tool_search` and `tool_call` belong to one set.
+    assert_eq!(shared(&first, &other), all - 3);
+    assert_eq!(first.frozen(), other.frozen());
 }

@@ -422,8 +422,7 @@ async fn what_was_not_started_is_no_command_in_the_background() {
     let outcome = scene.call("bash", arguments).await;
     assert_eq!(outcome.status, CallStatus::Interrupted);
     assert!(scene.numbers.spawned.lock().unwrap().is_empty());
-    let (_, none) = tokio::sync::watch::channel(false);
-    scene.context.memory = Arc::new(none);
+    scene.context.memory = Arc::new(());
     for (tool, arguments) in [
         ("bash", json!({"command": "ls", "run_in_background": true})),
         ("bash_output", json!({"id": 1})),

@@ -29,31 +29,9 @@ fn the_named_tool_is_called() {
 }
 
 #[test]
-fn an_unknown_tool_is_refused_with_the_nearest_names() {
-    let text = called(json!({"tool": "killshell", "arguments": {}}))
-        .unwrap_err()
-        .text;
-    assert!(
-        text.starts_with("there is no tool `killshell`; nearest are `kill_shell`"),
-        "{text}"
-    );
-    let text = called(json!({"tool": "", "arguments": {}}))
-        .unwrap_err()
-        .text;
-    assert!(text.contains("there is no tool ``"), "{text}");
+fn arguments_of_another_form_are_refused() {
     let text = called(json!({"tool": "bash", "arguments": [1]}))
         .unwrap_err()
         .text;
     assert!(text.contains("must be an object"), "{text}");
-}
-
-#[test]
-fn names_are_near_by_their_letters() {
-    assert_eq!(distance("abc", "abd"), 1);
-    assert_eq!(distance("kitten", "sitting"), 3);
-    assert_eq!(nearest("grpe", &["bash", "glob", "grep"])[0], "grep");
-    assert_eq!(
-        nearest("read", &["bash", "grep", "read_file"])[0],
-        "read_file"
-    );
 }

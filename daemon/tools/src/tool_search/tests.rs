@@ -2,14 +2,10 @@
 
 use super::*;
 
-fn spec(name: &'static str, description: &'static str) -> ToolSpec {
+fn spec(name: &str, description: &str) -> ToolSpec {
     ToolSpec {
-        name,
-        description,
-        schema: json!({"type": "object"}),
-        family: Family::Edit,
-        read_only: false,
         deferred: true,
+        ..ToolSpec::new(name, description, json!({"type": "object"}), Family::Edit)
     }
 }
 
@@ -25,11 +21,14 @@ fn deferred() -> Vec<ToolSpec> {
     ]
 }
 
-fn found(query: &str) -> Vec<&'static str> {
-    find(query, &deferred())
-        .iter()
-        .map(|spec| spec.name)
-        .collect()
+fn found(query: &str) -> Vec<String> {
+    let deferred = deferred();
+    let found = find(query, &deferred.iter().collect::<Vec<_>>());
+    found.iter().map(|spec| spec.name.to_string()).collect()
+}
+
+fn answer(query: &str) -> Outcome {
+    super::answer(query, &deferred().iter().collect::<Vec<_>>())
 }
 
 #[test]
@@ -50,13 +49,13 @@ fn exact_names_are_found_and_nothing_else() {
 
 #[test]
 fn the_model_gets_schemas_or_else_the_names_of_all() {
-    let outcome = answer("rename", &deferred());
+    let outcome = answer("rename");
     assert_eq!(
         outcome.text,
         "{\"name\":\"move_file\",\"description\":\"Move or rename a file or a folder.\",\"schema\":{\"type\":\"object\"}}\n"
     );
     for query in ["", "weather"] {
-        let text = answer(query, &deferred()).text;
+        let text = answer(query).text;
         assert_eq!(text.lines().count(), 8, "{text}");
         assert!(
             text.contains("\ncopy_file: Copy a file or a folder\n"),
@@ -66,8 +65,12 @@ fn the_model_gets_schemas_or_else_the_names_of_all() {
 }
 
 #[test]
-fn the_description_names_what_can_be_found_and_is_one_text() {
-    let (one, two) = (ToolSearch::new(deferred()), ToolSearch::new(deferred()));
-    assert!(one.spec.description.contains("apply_patch, copy_file,"));
-    assert!(std::ptr::eq(one.spec.description, two.spec.description));
+fn the_description_names_what_can_be_found() {
+    let search = ToolSearch::new(&["apply_patch", "copy_file"]);
+    assert!(
+        search
+            .spec
+            .description
+            .contains(" here: apply_patch, copy_file. "),
+    );
 }

@@ -8,7 +8,7 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::record::{Todo, TodoStatus};
 
 use super::plan::Message;
-use crate::facts::first_line;
+use contract::first_line;
 
 /// How the message of a digest begins.
 const HEAD: &str = "<digest>\nWhat was said and done before has been folded into this digest. The user's shorter messages stand above word for word; the newest messages follow.\n\n";

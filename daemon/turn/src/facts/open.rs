@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use proto::item::{CallStatus, Display, Finish, ToolCall, ToolMessage};
+use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::record::{MissCause, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
@@ -77,6 +77,8 @@ pub struct OpenCall {
     pub stage: Stage,
     /// The tool that it leads to, as far as is known.
     pub tool: String,
+    /// Its kind, as soon as it has started.
+    pub kind: ToolKind,
     /// What policy said when it looked last, and at what: the digest of tool and arguments. Empty: not yet.
     pub read_only: bool,
     pub input_sha256: String,
@@ -93,6 +95,7 @@ impl OpenCall {
     pub(super) fn new(call: &ToolCall) -> Self {
         Self {
             tool: call.name.clone(),
+            kind: ToolKind::Other,
             call: call.clone(),
             stage: Stage::Open,
             read_only: false,
@@ -214,7 +217,7 @@ impl OpenTurn {
             CallStatus::Interrupted | CallStatus::Unknown
         );
         let remembered = |open: &&OpenCall| {
-            told && !open.held_back && open.tool != storm::EXEMPT && open.stage != Stage::Closed
+            told && !open.held_back && !storm::is_exempt(open.kind) && open.stage != Stage::Closed
         };
         if let Some(open) = open.filter(remembered) {
             let call = storm::digest(&open.call.name, &open.call.arguments);

@@ -64,7 +64,7 @@ impl Facts {
             self.told.mode = Mode::Normal;
         }
         if resolved.unattended {
-            let subject = super::first_line(&plan.plan);
+            let subject = contract::first_line(&plan.plan);
             self.nobody_there(&plan.call, &subject, words::PLAN_UNATTENDED);
         }
         let Some(open) = &mut self.open else { return };

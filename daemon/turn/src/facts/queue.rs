@@ -5,7 +5,9 @@ use proto::record::{PromptEdited, PromptMoved, PromptQueued};
 use proto::{PromptId, Record};
 
 use super::content::{content_of_edit, content_of_move, content_of_prompt};
-use super::{Facts, first_line};
+use contract::first_line;
+
+use super::Facts;
 
 impl Facts {
     /// Whether a prompt waits: it was accepted, and has neither been said nor taken back.

@@ -6,7 +6,9 @@ use proto::record::{CallsRepaired, CheckpointCreated, ToolStarted};
 use proto::state::State;
 use proto::{PromptId, Record};
 
-use super::{BrokenOff, Facts, OpenCall, OpenTurn, Stage, first_line};
+use contract::first_line;
+
+use super::{BrokenOff, Facts, OpenCall, OpenTurn, Stage};
 use crate::words;
 
 impl Facts {
@@ -153,8 +155,11 @@ impl Facts {
 
     pub(super) fn apply_started(&mut self, started: &ToolStarted) {
         let read_only = started.read_only;
-        if let Some(open) = &mut self.open {
-            open.stage(&started.call, Stage::Started { read_only });
+        let Some(open) = &mut self.open else { return };
+        open.stage(&started.call, Stage::Started { read_only });
+        let mut calls = open.calls.iter_mut();
+        if let Some(call) = calls.find(|open| open.call.id == started.call) {
+            call.kind = started.kind;
         }
     }
 

@@ -296,7 +296,7 @@ impl Facts {
         if let Some(mark) = self.marks.last_mut()
             && mark.prompt.is_empty()
         {
-            mark.prompt = super::first_line(prompt);
+            mark.prompt = contract::first_line(prompt);
         }
     }
 

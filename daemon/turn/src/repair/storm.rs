@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
+use proto::item::ToolKind;
+
 use super::canonical_text;
 
 /// Calls that are looked back over.
@@ -11,8 +13,11 @@ pub const WINDOW: usize = 6;
 /// The same call is held back when it comes this often.
 pub const THRESHOLD: usize = 3;
 
-/// Reads what goes on by itself: the same call is a new question each time.
-pub const EXEMPT: &str = "bash_output";
+/// Whether the same call is a new question each time: it reads what goes on by itself.
+#[must_use]
+pub fn is_exempt(kind: ToolKind) -> bool {
+    kind == ToolKind::CommandOutput
+}
 
 /// The newest calls of a turn that have their results, run or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

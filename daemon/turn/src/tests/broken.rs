@@ -286,6 +286,7 @@ fn calls(number: u64, ids: &[&str]) -> (Option<u64>, Body) {
 
 fn starts(number: u64, id: &str) -> (Option<u64>, Body) {
     let started = ToolStarted {
+        kind: proto::item::ToolKind::Other,
         call: CallId::from(id),
         tool: "write".into(),
         subject: String::new(),

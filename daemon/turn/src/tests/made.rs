@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::{Basis, CallAction, Confinement, Decision, Outcome, Stance};
-use proto::item::{CallStatus, Display, ToolCall};
+use proto::item::{CallStatus, Display, ToolCall, ToolKind};
 use proto::params::approval::{Approval, Scope};
 use proto::params::question::{Ask, Choice, Reply};
 use proto::record::{
@@ -34,6 +34,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
+        tools: proto::record::SessionTools::default(),
         kind,
         posture: Posture::Ask,
         mode: Mode::Normal,
@@ -137,6 +138,7 @@ pub fn judgement(
         session: Pid(7),
         call: call.id.clone(),
         tool: call.name.clone(),
+        kind: kind(&call.name),
         subject: call.arguments.clone(),
         preview: Display::Line {
             text: format!("version {version}"),
@@ -152,12 +154,20 @@ pub fn judgement(
         action: CallAction::Run,
         stance: Stance::default(),
         tool: call.name.clone(),
+        kind: kind(&call.name),
         decision,
         subject: call.arguments.clone(),
         input_sha256: format!("{} {}", call.name, call.arguments),
         question,
         unattended,
         files_changed: false,
+    }
+}
+
+fn kind(tool: &str) -> ToolKind {
+    match tool {
+        "bash_output" => ToolKind::CommandOutput,
+        _ => ToolKind::Other,
     }
 }
 

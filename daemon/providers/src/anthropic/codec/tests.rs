@@ -1,7 +1,7 @@
 //! The bytes of requests, to the last one.
 
+use contract::Family;
 use contract::codec::{Fragment, FragmentRole};
-use contract::tool::Family;
 use proptest::prelude::*;
 use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
 use proto::{CallId, ItemId};
@@ -61,14 +61,8 @@ fn tool(call: &str, text: &str, status: CallStatus) -> Item {
 }
 
 fn tools() -> [ToolSpec; 2] {
-    ["write", "read"].map(|name| ToolSpec {
-        name,
-        family: Family::Read,
-        description: "Does \"it\".",
-        schema: json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}}),
-        read_only: true,
-        deferred: false,
-    })
+    let schema = json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}});
+    ["write", "read"].map(|name| ToolSpec::new(name, "Does \"it\".", schema.clone(), Family::Read))
 }
 
 fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice) -> String {

@@ -1,7 +1,7 @@
 //! The bytes of requests, to the last one.
 
+use contract::Family;
 use contract::codec::{Fragment, FragmentRole};
-use contract::tool::Family;
 use proptest::prelude::*;
 use proto::item::{CallStatus, Finish, ToolCall, Voice};
 use proto::{CallId, ItemId};
@@ -115,14 +115,7 @@ fn body(chat: &Chat, prefix: &Prefix, items: &[Item], tool_choice: ToolChoice) -
 }
 
 fn tools() -> Vec<ToolSpec> {
-    let spec = |name, schema| ToolSpec {
-        deferred: false,
-        name,
-        description: "Does \"it\".",
-        schema,
-        family: Family::Read,
-        read_only: true,
-    };
+    let spec = |name, schema| ToolSpec::new(name, "Does \"it\".", schema, Family::Read);
     let schema = json!({"type": "object", "required": ["z", "a"], "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}});
     vec![spec("write", json!({})), spec("read", schema)]
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::Basis;
+use contract::{ArgumentUse, Basis};
 use policy::{Explanation, Layer, List, Via, cases};
 use proto::params::rules as p;
 use proto::{ErrorName, Failure};
@@ -13,7 +13,7 @@ use session::{Asked, Permissions};
 use super::approval::refuse_tools;
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
-use crate::settings::edit;
+use crate::settings::{self, edit};
 
 /// Bytes of rules in a page: an answer stays well within a frame.
 const PAGE_BYTES: usize = 256 * 1024;
@@ -259,10 +259,11 @@ pub async fn check(
     params: p::CheckParams,
 ) -> Result<p::CheckOutput, Failure> {
     blocking(move || {
+        let known: Vec<_> = settings::known_tools().specs().collect();
         let ran = params
             .cases
             .iter()
-            .map(|case| cases::run(case, workspace::is_protected));
+            .map(|case| cases::run(case, workspace::is_protected, &known));
         p::CheckOutput {
             results: ran
                 .map(|ran| p::Checked {
@@ -279,6 +280,18 @@ pub async fn check(
     .await
 }
 
+/// The tool that runs commands, and the argument that has the command.
+fn command_tool() -> (String, String) {
+    let mut specs = settings::known_tools().specs();
+    let found = specs.find_map(|spec| {
+        let mut arguments = spec.arguments.iter();
+        let runs = |(_, stands_for): &&(String, ArgumentUse)| *stands_for == ArgumentUse::Command;
+        let (argument, _) = arguments.find(runs)?;
+        Some((spec.name.to_string(), argument.clone()))
+    });
+    found.unwrap_or_default()
+}
+
 pub async fn explain(
     daemon: Arc<Daemon>,
     _peer: Arc<Peer>,
@@ -288,9 +301,9 @@ pub async fn explain(
     let (tool, arguments) = match (params.tool, params.command) {
         (Some(tool), None) => (tool, params.arguments),
         (None, Some(command)) => {
+            let (tool, argument) = command_tool();
             let command = serde_json::Value::String(command);
-            let arguments = [("command".to_owned(), command)];
-            ("bash".to_owned(), arguments.into_iter().collect())
+            (tool, [(argument, command)].into_iter().collect())
         }
         (Some(_), Some(_)) | (None, None) => {
             return Err(Failure::new(

@@ -49,7 +49,7 @@ impl Log {
         }));
     }
 
-    fn shown(self, first: u64, last: u64) -> Vec<Known> {
+    fn shown(self, first: u64, last: u64) -> Vec<KnownState> {
         self.knowledge.shown(&[(Seq(first), Seq(last))])
     }
 }

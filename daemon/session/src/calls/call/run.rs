@@ -16,11 +16,11 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{Bench, Printed, Ready, Stop};
-use crate::calls::checkpoint::{Keeper, Watched};
 use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::{Asker, Seen};
 use crate::reporter::Reporter;
+use checkpoint::{Keeper, Watched};
 
 /// A call that runs in a task of its own.
 struct Run {
@@ -56,12 +56,12 @@ impl Bench {
         reporter: Reporter<CallEvent>,
     ) -> Option<tokio::task::AbortHandle> {
         let tool = Arc::clone(self.tools.get(ready.tool.as_str())?);
-        let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, &ready.tool));
+        let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, tool.spec()));
         let after = asker.map(|asker| After {
             asker,
             seen: Seen {
                 call: call.id.clone(),
-                tool: ready.tool,
+                tool: Arc::clone(&tool),
                 arguments: ready.arguments.clone(),
             },
             stop: stop.token.clone(),

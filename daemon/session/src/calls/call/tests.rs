@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::{CallAction, Family, Preview, SpawnError, Stance, ToolSpec};
+use contract::{CallAction, Family, Preview, SpawnError, Stance, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use policy::RuleSet;
@@ -13,6 +13,21 @@ use workspace::Options;
 use super::*;
 
 /// A tool that is only judged, in a directory of its own where it has one, and with variables that were changed.
+/// What is known of a built-in tool.
+pub(crate) fn built_in(name: &str) -> ToolSpec {
+    let tools = tools::BuiltIn::default().set(tools::Options::default());
+    tools.get(name).unwrap().spec().clone()
+}
+
+impl Bench {
+    /// Adds a tool, in the place of one with the same name.
+    pub(crate) fn add_tool(&mut self, tool: impl Tool + 'static) {
+        let tool: Arc<dyn Tool> = Arc::new(tool);
+        let all = std::iter::once(tool).chain(self.tools.iter().cloned());
+        self.tools = ToolSet::new(all.collect());
+    }
+}
+
 pub(crate) struct Unrun(pub ToolSpec, pub Option<PathBuf>, pub Vec<String>);
 
 impl Tool for Unrun {
@@ -34,7 +49,7 @@ impl Tool for Unrun {
 
     /// `tool_call` calls the tool that its arguments name.
     fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
-        if self.0.name != "tool_call" {
+        if &*self.0.name != "tool_call" {
             return Ok(CallAction::Run);
         }
         let named = arguments.get("arguments").and_then(Value::as_object);
@@ -116,7 +131,7 @@ impl crate::Assembly for NoSessions {
         Arc::new(NoProcesses)
     }
 
-    fn memory(&self, _: Arc<Workspace>) -> Arc<dyn std::any::Any + Send + Sync> {
+    fn tool_memory(&self, _: Arc<Workspace>) -> Arc<dyn contract::ToolMemory> {
         Arc::new(())
     }
 
@@ -169,14 +184,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     })
     .unwrap();
     let bash: Arc<dyn Tool> = Arc::new(Unrun(
-        ToolSpec {
-            deferred: false,
-            name: "bash",
-            description: "Runs.",
-            schema: serde_json::json!({"type": "object"}),
-            family: Family::Bash,
-            read_only: false,
-        },
+        built_in("bash"),
         shell.map(|dir| top.join("home/project").join(dir)),
         Vec::new(),
     ));
@@ -187,7 +195,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
         flat: BTreeMap::default(),
         keeper: Arc::new(keeper),
         session: Pid(1),
-        tools: BTreeMap::from([("bash", bash)]),
+        tools: ToolSet::new(vec![bash]),
         workspace,
         memory: Arc::new(()),
         env: Arc::default(),
@@ -201,7 +209,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
             demand: crate::SandboxDemand::Off,
             ..SandboxSettings::default()
         },
-        notes: Notes::new(Arc::new(NoSessions::default()), Arc::new(())),
+        notes: Notes::new(Arc::new(())),
     }
 }
 
@@ -215,7 +223,7 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
     };
     let standpoint = Standpoint {
         outside: None,
-        rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)]).0),
+        rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)], &[]).0),
         posture: Posture::Ask,
         stance: Stance::default(),
     };
@@ -306,10 +314,10 @@ fn a_command_under_changed_variables_is_asked() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let mut bench = bench(&top);
-    let spec = bench.tools["bash"].spec().clone();
+    let spec = built_in("bash");
     for (name, expected) in [("PATH", Verdict::Ask), ("LANG", Verdict::Allow)] {
         let bash = Unrun(spec.clone(), None, vec![name.to_owned()]);
-        bench.tools.insert("bash", Arc::new(bash));
+        bench.add_tool(bash);
         for command in ["git status", "ls", "cat src/main.rs"] {
             let (verdict, rule) = verdict(&bench, command);
             assert_eq!(verdict, expected, "{name}: `{command}`: {rule}");
@@ -326,10 +334,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     std::fs::create_dir(project.join("config")).unwrap();
     std::fs::write(project.join("config/secret.key"), "key").unwrap();
     std::os::unix::fs::symlink("config", project.join("other")).unwrap();
-    let mut spec = bench.tools["bash"].spec().clone();
-    (spec.name, spec.family) = ("copy_file", Family::Edit);
-    let copy = Unrun(spec, None, Vec::new());
-    bench.tools.insert("copy_file", Arc::new(copy));
+    bench.add_tool(Unrun(built_in("copy_file"), None, Vec::new()));
     let rules = Rules {
         allow: vec!["Edit".to_owned()],
         deny: vec!["Read(config/secret.key)".to_owned()],
@@ -337,7 +342,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     };
     let standpoint = Standpoint {
         outside: None,
-        rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)]).0),
+        rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)], &[]).0),
         posture: Posture::Auto,
         stance: Stance::default(),
     };
@@ -370,17 +375,11 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
     let text = serde_json::json!({"type": "string"});
     let inner = |name: &str, below: Value| serde_json::json!({"type": "object", "properties": {name: below}});
     let user = inner("profile", inner("name", text.clone()));
-    let spec = ToolSpec {
-        deferred: false,
-        name: "invite",
-        description: "Invites.",
-        schema: serde_json::json!({
-            "type": "object",
-            "properties": {"user": user, "mail": text},
-        }),
-        family: Family::Edit,
-        read_only: false,
-    };
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"user": user, "mail": text},
+    });
+    let spec = ToolSpec::new("invite", "Invites.", schema, Family::Edit);
     let shown = crate::assembly::tool_repair::shown(&spec).schema;
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["user.profile.name", "mail"]);
@@ -388,9 +387,8 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let mut bench = bench(&top);
-    let tool: Arc<dyn Tool> = Arc::new(Unrun(spec, None, Vec::new()));
-    bench.flat = crate::assembly::tool_repair::flat(&[Arc::clone(&tool)]);
-    bench.tools.insert("invite", tool);
+    bench.add_tool(Unrun(spec, None, Vec::new()));
+    bench.flat = crate::assembly::tool_repair::flat(&bench.tools);
     let nested = serde_json::json!({"mail": "m", "user": {"profile": {"name": "ann"}}});
     for arguments in [
         serde_json::json!({"mail": "m", "user.profile.name": "ann"}),

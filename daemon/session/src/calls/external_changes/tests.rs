@@ -1,4 +1,3 @@
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -10,32 +9,8 @@ struct Slow {
     let_go: Mutex<mpsc::Receiver<()>>,
 }
 
-impl Assembly for Slow {
-    fn create(&self, _: &Path, _: Option<&str>) -> Result<crate::Setup, proto::Failure> {
-        panic!("no session is made here")
-    }
-
-    fn resume(&self, _: &proto::record::SessionCreated) -> crate::Setup {
-        panic!("no session is made here")
-    }
-
-    fn spawn(&self) -> Arc<dyn contract::Spawn> {
-        panic!("nothing is run here")
-    }
-
-    fn memory(&self, _: Arc<workspace::Workspace>) -> Arc<dyn Any + Send + Sync> {
-        Arc::new(())
-    }
-
-    fn masked(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn user_home(&self) -> PathBuf {
-        PathBuf::from("/nonexistent")
-    }
-
-    fn changed_by_others(&self, _: &Arc<dyn Any + Send + Sync>) -> Option<String> {
+impl ToolMemory for Slow {
+    fn describe_external_changes(&self) -> Option<String> {
         let number = self.looks.fetch_add(1, Ordering::SeqCst);
         self.let_go.lock().unwrap().recv().unwrap();
         Some(format!("look {number}"))
@@ -49,7 +24,7 @@ async fn the_calls_of_one_answer_share_a_look_and_the_next_one_looks_again() {
         looks: AtomicUsize::new(0),
         let_go: Mutex::new(let_go),
     });
-    let notes = Notes::new(slow.clone(), Arc::new(()));
+    let notes = Notes::new(slow.clone());
     let first = notes.of_others();
     let more = futures::future::join_all([notes.of_others(), notes.of_others(), notes.of_others()]);
     let after = async {

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use proto::{Pid, SessionId};
 
 use super::*;
+use crate::calls::call::tests::{Unrun, built_in};
 
 /// Nothing can be started here, because of a bug.
 struct Crashes;
@@ -75,7 +76,7 @@ async fn a_bug_while_hooks_are_asked_lets_nothing_through_and_leaves_nobody_wait
     assert!(why.message.contains("a bug in Reasonix"), "{}", why.message);
     let seen = Seen {
         call: CallId("c".into()),
-        tool: "bash".to_owned(),
+        tool: Arc::new(Unrun(built_in("bash"), None, Vec::new())),
         arguments: Map::new(),
     };
     let asked = asker.ask(seen.before(), &stop).await.unwrap();

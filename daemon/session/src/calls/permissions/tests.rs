@@ -13,39 +13,31 @@ use turn::Judgement;
 use super::*;
 use crate::SandboxDemand;
 use crate::calls::call::Kept;
-use crate::calls::call::tests::{DENY_READ, NoSessions, Unrun, bench};
-
-fn spec(name: &'static str, family: Family, read_only: bool) -> ToolSpec {
-    ToolSpec {
-        deferred: false,
-        name,
-        description: "Does.",
-        schema: json!({"type": "object"}),
-        family,
-        read_only,
-    }
-}
+use crate::calls::call::tests::{DENY_READ, NoSessions, Unrun, bench, built_in};
 
 /// A project with tools of each family; `altered`: what its shell has changed.
 fn furnished(top: &Path, demand: SandboxDemand, altered: &[String]) -> Bench {
     let mut bench = bench(top);
     bench.confine.demand = demand;
     bench.masked = vec![bench.user_home.join(".reasonix")];
-    for (name, family, read_only) in [
-        ("bash", Family::Bash, false),
-        ("bash_output", Family::Bash, true),
-        ("kill_shell", Family::Bash, false),
-        ("read_file", Family::Read, true),
-        ("edit_file", Family::Edit, false),
-        ("make_dir", Family::Edit, false),
-        ("copy_file", Family::Edit, false),
-        ("todo", Family::Session, true),
-        ("remember", Family::Session, false),
-        ("tool_call", Family::Session, false),
+    for name in [
+        "bash",
+        "bash_output",
+        "kill_shell",
+        "read_file",
+        "edit_file",
+        "make_dir",
+        "copy_file",
+        "todo_write",
+        "tool_call",
     ] {
-        let tool = Unrun(spec(name, family, read_only), None, altered.to_vec());
-        bench.tools.insert(name, Arc::new(tool));
+        bench.add_tool(Unrun(built_in(name), None, altered.to_vec()));
     }
+    let remember = ToolSpec {
+        person_only: true,
+        ..ToolSpec::new("remember", "Does.", json!({}), Family::Memory)
+    };
+    bench.add_tool(Unrun(remember, None, altered.to_vec()));
     bench
 }
 
@@ -91,7 +83,7 @@ fn calls() -> Vec<(&'static str, Value)> {
             "copy_file",
             json!({"source": "src", "destination": "socket"}),
         ),
-        ("todo", json!({})),
+        ("todo_write", json!({})),
         ("remember", json!({"text": "x"})),
         (
             "tool_call",
@@ -191,7 +183,7 @@ fn no_session(bench: &Bench, posture: Posture) -> NoSessions {
             }],
             posture,
             trusted: bench.trusted,
-            tools: bench.tools.values().cloned().collect(),
+            tools: bench.tools.clone(),
             workspace_root: Some(bench.workspace.root().to_path_buf()),
             deny_read: vec![DENY_READ.to_owned()],
             confine: bench.confine.clone(),
@@ -239,7 +231,7 @@ fn what_is_explained_is_what_is_judged() {
             let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
             for (posture, stance) in postures_and_stances() {
                 let standpoint = Standpoint {
-                    rules: Arc::new(RuleSet::parse(&[(Layer::User, &rules(), true)]).0),
+                    rules: Arc::new(RuleSet::parse(&[(Layer::User, &rules(), true)], &[]).0),
                     posture,
                     stance,
                     outside: None,

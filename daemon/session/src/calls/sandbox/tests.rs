@@ -47,7 +47,7 @@ impl Scene {
             deny: deny.iter().map(|rule| (*rule).to_owned()).collect(),
             ..Rules::default()
         };
-        let rules = RuleSet::parse(&[(Layer::User, &rules, true)]).0;
+        let rules = RuleSet::parse(&[(Layer::User, &rules, true)], &[]).0;
         let masked = [self.at("base")];
         let about = Around {
             workspace: &self.workspace,

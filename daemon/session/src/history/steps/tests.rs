@@ -69,6 +69,7 @@ impl Log {
 
     fn started(&mut self, call: &str, subject: &str) -> &mut Self {
         self.add(Body::ToolStarted(ToolStarted {
+            kind: proto::item::ToolKind::Other,
             outside: false,
             call: CallId(call.into()),
             tool: "bash".into(),
@@ -119,6 +120,7 @@ impl Log {
 
     fn asked(&mut self, id: &str, call: &str) -> &mut Self {
         self.add(Body::ApprovalRequested(Approval {
+            kind: proto::item::ToolKind::Other,
             escape: None,
             approval_id: ApprovalId(id.into()),
             session: Pid(1),

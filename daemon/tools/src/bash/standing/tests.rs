@@ -1,5 +1,6 @@
 //! Scenes with real shells: what lasts from command to command.
 
+use contract::ToolMemory;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
@@ -260,7 +261,7 @@ async fn it_outlives_the_memory_and_no_file_is_left() {
     let scene = scene(false);
     run(&scene, "cd sub; export API_TOKEN=secret-word").await;
     let later = crate::Memory::new(scene.memory.workspace().clone());
-    later.remind(scene.memory.remembered());
+    later.restore(scene.memory.snapshot().unwrap());
     assert_eq!(later.shell_cwd(), Some(scene.top.join("ws/sub")));
     assert_eq!(
         run(&scene, "echo $API_TOKEN").await,

@@ -1,5 +1,6 @@
 //! Scenes: somebody else at work on the files.
 
+use contract::ToolMemory;
 use serde_json::json;
 
 use super::super::known::CONTENT_MAX;
@@ -24,15 +25,19 @@ async fn read(scene: &Scene, name: &str) {
 async fn a_change_by_others_is_told_once_with_its_diff_and_the_file_must_be_read_again() {
     let scene = Scene::new();
     scene.put("a", TEN);
-    assert_eq!(scene.memory.changed_by_others(), None, "nothing was read");
+    assert_eq!(
+        scene.memory.describe_external_changes(),
+        None,
+        "nothing was read"
+    );
     read(&scene, "a").await;
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
     assert_eq!(
-        scene.memory.changed_by_others().unwrap(),
+        scene.memory.describe_external_changes().unwrap(),
         "`a` changed:\n@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9"
     );
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
     let edit = json!({"path": "a", "old_string": "six", "new_string": "6"});
     let text = scene.fails("edit_file", edit.clone()).await;
     assert!(
@@ -41,15 +46,19 @@ async fn a_change_by_others_is_told_once_with_its_diff_and_the_file_must_be_read
     );
     // The next change is told against what was told.
     meddle(&scene, "a", &TEN.replace("6\n", "six!\n"));
-    let note = scene.memory.changed_by_others().unwrap();
+    let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.contains("-six\n+six!\n"), "{note}");
     meddle(&scene, "a", TEN);
-    let note = scene.memory.changed_by_others().unwrap();
+    let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.contains("-six!\n+6\n"), "{note}");
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
     read(&scene, "a").await;
     scene.ok("edit_file", edit).await;
-    assert_eq!(scene.memory.changed_by_others(), None, "its own edit");
+    assert_eq!(
+        scene.memory.describe_external_changes(),
+        None,
+        "its own edit"
+    );
 }
 
 #[tokio::test]
@@ -82,7 +91,7 @@ async fn a_short_file_that_stood_whole_in_a_note_is_no_less_guarded() {
         meddle(&scene, "a", "one\ntwo\n");
         // Looked at before the call runs, and told only with its result: the model decided without it.
         assert_eq!(
-            scene.memory.changed_by_others().unwrap(),
+            scene.memory.describe_external_changes().unwrap(),
             "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
         );
         let text = scene.fails(tool, arguments.clone()).await;
@@ -99,7 +108,7 @@ async fn a_new_date_is_no_change() {
     scene.put("a", TEN);
     read(&scene, "a").await;
     meddle(&scene, "a", TEN);
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
 }
 
 #[tokio::test]
@@ -109,12 +118,12 @@ async fn a_deleted_file_is_told_once_and_once_more_when_it_is_back() {
     read(&scene, "a").await;
     std::fs::remove_file(path).unwrap();
     assert_eq!(
-        scene.memory.changed_by_others().as_deref(),
+        scene.memory.describe_external_changes().as_deref(),
         Some("`a` was deleted")
     );
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
     meddle(&scene, "a", &TEN.replace("12\n", ""));
-    let note = scene.memory.changed_by_others().unwrap();
+    let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.contains("-12"), "{note}");
 }
 
@@ -125,13 +134,13 @@ async fn of_a_long_file_only_the_fact_is_told() {
     scene.put("a", &long);
     read(&scene, "a").await;
     meddle(&scene, "a", &long);
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
     meddle(&scene, "a", &format!("{long}more\n"));
     assert_eq!(
-        scene.memory.changed_by_others().as_deref(),
+        scene.memory.describe_external_changes().as_deref(),
         Some("`a` changed")
     );
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
 }
 
 #[tokio::test]
@@ -146,7 +155,7 @@ async fn many_changes_are_told_in_few_words() {
     for name in &names {
         meddle(&scene, name, &text("new"));
     }
-    let note = scene.memory.changed_by_others().unwrap();
+    let note = scene.memory.describe_external_changes().unwrap();
     assert!(tokens(&note) <= 2000, "{}", tokens(&note));
     assert!(note.contains("more lines of the diff]"), "{note}");
     for name in &names {
@@ -155,7 +164,7 @@ async fn many_changes_are_told_in_few_words() {
             "{name}: {note}"
         );
     }
-    assert_eq!(scene.memory.changed_by_others(), None);
+    assert_eq!(scene.memory.describe_external_changes(), None);
 }
 
 #[tokio::test]
@@ -171,8 +180,8 @@ async fn what_the_session_did_itself_is_not_told_and_its_files_are_read_again() 
             json!({"command": "echo 13 >>a; rm b; touch -d '1 hour' a"}),
         )
         .await;
-    scene.memory.changed_by_itself();
-    assert_eq!(scene.memory.changed_by_others(), None);
+    scene.memory.accept_changes();
+    assert_eq!(scene.memory.describe_external_changes(), None);
     let edit = json!({"path": "a", "old_string": "13", "new_string": "14"});
     let text = scene.fails("edit_file", edit).await;
     assert!(
@@ -180,7 +189,7 @@ async fn what_the_session_did_itself_is_not_told_and_its_files_are_read_again() 
         "{text}"
     );
     meddle(&scene, "a", &format!("{TEN}13\n14\n"));
-    let note = scene.memory.changed_by_others().unwrap();
+    let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.ends_with(" 13\n+14"), "only what others did: {note}");
 }
 
@@ -189,9 +198,9 @@ async fn a_later_memory_tells_the_fact_without_the_content() {
     let (old, new) = (Scene::new(), Scene::new());
     old.put("a", TEN);
     read(&old, "a").await;
-    let remembered = old.memory.remembered();
-    new.memory.remind(remembered);
+    let remembered = old.memory.snapshot().unwrap();
+    new.memory.restore(remembered);
     meddle(&old, "a", &TEN.replace('1', "one"));
-    let note = new.memory.changed_by_others().unwrap();
+    let note = new.memory.describe_external_changes().unwrap();
     assert!(note.ends_with("/ws/a` changed"), "{note}");
 }

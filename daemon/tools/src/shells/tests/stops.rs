@@ -185,12 +185,10 @@ async fn a_limit_holds_only_where_the_call_names_one() {
         text.starts_with("stopped at its time limit of 0.1 s; ended by signal 15 (TERM), "),
         "{text}"
     );
-    let bash = crate::builtin(crate::Options {
+    let tools = crate::BuiltIn::default().set(crate::Options {
         bash_timeout_ms: 50,
-    })
-    .into_iter()
-    .find(|tool| tool.spec().name == "bash")
-    .unwrap();
+    });
+    let bash = tools.get("bash").unwrap();
     let arguments = json!({"command": "sleep 0.5; echo done", "run_in_background": true});
     let arguments = bash.parse(&object(arguments)).unwrap();
     bash.run(arguments, scene.context.clone()).await;

@@ -83,6 +83,7 @@ impl Story {
 
     fn ran(&mut self, id: &str, subject: &str, display: Display) -> &mut Self {
         self.then(Body::ToolStarted(ToolStarted {
+            kind: proto::item::ToolKind::Other,
             outside: false,
             call: CallId(id.into()),
             tool: "bash".into(),

@@ -12,8 +12,8 @@ use contract::{ChildEvent, Command};
 use futures::StreamExt;
 use workspace::{Mark, Repository, Tree};
 
-use super::Keeper;
-use super::content::{Beside, Own};
+use crate::content::{Beside, Own};
+use crate::keeper::Keeper;
 
 /// How long git may take.
 const TIME_MAX: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const BESIDE_MAX: usize = 2_000;
 
 /// What the repository's index holds. Who has it locked is the only one who runs git in the repository.
 #[derive(Default)]
-pub(super) struct Shadow {
+pub(crate) struct Shadow {
     last: Option<(Arc<Tree>, String)>,
     /// How often git was run.
     runs: u64,
@@ -36,7 +36,7 @@ pub(super) struct Shadow {
 
 /// What a tree has at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub kind: Kind,
     /// The object's name.
     pub object: String,
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Plain,
     Executable,
     Link,
@@ -55,7 +55,7 @@ impl Keeper {
     ///
     /// # Errors
     /// In words: why it could not be.
-    pub(super) fn take(
+    pub(crate) fn take(
         &self,
         repository: &Repository,
         tree: &Arc<Tree>,
@@ -196,7 +196,7 @@ impl Keeper {
     pub fn entries_now(&self, path: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let repository = self.workspace.repository();
         let repository = repository.ok_or("this is no git work tree")?;
-        let tree = self.workspace.survey(super::TREE_MAX, None);
+        let tree = self.workspace.survey(crate::keeper::TREE_MAX, None);
         let tree = Arc::new(tree.map_err(|error| error.to_string())?);
         let (id, _) = self.take(&repository, &tree, path)?;
         self.entries(path, &id)

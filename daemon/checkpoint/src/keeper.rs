@@ -1,11 +1,7 @@
-//! What files were before the session changes them, kept so that it can be brought back.
+//! Keeps what files were before a session changes them.
 //!
 //! By tools: what stands at each place, with its content. By commands: the whole work tree, in a repository of the
-//! session's own. Both are durable before the call starts. Called by `call`, and by `rewind`.
-
-mod content;
-mod files;
-mod shadow;
+//! session's own. Both are durable before the call starts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,14 +13,12 @@ use proto::record::{Changed, CheckpointCreated, FileState, Kept};
 use store::blob::Blobs;
 use workspace::{State, Tree, Workspace};
 
-pub(crate) use content::{Beside, Own, from_blob, read_back};
-pub(crate) use files::Places;
-pub(crate) use shadow::{Entry, Kind};
+use crate::shadow;
 
 /// Files of a work tree that are looked at: with more, what commands change is not followed.
-const TREE_MAX: usize = 20_000;
+pub(crate) const TREE_MAX: usize = 20_000;
 /// Changed places of one call that are told.
-const CHANGED_MAX: usize = 20_000;
+pub(crate) const CHANGED_MAX: usize = 20_000;
 /// Places of one call that are named where no checkpoint holds them.
 const NAMED_MAX: usize = 3;
 /// Bytes of changed files that are read after a command to tell what they are.
@@ -32,13 +26,13 @@ const HASHED_MAX: u64 = 256 * 1024 * 1024;
 
 /// Keeps what the files of one session were. Its directory and its repository are below the session's.
 pub struct Keeper {
-    session: Pid,
-    blobs: Blobs,
-    dir: PathBuf,
-    workspace: Arc<Workspace>,
-    spawn: Arc<dyn Spawn>,
+    pub(crate) session: Pid,
+    pub(crate) blobs: Blobs,
+    pub(crate) dir: PathBuf,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) spawn: Arc<dyn Spawn>,
     /// What the repository holds; locked while git runs.
-    shadow: Mutex<shadow::Shadow>,
+    pub(crate) shadow: Mutex<shadow::Shadow>,
 }
 
 /// A checkpoint, and what stands beside it in its line.

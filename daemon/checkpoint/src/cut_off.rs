@@ -12,8 +12,8 @@ use proto::record::{CheckpointCreated, FileState};
 use proto::{Body, Failure, Seq};
 use serde::{Deserialize, Serialize};
 
-use super::past::unreadable;
-use crate::calls::checkpoint::Own;
+use crate::content::Own;
+use crate::past::unreadable;
 
 /// What a rewind is about to do: in `own` of its checkpoint, beside the content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ struct OfRewind {
 
 impl Planned {
     /// The whole `own` member.
-    pub fn beside(&self, own: &Own) -> String {
+    pub(crate) fn beside(&self, own: &Own) -> String {
         let line = Line { own, rewind: self };
         serde_json::to_string(&line).unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proto::record::Changed;
 use workspace::{Look, State, Workspace};
 
-use super::{CHANGED_MAX, Checkpoint, Keeper, Watched};
+use crate::keeper::{CHANGED_MAX, Checkpoint, Keeper, Watched};
 
 /// Files and bytes of a directory that is moved or deleted.
 const BELOW_MAX: usize = 2_000;
@@ -98,7 +98,7 @@ impl Keeper {
         Ok((watched, Some(Checkpoint::of_files(files, own))))
     }
 
-    pub(super) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
+    pub(crate) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
         let mut now: BTreeMap<PathBuf, State> = BTreeMap::new();
         for (path, was) in before {
             let look = self.workspace.look(path, false);

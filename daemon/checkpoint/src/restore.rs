@@ -11,9 +11,11 @@ use proto::{ErrorName, Failure, Seq};
 use store::blob::BlobId;
 use workspace::{FileError, Look, State, Wanted};
 
-use super::broken::{Broken, Planned};
-use super::past::{Past, Touched, Was};
-use crate::calls::checkpoint::{Checkpoint, Entry, Keeper, Kind, from_blob, read_back};
+use crate::content::{from_blob, read_back};
+use crate::cut_off::{Broken, Planned};
+use crate::keeper::{Checkpoint, Keeper};
+use crate::past::{Past, Touched, Was};
+use crate::shadow::{Entry, Kind};
 
 /// Bytes of content that are held at once.
 const HELD_MAX: u64 = 32 * 1024 * 1024;

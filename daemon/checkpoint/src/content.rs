@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use store::blob::{BlobId, Blobs, INLINE_MAX};
 use workspace::Look;
 
-use super::Keeper;
+use crate::keeper::Keeper;
 
 /// Bytes of content in one line.
 const LINE_MAX: usize = 1024 * 1024;
@@ -61,7 +61,10 @@ impl Keeper {
     ///
     /// # Errors
     /// In words: the disk does not take it.
-    pub fn seal(&self, looks: impl IntoIterator<Item = Look>) -> Result<(Vec<Kept>, Own), String> {
+    pub(crate) fn seal(
+        &self,
+        looks: impl IntoIterator<Item = Look>,
+    ) -> Result<(Vec<Kept>, Own), String> {
         let (mut kept, mut own, mut held) = (Vec::new(), Own::default(), 0);
         for look in looks {
             let was = FileState::from(look.there);

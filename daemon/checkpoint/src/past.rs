@@ -11,7 +11,7 @@ use proto::record::{
 };
 use proto::{Body, CallId, ErrorName, Failure, Record, Seq};
 
-use crate::calls::checkpoint::{Beside, Own};
+use crate::content::{Beside, Own};
 
 /// What is known of a place.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub enum Was {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     pub tree: String,
-    pub beside: Beside,
+    pub(crate) beside: Beside,
 }
 
 /// All of it.
@@ -198,7 +198,7 @@ impl Past {
                 if let Some(turn) = turn {
                     self.turns.entry(turn).or_default().note(format!(
                         "What the command in the background (`{}`) changed after its call is not known.",
-                        turn::facts::first_line(&child.command)
+                        contract::first_line(&child.command)
                     ));
                 }
             }

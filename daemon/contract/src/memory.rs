@@ -1,0 +1,46 @@
+//! What the tools of one session remember from call to call.
+
+use std::any::Any;
+
+use proto::record::{FileState, KnownFile};
+
+/// A file that the model knows, and what the session itself has left there since, where that is something else.
+pub type KnownState = (KnownFile, Option<FileState>);
+
+/// What a memory keeps while its session is not loaded. Only the implementation that took it reads it.
+pub type MemorySnapshot = Box<dyn Any + Send + Sync>;
+
+/// The memory of one session's tools. The session creates it through its assembly, keeps it while it is loaded, and
+/// passes it to every call. The methods that look at files block.
+pub trait ToolMemory: Any + Send + Sync {
+    /// What outlives this memory when its session is evicted. `None`: nothing.
+    fn snapshot(&self) -> Option<MemorySnapshot> {
+        None
+    }
+
+    /// Takes over what an earlier memory of the same session has kept. Replaces what [`ToolMemory::note_known_files`] said.
+    fn restore(&self, snapshot: MemorySnapshot) {
+        drop(snapshot);
+    }
+
+    /// Notes the files that the model knows according to the log, the oldest first.
+    fn note_known_files(&self, files: &[KnownState]) {
+        let _ = files;
+    }
+
+    /// Whether others have changed known files and [`ToolMemory::describe_external_changes`] has not reported it yet.
+    fn has_external_changes(&self) -> bool {
+        false
+    }
+
+    /// What others have changed in known files, in words for the model. Reports each change once.
+    fn describe_external_changes(&self) -> Option<String> {
+        None
+    }
+
+    /// Takes the current state of the known files as the session's own work: it is not reported.
+    fn accept_changes(&self) {}
+}
+
+/// Remembers nothing.
+impl ToolMemory for () {}
