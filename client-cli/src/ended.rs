@@ -5,13 +5,11 @@
 
 use std::time::Duration;
 
-use client::{CallError, Client};
+use client::{CallError, Client, DecodedEvent};
 use proto::methods::{SessionGet, SessionWait};
 use proto::params::session::{OneParams, Until, WaitOutput, WaitParams};
 use proto::record::SessionExited;
-use proto::{Event, Failure};
-use serde::Serialize;
-use serde_json::value::to_raw_value;
+use proto::{Body, Failure};
 use tokio::time::Instant;
 
 use crate::exit::Error;
@@ -56,19 +54,22 @@ pub async fn wait(
 }
 
 /// Whether an event is the end of a turn or session, and does not say how it ended.
-pub fn is_untold(event: &Event) -> bool {
-    event.seq.is_some()
-        && matches!(event.kind.as_str(), "turn.ended" | "session.exited")
-        && event.body().is_err()
+pub fn is_untold(event: &DecodedEvent) -> bool {
+    matches!(event.body(), Some(Body::Unknown { .. }))
+        && matches!(event.kind(), "turn.ended" | "session.exited")
 }
 
 /// The same event, with what the daemon says of that end when it is asked.
 ///
 /// # Errors
 /// The daemon refuses, or knows a later end only.
-pub async fn told(client: &Client, session: &str, event: &Event) -> Result<Event, Error> {
+pub async fn told(
+    client: &Client,
+    session: &str,
+    event: &DecodedEvent,
+) -> Result<DecodedEvent, Error> {
     let untold = || Error::Failed {
-        what: format!("the daemon does not say how it ended (`{}`)", event.kind),
+        what: format!("the daemon does not say how it ended (`{}`)", event.kind()),
         hint: format!("`reasonix logs {session}` shows what there is"),
     };
     // A session that went on tells how its newest turn ended, which is another one. It is asked before, so that
@@ -78,7 +79,7 @@ pub async fn told(client: &Client, session: &str, event: &Event) -> Result<Event
     }
     let wait = WaitParams {
         session: session.to_owned(),
-        until: match event.kind.as_str() {
+        until: match event.kind() {
             "session.exited" => Until::Exit,
             _ => Until::Turn,
         },
@@ -91,32 +92,23 @@ pub async fn told(client: &Client, session: &str, event: &Event) -> Result<Event
     with(event, &answer).ok_or_else(untold)
 }
 
-async fn went_on(client: &Client, session: &str, event: &Event) -> Result<bool, Error> {
+async fn went_on(client: &Client, session: &str, event: &DecodedEvent) -> Result<bool, Error> {
     let session = session.to_owned();
     let summary = client.call::<SessionGet>(&OneParams { session }).await?;
     Ok(event.turn.is_some_and(|turn| summary.turns > turn))
 }
 
-fn with(event: &Event, answer: &WaitOutput) -> Option<Event> {
-    match event.kind.as_str() {
-        "turn.ended" => filled(event, answer.ended.as_ref()?),
+fn with(event: &DecodedEvent, answer: &WaitOutput) -> Option<DecodedEvent> {
+    event.with_body(match event.kind() {
+        "turn.ended" => Body::TurnEnded(answer.ended.clone()?),
         _ => {
             let exited = answer.exited?;
-            let data = SessionExited {
+            Body::SessionExited(SessionExited {
                 outcome: exited.outcome,
                 reason: exited.reason,
                 exit_code: exited.exit_code,
                 request_id: None,
-            };
-            filled(event, &data)
+            })
         }
-    }
-}
-
-fn filled<T: Serialize>(event: &Event, data: &T) -> Option<Event> {
-    let data = to_raw_value(data).ok()?;
-    Some(Event {
-        data,
-        ..event.clone()
     })
 }

@@ -1,6 +1,7 @@
 //! The command line `reasonix`: a file a verb under `commands`, and what they share.
 
 mod args;
+mod asked;
 mod commands;
 mod ended;
 mod exit;
@@ -9,6 +10,7 @@ mod near;
 mod output;
 mod paint;
 mod person;
+mod pieces;
 mod reach;
 pub mod schema;
 mod signals;

@@ -1,8 +1,8 @@
 //! Pieces of a transcript as lines of a terminal: cleaned, marked by who speaks, coloured where that is wanted.
 
-use client::transcript::{Piece, Tone};
 use proto::record::{Todo, TodoStatus};
 
+use crate::pieces::{Piece, Tone};
 use crate::text::{self, Cleaner};
 
 /// Turns pieces into text. Remembers whether a streamed line is open.

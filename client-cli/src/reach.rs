@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use client::{CallError, Client, ConnectError, Listener, Options, Paths, Start, Told};
+use client::{
+    CallError, Client, ConnectError, DecodedEvent, Listener, Options, Paths, Start, Told,
+};
+use proto::Seq;
 use proto::hello::Role;
 use proto::methods::{SessionGet, SessionList};
 use proto::params::session::{ListParams, OneParams, SessionSummary};
 use proto::state::State;
-use proto::{Event, Seq};
 
 use crate::exit::Error;
 use crate::output;
@@ -50,7 +52,7 @@ pub async fn read(
     client: &Client,
     session: &str,
     from: Seq,
-    mut each: impl FnMut(&Event) -> Result<(), Error>,
+    mut each: impl FnMut(&DecodedEvent) -> Result<(), Error>,
 ) -> Result<(), Error> {
     client.read(session, from, None, |event| each(&event)).await
 }

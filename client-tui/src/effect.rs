@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use client::DecodedEvent;
+use proto::Pid;
 use proto::params::approval::{self, Approval};
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
@@ -17,7 +19,6 @@ use proto::params::session::{
     PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
 };
 use proto::params::{history, hook, process, rules};
-use proto::{Event as Record, Pid};
 
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,11 +202,11 @@ pub enum Answer {
     Exported(Result<(PathBuf, u64), Trouble>),
     Preview {
         session: String,
-        result: Result<Vec<Record>, Trouble>,
+        result: Result<Vec<DecodedEvent>, Trouble>,
     },
     Earlier {
         session: String,
-        result: Result<Vec<Record>, Trouble>,
+        result: Result<Vec<DecodedEvent>, Trouble>,
     },
 }
 

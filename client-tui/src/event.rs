@@ -1,7 +1,8 @@
 //! What can happen to the interface. Everything that changes the model comes as one of these.
 
+use client::DecodedEvent;
 use crossterm::event::KeyEvent;
-use proto::{Event as Record, Failure};
+use proto::Failure;
 
 use crate::effect::Answer;
 
@@ -40,7 +41,7 @@ pub enum Heard {
         session: proto::SessionId,
         pid: proto::Pid,
     },
-    Record(Box<Record>),
+    Record(Box<DecodedEvent>),
     /// The connection was lost and is being made again.
     Lost,
     /// It is there again. A `sync`, or a `snapshot`, follows.

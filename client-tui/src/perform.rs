@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use client::{CallError, Client};
+use client::{CallError, Client, DecodedEvent};
 use proto::methods::{
     ApprovalAnswer, ApprovalList, ConfigCheck, HookList, HookReload, PlanAnswer, PlanList,
     ProcessKill, ProcessList, ProviderList, QuestionAnswer, QuestionList, RulesList, RulesRevoke,
@@ -20,7 +20,7 @@ use proto::params::rules::{ListOutput, ListParams};
 use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
 use proto::params::{approval, config, plan, question};
 use proto::state::{Kind, OnAsk};
-use proto::{Event as Record, RequestId, Seq};
+use proto::{RequestId, Seq};
 
 use crate::effect::{Answer, Call, Trouble};
 use crate::messages::Language;
@@ -249,7 +249,7 @@ async fn read(
     session: &str,
     from: Seq,
     count: u64,
-) -> Result<Vec<Record>, CallError> {
+) -> Result<Vec<DecodedEvent>, CallError> {
     let mut events = Vec::new();
     let taken = client.read(session, from, Some(count), |event| {
         events.push(event);

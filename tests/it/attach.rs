@@ -9,7 +9,7 @@ use proto::{Body, Event, Pid, RequestId, Seq};
 use rustix::process::Signal;
 use std::time::Duration;
 use testkit::Script;
-use tests::follow::{body, durable, from_the_start, kinds, to, to_end_of_turn, to_rest};
+use tests::follow::{body, durable, from_the_start, kinds, to, to_end_of_turn, to_rest, wire};
 use tests::log::Log;
 use tests::{Gate, House, Proxy, soon, until};
 
@@ -229,6 +229,7 @@ async fn a_follower_gets_every_event_once_however_often_its_connection_breaks() 
             match follow.next().await.expect("follow through breaks") {
                 Followed::Reconnected => breaks += 1,
                 Followed::Event(event) => {
+                    let event = wire(&event);
                     let last = event.data.get().contains(r#""state":"idle""#);
                     events.push(event);
                     if last {

@@ -10,7 +10,7 @@ use proto::methods::SessionCreate;
 use proto::{Event, Seq, SessionId};
 use serde_json::{Value, json};
 use testkit::Script;
-use tests::follow::durable;
+use tests::follow::{durable, wire};
 use tests::{House, Proxy, soon, until};
 
 /// Records of the session at least.
@@ -42,6 +42,7 @@ async fn follow(client: Client, session: SessionId, newest: Arc<AtomicU64>) -> (
             Followed::Reconnected => breaks += 1,
             Followed::Event(event) if event.seq.is_none() => {}
             Followed::Event(event) => {
+                let event = wire(&event);
                 newest.fetch_max(event.seq.map_or(0, |seq| seq.0), Ordering::SeqCst);
                 let rests =
                     event.kind == "session.state" && event.data.get().contains(r#""state":"idle""#);

@@ -1,9 +1,19 @@
 //! Following a session in a test: events to the one that is waited for.
 
-use client::{Client, Follow, Followed, From};
+use client::{Client, DecodedEvent, Follow, Followed, From};
 use proto::{Body, Event, Seq};
 
 use crate::wait::soon;
+
+/// An event as it came over the connection.
+///
+/// # Panics
+/// It is no JSON.
+#[must_use]
+pub fn wire(event: &DecodedEvent) -> Event {
+    let text = serde_json::to_string(event).expect("an event as JSON");
+    serde_json::from_str(&text).expect("an event")
+}
 
 /// Follows a session from its first record.
 ///
@@ -27,6 +37,7 @@ pub async fn to(follow: &mut Follow, what: &str, fits: impl Fn(&Event) -> bool) 
     loop {
         match soon(what, follow.next()).await {
             Ok(Followed::Event(event)) => {
+                let event = wire(&event);
                 let last = fits(&event);
                 events.push(event);
                 if last {

@@ -3,31 +3,29 @@
 mod away;
 mod back;
 mod input;
-mod plan;
 mod question;
 mod say;
 
 use std::time::Duration;
 
 use clap::ValueEnum;
-use client::transcript::{Piece, Tone, Transcript, approval_pieces, origin_words};
-use client::{CallError, Client, Follow, Followed, From, Heard, Start};
+use client::transcript::words;
+use client::{CallError, Client, Content, DecodedEvent, Follow, Followed, From, Heard, Start};
 use client_tui::Open;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
 use proto::methods::SessionGet;
-use proto::params::approval::Approval;
-use proto::params::plan::Plan;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
-use proto::{Body, Event, RequestId, Seq, SessionId};
+use proto::{Body, RequestId, Seq, SessionId};
 use tokio::time::Instant;
 
+use crate::asked::{Asked, Id};
 use crate::commands::setup;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
 use crate::paint::Painter;
-use crate::reply::Replies;
+use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
 use crate::{ended, output, reach, text};
@@ -130,9 +128,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         session: follow.attached().session.to_string(),
         client,
         role,
-        pending: Vec::new(),
-        plans: Vec::new(),
-        questions: Vec::new(),
+        open: Vec::new(),
         queue: Queue::default(),
         away: Vec::new(),
         unsure: false,
@@ -210,12 +206,8 @@ struct Attached {
     /// Its id for ever.
     session: String,
     role: Role,
-    /// Open questions, oldest first.
-    pending: Vec<Approval>,
-    /// Open plans of the model, oldest first.
-    plans: Vec<Plan>,
-    /// Open questions of the model, oldest first, with what was answered here of them.
-    questions: Vec<Replies>,
+    /// What a person is asked, oldest first.
+    open: Vec<Asked>,
     /// Prompts that wait.
     queue: Queue,
     /// What happened while nobody was there, until it is told.
@@ -265,8 +257,8 @@ impl Attached {
             };
             match next {
                 Next::Heard(Ok(Heard::Followed(Followed::Event(event)))) => {
-                    self.take(&event, lines.as_mut()).await?;
-                    begun |= event.kind == "sync";
+                    begun |= event.kind() == "sync";
+                    self.take(*event, lines.as_mut()).await?;
                 }
                 Next::Heard(Ok(Heard::Lost)) => {
                     self.note("connection lost, reconnecting…")?;
@@ -322,70 +314,43 @@ impl Attached {
     }
 
     /// Shows an event, and keeps the list of questions.
-    async fn take(&mut self, event: &Event, lines: Option<&mut Lines>) -> Result<(), Error> {
-        if event.seq.is_none() {
-            match Live::decode(&event.kind, event.data.get()) {
-                Some(Ok(Live::Snapshot(snapshot))) => {
-                    self.print(event)?;
-                    self.snapshot(&snapshot).await?;
-                }
-                Some(Ok(Live::Sync(sync))) => {
-                    self.print(event)?;
-                    // Below what was there before, where the person looks first.
-                    for line in std::mem::take(&mut self.away) {
-                        self.note(&line)?;
-                    }
-                    self.sync(&sync, lines)?;
-                }
-                _ => self.print(event)?,
-            }
-            return Ok(());
-        }
+    async fn take(&mut self, event: DecodedEvent, lines: Option<&mut Lines>) -> Result<(), Error> {
         // The title tells this already.
-        if !(self.titled && event.kind == "session.created") {
-            self.show(event).await?;
+        if event.seq.is_none() {
+            self.print(&event)?;
+        } else if !(self.titled && event.kind() == "session.created") {
+            self.show(&event).await?;
         }
-        let body = event.body();
-        if let (Some(seq), Ok(body)) = (event.seq, &body) {
-            self.queue.fold(seq, body);
+        let body = match event.content {
+            Content::Durable(body) => body,
+            Content::Live(Live::Snapshot(snapshot)) => return self.snapshot(&snapshot).await,
+            Content::Live(Live::Sync(sync)) => {
+                // Below what was there before, where the person looks first.
+                for line in std::mem::take(&mut self.away) {
+                    self.note(&line)?;
+                }
+                return self.sync(&sync, lines);
+            }
+            Content::Live(_) | Content::UnknownLive => return Ok(()),
+        };
+        if let Some(seq) = event.seq {
+            self.queue.fold(seq, &body);
         }
-        match body {
-            Ok(Body::ApprovalRequested(approval)) => {
-                self.pending.push(approval);
-                self.how_to_decide()?;
-                drawn(lines);
-            }
-            Ok(Body::ApprovalResolved(resolved)) => {
-                self.pending
-                    .retain(|open| open.approval_id != resolved.approval_id);
-            }
-            Ok(Body::PlanProposed(plan)) => {
-                self.plans.push(plan);
-                self.how_to_approve()?;
-                drawn(lines);
-            }
-            Ok(Body::PlanResolved(resolved)) => {
-                self.plans.retain(|open| open.plan_id != resolved.plan_id);
-            }
-            Ok(Body::QuestionAsked(question)) => {
-                self.questions.push(Replies::new(question));
-                self.how_to_answer()?;
-                drawn(lines);
-            }
-            Ok(Body::QuestionAnswered(answered)) => {
-                self.questions
-                    .retain(|open| open.question.question_id != answered.question_id);
-            }
-            Ok(Body::SessionState(state)) if state.waiting_for == Some(WaitingFor::Credentials) => {
-                self.offer().await?;
-            }
-            _ => {}
+        if let Some(asked) = Asked::by_record(&body) {
+            self.how_to(&asked)?;
+            self.open.push(asked);
+            drawn(lines);
+        } else if let Some(id) = Id::closed_by(&body) {
+            self.open.retain(|open| open.id() != id);
+        } else if matches!(&body, Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials))
+        {
+            self.offer().await?;
         }
         Ok(())
     }
 
     /// Prints a durable event. An end that does not say how is asked for.
-    async fn show(&mut self, event: &Event) -> Result<(), Error> {
+    async fn show(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         if !ended::is_untold(event) {
             return self.print(event);
         }
@@ -401,7 +366,8 @@ impl Attached {
     /// The state at the moment of attaching.
     async fn snapshot(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         let session = &snapshot.session;
-        let origin = session.origin.as_ref().map(origin_words);
+        let origin = session.origin.as_ref();
+        let origin = origin.map(|origin| words::origin(LANGUAGE, origin));
         let origin = origin.map_or_else(String::new, |words| format!(" · {words}"));
         let title = format!(
             "session {} · {} · {}{origin}",
@@ -431,24 +397,18 @@ impl Attached {
 
     /// The open questions as they are now; those that the replay did not show are shown.
     fn sync(&mut self, sync: &Sync, lines: Option<&mut Lines>) -> Result<(), Error> {
-        let pending = &sync.pending;
-        let known = std::mem::take(&mut self.pending);
+        let mut known = std::mem::take(&mut self.open);
         let mut new = false;
-        for approval in pending {
-            if known
-                .iter()
-                .all(|open| open.approval_id != approval.approval_id)
-            {
-                new = true;
-                for piece in approval_pieces(approval) {
-                    output::part(&self.painter.paint(&piece))?;
+        for asked in Asked::by_sync(sync) {
+            match known.iter().position(|known| known.id() == asked.id()) {
+                Some(index) => self.open.push(known.remove(index)),
+                None => {
+                    new = true;
+                    self.draw(&asked)?;
+                    self.open.push(asked);
                 }
-                self.how_to_decide()?;
             }
         }
-        pending.clone_into(&mut self.pending);
-        new |= self.open(&sync.questions)?;
-        new |= self.open_plans(&sync.plans)?;
         if new {
             drawn(lines);
         }
@@ -463,7 +423,7 @@ impl Attached {
         Ok(())
     }
 
-    fn print(&mut self, event: &Event) -> Result<(), Error> {
+    fn print(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         for piece in self.transcript.fold(event) {
             output::part(&self.painter.paint(&piece))?;
         }

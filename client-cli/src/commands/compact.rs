@@ -1,6 +1,6 @@
 //! `reasonix compact`: old messages folded into a digest, and back.
 
-use client::transcript::compacted_words;
+use client::transcript::words;
 use client::{CallError, Client};
 use proto::RequestId;
 use proto::methods::{SessionCompact, SessionInterrupt};
@@ -8,6 +8,7 @@ use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::session::OneParams;
 
 use crate::exit::{self, Error};
+use crate::pieces::LANGUAGE;
 use crate::signals::Signals;
 use crate::{output, reach};
 
@@ -79,7 +80,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if args.json {
         output::json(&done)?;
     } else {
-        let words = compacted_words(params.preview, params.undo, &done);
+        let words = words::compacted(LANGUAGE, params.preview, params.undo, &done);
         output::progress(&format!("· {words}"));
     }
     Ok(u8::from(done.why.is_some()))

@@ -6,17 +6,17 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use client::transcript::{Piece, Tone, Transcript};
-use client::{Client, Followed, From, Options};
+use client::{Client, DecodedEvent, Followed, From, Options};
 use proto::methods::SessionCreate;
 use proto::outcome::TurnEnded;
 use proto::params::daemon::ShutdownMode;
 use proto::params::session::CreateParams;
 use proto::state::{Kind, OnAsk};
-use proto::{Body, Event, Pid, RequestId, Seq, SessionId};
+use proto::{Body, Pid, RequestId, Seq, SessionId};
 
 use crate::exit::Error;
 use crate::paint::Painter;
+use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
@@ -198,10 +198,10 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
         };
         screen.show(&event)?;
         match event.body() {
-            Ok(Body::TurnEnded(ended)) if event.seq.is_some() => {
-                return well(&ended).map(|()| created.pid);
+            Some(Body::TurnEnded(ended)) => {
+                return well(ended).map(|()| created.pid);
             }
-            Ok(Body::SessionExited(exited)) if event.seq.is_some() => {
+            Some(Body::SessionExited(exited)) => {
                 return Err(Error::Failed {
                     what: format!("the session ended with exit code {}", exited.exit_code),
                     hint: "`reasonix doctor` checks what it needs".to_owned(),
@@ -216,7 +216,7 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
     if ended.exit_code() == 0 {
         return Ok(());
     }
-    let words = client::transcript::outcome_words(ended.outcome, ended.reason);
+    let words = client::transcript::words::outcome(LANGUAGE, ended.outcome, ended.reason);
     let why = ended
         .error
         .as_ref()
@@ -242,7 +242,7 @@ impl Screen {
         }
     }
 
-    fn show(&mut self, event: &Event) -> Result<(), Error> {
+    fn show(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         for piece in self.transcript.fold(event) {
             // Who joined is no news here: it is us.
             if !matches!(

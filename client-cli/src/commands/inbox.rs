@@ -6,20 +6,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Subcommand;
-use client::transcript::{Piece, approval_pieces, plan_pieces, question_pieces};
 use client::{CallError, Client, ConnectError};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, ApprovalList, PlanAnswer, QuestionAnswer};
+use proto::methods::{ApprovalAnswer, ApprovalList, QuestionAnswer};
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams, Scope};
-use proto::params::plan::{self, Plan};
+use proto::params::plan::Plan;
 use proto::params::question;
 use proto::{ApprovalId, QuestionId, RequestId};
 use tokio::time::Instant;
 
 use super::Listing;
 use super::run::seconds;
+use crate::asked::Asked;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
+use crate::pieces::{Piece, approval_pieces, question_pieces};
 use crate::{output, reach, reply, text};
 
 use waits::Waits;
@@ -396,33 +397,19 @@ async fn answer_plan(
     decision: Decision,
     note: Option<String>,
 ) -> Result<(), Error> {
-    let decision = match decision {
-        Decision::AllowOnce => plan::Decision::Approve,
-        Decision::Deny => plan::Decision::Reject,
-        Decision::AllowSession | Decision::AllowAlways => {
-            return Err(Error::usage(
-                format!(
-                    "{} is a plan: it is approved once, for its turn",
-                    open.plan_id
-                ),
-                "leave out `--session` and `--always`",
-            ));
-        }
+    let (id, asked) = (open.plan_id.0.clone(), Asked::Plan(open));
+    let Some(answer) = asked.decided(decision, note) else {
+        return Err(Error::usage(
+            format!("{id} is a plan: it is approved once, for its turn"),
+            "leave out `--session` and `--always`",
+        ));
     };
-    show(plan_pieces(&open));
-    let params = plan::AnswerParams {
-        plan_id: open.plan_id,
-        shown_hash: open.shown_hash,
-        decision,
-        note,
-        request_id: Some(RequestId::new()),
+    show(asked.pieces());
+    let words = match decision {
+        Decision::Deny => "rejected",
+        _ => "approved, for its turn",
     };
-    let sent = client.call::<PlanAnswer>(&params).await;
-    let words = match params.decision {
-        plan::Decision::Approve => "approved, for its turn",
-        plan::Decision::Reject => "rejected",
-    };
-    told(sent.map(|_| ()), &params.plan_id.0, words)
+    told(answer.send(client).await, &id, words)
 }
 
 /// Answers with the hash of what is shown here: the person who types the id sees the whole question once more.

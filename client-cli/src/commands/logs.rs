@@ -1,13 +1,13 @@
 //! `reasonix logs`: what happened in a session, from its log.
 
-use client::transcript::Transcript;
-use client::{Client, Followed, From};
+use client::{Client, DecodedEvent, Followed, From};
 use proto::methods::{SessionGet, SessionRead};
 use proto::params::session::{OneParams, ReadParams};
-use proto::{Event, Seq, Stamp};
+use proto::{Seq, Stamp};
 
 use crate::exit::Error;
 use crate::paint::Painter;
+use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
 use crate::{exit, output, reach, when};
 
@@ -142,7 +142,7 @@ impl Printer {
         }
     }
 
-    fn print(&mut self, event: &Event) -> Result<(), Error> {
+    fn print(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         if self.json {
             return output::json(event);
         }

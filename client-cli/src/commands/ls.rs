@@ -1,7 +1,7 @@
 //! `reasonix ls`: stored sessions.
 
 use clap::ValueEnum;
-use client::transcript::outcome_words;
+use client::transcript::words;
 use proto::Stamp;
 use proto::methods::SessionList;
 use proto::params::session::{ListParams, SessionSummary};
@@ -10,6 +10,7 @@ use proto::state::{Mode, State};
 use super::Listing;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::LANGUAGE;
 use crate::reach;
 
 /// List stored sessions, newest first. `-v` shows more columns.
@@ -185,7 +186,7 @@ pub fn held(session: &SessionSummary) -> &'static str {
 fn idle(session: &SessionSummary) -> String {
     match session.cut_off {
         None => "idle".to_owned(),
-        Some(outcome) => format!("idle: {}", outcome_words(outcome, None)),
+        Some(outcome) => format!("idle: {}", words::outcome(LANGUAGE, outcome, None)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `reasonix strace`: what a session does, one line a happening.
 
 use client::trace::{Line, Trace};
-use client::{Followed, From};
-use proto::{Event, Seq};
+use client::{DecodedEvent, Followed, From};
+use proto::Seq;
 
 use crate::exit::{self, Error};
 use crate::signals::{Arrived, Signals};
@@ -53,7 +53,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         tokio::select! {
             followed = follow.next() => if let Followed::Event(event) = followed? {
                 printer.print(&event)?;
-                if event.kind == "session.exited" && event.seq >= Some(newest) {
+                if event.kind() == "session.exited" && event.seq >= Some(newest) {
                     return Ok(0);
                 }
             },
@@ -76,7 +76,7 @@ struct Printer {
 
 impl Printer {
     /// All events are folded, so that numbers and names are right; only the turn that was asked for is printed.
-    fn print(&mut self, event: &Event) -> Result<(), Error> {
+    fn print(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         let lines = self.trace.fold(event);
         let wanted = |line: &Line| self.turn.is_none_or(|turn| line.turn == Some(turn));
         for line in lines.iter().filter(|line| wanted(line)) {

@@ -149,7 +149,7 @@ fn passes(error: &CallError) -> bool {
 
 async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
     Ok(match following.heard().await? {
-        client::Heard::Followed(Followed::Event(event)) => Heard::Record(Box::new(event)),
+        client::Heard::Followed(Followed::Event(event)) => Heard::Record(event),
         client::Heard::Followed(Followed::Reconnected) => Heard::Reconnected,
         client::Heard::Lost => Heard::Lost,
         client::Heard::Unwritable(failure) => Heard::Unwritable(failure),

@@ -1,7 +1,5 @@
-//! The words that a person reads, in every language that there is: a catalog for each part of the screen.
-//!
-//! A message is a row with all its languages side by side, so that none can be forgotten. `{0}`, `{1}` stand for values
-//! ([`fill`]). Words of the daemon (causes, notices, errors) come as it says them.
+//! The words that a person reads in this interface: a catalog for each part of the screen. The words of the transcript,
+//! languages, and what makes a catalog are shared with other clients ([`client::messages`]).
 
 pub mod app;
 pub mod composer;
@@ -12,103 +10,9 @@ pub mod lists;
 pub mod pager;
 pub mod status;
 pub mod text;
-pub mod transcript;
 
-/// A language of the interface.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Language {
-    #[default]
-    English,
-    /// 简体中文.
-    Chinese,
-}
-
-impl Language {
-    /// By the word of the setting or of `REASONIX_LANG`: `en`, `zh`, or a locale.
-    #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
-        let word = word.to_ascii_lowercase();
-        match word.split(['_', '-', '.']).next() {
-            Some("en" | "c" | "posix") => Some(Self::English),
-            Some("zh") => Some(Self::Chinese),
-            _ => None,
-        }
-    }
-
-    /// The words of a message.
-    #[must_use]
-    pub fn say<M: Message>(self, message: M) -> &'static str {
-        match self {
-            Self::English => message.english(),
-            Self::Chinese => message.chinese(),
-        }
-    }
-
-    /// The words of a message with values in their places.
-    #[must_use]
-    pub fn fill<M: Message>(self, message: M, values: &[&str]) -> String {
-        fill(self.say(message), values)
-    }
-}
-
-/// A row of a catalog.
-pub trait Message: Copy {
-    fn english(self) -> &'static str;
-    fn chinese(self) -> &'static str;
-}
-
-/// Puts values where `{0}`, `{1}`, … stand. What a value holds is not looked into again.
-#[must_use]
-pub fn fill(words: &str, values: &[&str]) -> String {
-    let mut out = String::with_capacity(words.len() + 16);
-    let mut rest = words;
-    while let Some(at) = rest.find('{') {
-        out.push_str(&rest[..at]);
-        let close = rest[at..].find('}').map(|end| at + end);
-        let value = close.and_then(|close| {
-            let index: usize = rest[at + 1..close].parse().ok()?;
-            Some((values.get(index)?, close))
-        });
-        match value {
-            Some((value, close)) => {
-                out.push_str(value);
-                rest = &rest[close + 1..];
-            }
-            None => {
-                out.push('{');
-                rest = &rest[at + 1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Makes a catalog: an enum, a row for each message.
-macro_rules! catalog {
-    ($($(#[$doc:meta])* $name:ident = $english:literal, $chinese:literal;)*) => {
-        /// The messages of this part of the screen.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Msg { $($(#[$doc])* $name,)* }
-
-        impl Msg {
-            /// Every message, for tests.
-            #[cfg(test)]
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-        }
-
-        impl $crate::messages::Message for Msg {
-            fn english(self) -> &'static str {
-                match self { $(Self::$name => $english,)* }
-            }
-
-            fn chinese(self) -> &'static str {
-                match self { $(Self::$name => $chinese,)* }
-            }
-        }
-    };
-}
-pub(crate) use catalog;
+pub(crate) use client::catalog;
+pub use client::messages::{Language, transcript};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,6 @@
-use super::{
-    Language, Message, app, composer, dialog, edge, fill, keys, lists, pager, status, text,
-    transcript,
-};
+use client::messages::Message;
+
+use super::{app, composer, dialog, edge, keys, lists, pager, status, text};
 
 /// The places of values, in order of their numbers.
 fn places(words: &str) -> Vec<String> {
@@ -33,20 +32,4 @@ fn every_message_has_both_languages_with_the_same_values() {
     complete(pager::Msg::ALL);
     complete(status::Msg::ALL);
     complete(text::Msg::ALL);
-    complete(transcript::Msg::ALL);
-}
-
-#[test]
-fn values_stand_where_their_numbers_are() {
-    assert_eq!(fill("{1} of {0}", &["ten", "one"]), "one of ten");
-    assert_eq!(fill("{0}", &["{1}"]), "{1}");
-    assert_eq!(fill("a {b} {9}", &["x"]), "a {b} {9}");
-}
-
-#[test]
-fn a_language_is_found_by_a_locale() {
-    assert_eq!(Language::named("zh_CN.UTF-8"), Some(Language::Chinese));
-    assert_eq!(Language::named("zh-Hans"), Some(Language::Chinese));
-    assert_eq!(Language::named("en"), Some(Language::English));
-    assert_eq!(Language::named("fr_FR"), None);
 }

@@ -9,7 +9,7 @@ use proto::params::approval::{Approval, Scope};
 use proto::params::plan::Plan;
 use proto::params::question::Question;
 use proto::record::{ApprovalResolved, PlanResolved, QuestionAnswered};
-use proto::{ApprovalId, PlanId, QuestionId};
+use proto::{ApprovalId, Body, PlanId, QuestionId, Stamp};
 use ratatui::text::Line;
 
 use super::Dialog;
@@ -33,14 +33,14 @@ pub struct ApprovalDialog {
     pub scope: usize,
     pub part: Part,
     /// What would happen, in rows: drawing and scrolling both need them.
-    pub body: Body,
+    pub body: Rows,
 }
 
 /// Rows as they were made last, and how: those of a long diff take longer than a key may.
 #[derive(Debug, Default)]
-pub struct Body(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
+pub struct Rows(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
 
-impl Body {
+impl Rows {
     /// The rows, made where they are not there as they would be made now.
     pub fn rows(
         &self,
@@ -81,7 +81,7 @@ impl ApprovalDialog {
             scroll: 0,
             scope: 0,
             part: Part::Answer,
-            body: Body::default(),
+            body: Rows::default(),
         }
     }
 
@@ -164,6 +164,57 @@ impl Asked {
     #[must_use]
     pub fn question(question: &Question) -> Self {
         Self::Question(question.question_id.clone())
+    }
+}
+
+/// What a session asks a person, oldest first.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// About calls.
+    pub approvals: Vec<Approval>,
+    /// Of the model.
+    pub questions: Vec<Question>,
+    pub plans: Vec<Plan>,
+}
+
+impl Open {
+    /// Takes a record; what it answers.
+    pub fn fold(&mut self, body: &Body) -> Option<Answered> {
+        match body {
+            Body::ApprovalRequested(approval) => self.approvals.push(approval.clone()),
+            Body::QuestionAsked(question) => self.questions.push(question.clone()),
+            Body::PlanProposed(plan) => self.plans.push(plan.clone()),
+            Body::ApprovalResolved(resolved) => {
+                let id = &resolved.approval_id;
+                self.approvals.retain(|open| open.approval_id != *id);
+                return Some(Answered::Approval(resolved.clone()));
+            }
+            Body::QuestionAnswered(answered) => {
+                let id = &answered.question_id;
+                self.questions.retain(|open| open.question_id != *id);
+                return Some(Answered::Question(answered.clone()));
+            }
+            Body::PlanResolved(resolved) => {
+                self.plans.retain(|open| open.plan_id != resolved.plan_id);
+                return Some(Answered::Plan(resolved.clone()));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// All of it, oldest first.
+    #[must_use]
+    pub fn all(&self) -> Vec<(Stamp, Asked)> {
+        let approvals = self.approvals.iter();
+        let approvals = approvals.map(|open| (open.asked_at, Asked::approval(open)));
+        let questions = self.questions.iter();
+        let questions = questions.map(|open| (open.asked_at, Asked::question(open)));
+        let plans = self.plans.iter();
+        let plans = plans.map(|open| (open.asked_at, Asked::plan(open)));
+        let mut all: Vec<_> = approvals.chain(questions).chain(plans).collect();
+        all.sort_by_key(|(at, _)| *at);
+        all
     }
 }
 

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use client::transcript::Tone;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::{Mode, Posture};
@@ -184,15 +185,6 @@ pub struct Toast {
     pub about: Option<approval::Asked>,
 }
 
-/// How much a line of ours matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tone {
-    Info,
-    Good,
-    Warning,
-    Error,
-}
-
 /// What lies over the composer, or over all. The composer's draft stays.
 #[derive(Debug)]
 pub enum Dialog {
@@ -267,9 +259,10 @@ impl Model {
 
     /// A failure above the composer, with what to do about it.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
+        let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
-            true => trouble.what.clone(),
-            false => format!("{} · {}", trouble.what, trouble.hint),
+            true => what.into_owned(),
+            false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
         let words = self.calls(&words);
         self.toast(Tone::Error, words);

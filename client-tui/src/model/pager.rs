@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use proto::{Event, Seq};
+use client::DecodedEvent;
+use proto::{Body, Seq};
 
 use crate::model::line::Input;
-use crate::model::transcript::{Entry, Transcript, What};
+use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::sheet::Sheet;
 
 /// A part of what is read: generation and id of an entry of the transcript, or 0 and a place.
@@ -87,7 +88,7 @@ pub struct Earlier {
     pub entries: VecDeque<Entry>,
     /// The oldest records up to the beginning of a turn: what comes before them belongs to the same turn, so they are
     /// taken again together with it.
-    pub head: Vec<Event>,
+    pub head: Vec<DecodedEvent>,
     /// Entries that were made of them.
     pub of_head: usize,
     /// Calls of the transcript that began before it, as they are now that their beginning is known; by entry.
@@ -105,7 +106,7 @@ impl Earlier {
     pub const GENERATION: u64 = u64::MAX;
 
     /// Takes what was just before it. A turn that is cut by the two is one again.
-    pub fn take(&mut self, mut records: Vec<Event>, transcript: &Transcript) {
+    pub fn take(&mut self, mut records: Vec<DecodedEvent>, transcript: &Transcript) {
         let Some(first) = records.iter().find_map(|event| event.seq) else {
             return;
         };
@@ -113,7 +114,7 @@ impl Earlier {
         let mut rest = std::mem::take(&mut self.head);
         self.entries.drain(..self.of_head.min(self.entries.len()));
         // The record of its beginning ends all that was before.
-        let begins = |event: &Event| event.kind == "turn.started";
+        let begins = |event: &DecodedEvent| matches!(event.body(), Some(Body::TurnStarted(_)));
         let turn = rest.iter().position(begins).map_or(rest.len(), |at| at + 1);
         let behind = rest.split_off(turn);
         records.append(&mut rest);
@@ -123,7 +124,7 @@ impl Earlier {
     }
 
     /// Puts entries of records before all others; how many.
-    fn put(&mut self, records: &[Event], transcript: &Transcript) -> usize {
+    fn put(&mut self, records: &[DecodedEvent], transcript: &Transcript) -> usize {
         let mut folded = Transcript::default();
         for event in records {
             folded.fold(event);
@@ -146,17 +147,17 @@ impl Earlier {
 
     /// Whether it is a call that the transcript has too, as it ended there: then it is shown there alone.
     fn lends(&mut self, entry: &Entry, transcript: &Transcript) -> bool {
-        let What::Tool(began) = &entry.what else {
+        let EntryKind::Tool(began) = &entry.kind else {
             return false;
         };
-        if began.done.is_some() {
+        if began.outcome.is_some() {
             return false;
         }
         let same = transcript
             .entries
             .iter()
-            .find_map(|entry| match &entry.what {
-                What::Tool(tool) if tool.call == began.call => Some((entry, tool)),
+            .find_map(|entry| match &entry.kind {
+                EntryKind::Tool(tool) if tool.call == began.call => Some((entry, tool)),
                 _ => None,
             });
         let Some((shown, tool)) = same else {
@@ -169,7 +170,7 @@ impl Earlier {
             id: shown.id,
             seq: shown.seq,
             turn: shown.turn,
-            what: What::Tool(tool),
+            kind: EntryKind::Tool(tool),
         };
         if shown.settled() {
             self.lent.insert(shown.id, lent);

@@ -2,19 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use client::DecodedEvent;
 use client::queue::Queue;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
-use proto::params::approval::Approval;
 use proto::params::plan::Decision as OnPlan;
-use proto::params::plan::Plan;
-use proto::params::question::Question;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Purpose, Todo};
 use proto::state::{Kind, Mode, Posture, State, WaitingFor};
-use proto::{Body, CallId, Event, Pid, Seq, SessionId, Stamp};
+use proto::{Body, CallId, Pid, Seq, SessionId, Stamp};
 
-use super::approval::{Answered, Asked, Asking};
+use super::approval::{Asked, Asking, Open};
 
 /// So long before its end it is told how long the vendor's cache keeps the conversation: two minutes.
 pub const CACHE_LAST_MS: u64 = 120_000;
@@ -55,12 +53,8 @@ pub struct Session {
     pub todos: Vec<Todo>,
     /// Commands in the background.
     pub children: Vec<ChildSpawned>,
-    /// Open questions about calls, oldest first.
-    pub approvals: Vec<Approval>,
-    /// Open questions of the model, oldest first.
-    pub questions: Vec<Question>,
-    /// Open plans of the model, oldest first.
-    pub plans: Vec<Plan>,
+    /// What it asks a person.
+    pub open: Open,
     /// What became here of those questions.
     pub asking: Asking,
     /// Other clients that are attached.
@@ -107,9 +101,7 @@ impl Session {
             queue: Queue::default(),
             todos: Vec::new(),
             children: Vec::new(),
-            approvals: Vec::new(),
-            questions: Vec::new(),
-            plans: Vec::new(),
+            open: Open::default(),
             asking: Asking::default(),
             others: 0,
             seq: Seq::default(),
@@ -130,18 +122,8 @@ impl Session {
     /// Every open question that was not answered from here, oldest first.
     #[must_use]
     pub fn asks(&self) -> Vec<(Stamp, Asked)> {
-        let approvals = self.approvals.iter();
-        let approvals = approvals.map(|open| (open.asked_at, Asked::approval(open)));
-        let questions = self.questions.iter();
-        let questions = questions.map(|open| (open.asked_at, Asked::question(open)));
-        let plans = self.plans.iter();
-        let plans = plans.map(|open| (open.asked_at, Asked::plan(open)));
-        let mut all: Vec<_> = approvals
-            .chain(questions)
-            .chain(plans)
-            .filter(|(_, asked)| !self.asking.sent.contains(asked))
-            .collect();
-        all.sort_by_key(|(at, _)| *at);
+        let mut all = self.open.all();
+        all.retain(|(_, asked)| !self.asking.sent.contains(asked));
         all
     }
 
@@ -206,14 +188,14 @@ impl Session {
     }
 
     /// Takes what an event says of the session.
-    pub fn fold(&mut self, event: &Event, now: Instant) {
-        let Some(seq) = event.seq else {
-            if let Some(Ok(live)) = Live::decode(&event.kind, event.data.get()) {
-                self.live(live, event.at);
-            }
+    pub fn fold(&mut self, event: &DecodedEvent, now: Instant) {
+        if let Some(live) = event.live() {
+            self.live(live.clone(), event.at);
+        }
+        let (Some(seq), Some(body)) = (event.seq, event.body()) else {
             return;
         };
-        let Ok(body) = event.body() else { return };
+        let body = body.clone();
         self.queue.fold(seq, &body);
         // What a replay tells of before the snapshot, the snapshot has, but for what runs.
         if seq > self.seq {
@@ -228,9 +210,11 @@ impl Session {
         match live {
             Live::Snapshot(snapshot) => self.snapshot(&snapshot, at),
             Live::Sync(sync) => {
-                self.approvals = sync.pending;
-                self.questions = sync.questions;
-                self.plans = sync.plans;
+                self.open = Open {
+                    approvals: sync.pending,
+                    questions: sync.questions,
+                    plans: sync.plans,
+                };
                 // Who came and went while we were not there was told to nobody.
                 self.others = sync.attached.saturating_sub(1);
             }
@@ -253,6 +237,9 @@ impl Session {
     }
 
     fn record(&mut self, body: Body, at: Stamp, now: Instant) {
+        if let Some(answered) = self.open.fold(&body) {
+            self.asking.answered = Some(answered);
+        }
         match body {
             Body::SessionCreated(created) => {
                 self.model = format!("{}/{}", created.provider, created.model);
@@ -283,26 +270,8 @@ impl Session {
                 self.turns = self.turns.saturating_add(1);
                 self.began = Some(at);
             }
-            Body::ApprovalRequested(approval) => self.approvals.push(approval),
-            Body::ApprovalResolved(resolved) => {
-                let open = |approval: &Approval| approval.approval_id != resolved.approval_id;
-                self.approvals.retain(open);
-                self.asking.answered = Some(Answered::Approval(resolved));
-            }
-            Body::QuestionAsked(question) => self.questions.push(question),
-            Body::QuestionAnswered(answered) => {
-                let open = |question: &Question| question.question_id != answered.question_id;
-                self.questions.retain(open);
-                self.asking.answered = Some(Answered::Question(answered));
-            }
-            Body::PlanProposed(plan) => self.plans.push(plan),
-            Body::PlanResolved(resolved) => {
-                if resolved.decision == Some(OnPlan::Approve) {
-                    self.mode = Mode::Normal;
-                }
-                let open = |plan: &Plan| plan.plan_id != resolved.plan_id;
-                self.plans.retain(open);
-                self.asking.answered = Some(Answered::Plan(resolved));
+            Body::PlanResolved(resolved) if resolved.decision == Some(OnPlan::Approve) => {
+                self.mode = Mode::Normal;
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {

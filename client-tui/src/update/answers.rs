@@ -1,7 +1,7 @@
 //! What became of effects.
 
 use client::amounts;
-use client::transcript::compacted_words;
+use client::transcript::words;
 use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
 use proto::params::compact::{CompactOutput, CompactParams};
@@ -353,7 +353,7 @@ fn confirm(model: &mut Model, params: &SetParams, trouble: &Trouble) {
 fn compacted(model: &mut Model, params: &CompactParams, result: Result<CompactOutput, Trouble>) {
     match result {
         Ok(done) if params.preview || done.why.is_some() => {
-            let words = compacted_words(params.preview, params.undo, &done);
+            let words = words::compacted(model.look.language, params.preview, params.undo, &done);
             model.transcript.say(Tone::Info, words);
         }
         Ok(_) => {}

@@ -10,7 +10,7 @@ use proto::{ErrorName, Pid, RequestId};
 use crate::effect::{Answer, Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::approval::{Answered, ApprovalDialog, Asked, Asking, Body, Part};
+use crate::model::approval::{Answered, ApprovalDialog, Asked, Asking, Part, Rows};
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
 use crate::model::session::Session;
@@ -260,7 +260,7 @@ pub(super) fn leave(model: &mut Model) {
     for (_, dialog) in &mut kept {
         if let Dialog::Approval(dialog) = dialog {
             // Rows of a long diff are made again.
-            dialog.body = Body::default();
+            dialog.body = Rows::default();
         }
     }
     if model.asking.len() >= ASKING_MAX {
@@ -359,17 +359,17 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
         .map(|kept| again(kept, model.now))
         .or_else(|| match &asked {
             Asked::Approval { .. } => {
-                let mut open = session.approvals.iter();
+                let mut open = session.open.approvals.iter();
                 open.find(|open| Asked::approval(open) == asked)
                     .map(|open| Dialog::Approval(ApprovalDialog::new(open.clone(), model.now)))
             }
             Asked::Plan { .. } => {
-                let mut open = session.plans.iter();
+                let mut open = session.open.plans.iter();
                 open.find(|open| Asked::plan(open) == asked)
                     .map(|open| Dialog::Approval(ApprovalDialog::of_plan(open.clone(), model.now)))
             }
             Asked::Question(id) => {
-                let mut open = session.questions.iter();
+                let mut open = session.open.questions.iter();
                 open.find(|open| open.question_id == *id)
                     .map(|open| Dialog::Question(QuestionDialog::new(open.clone(), model.now)))
             }
@@ -410,9 +410,8 @@ fn close(model: &mut Model) {
         }
         return;
     };
-    let mut open: Vec<Asked> = session.approvals.iter().map(Asked::approval).collect();
-    open.extend(session.questions.iter().map(Asked::question));
-    open.extend(session.plans.iter().map(Asked::plan));
+    let open = session.open.all().into_iter();
+    let open: Vec<Asked> = open.map(|(_, asked)| asked).collect();
     // What is asked is known when the replay is at its end.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;

@@ -22,7 +22,7 @@ use crate::messages::app::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
-use crate::model::transcript::What as Said;
+use crate::model::transcript::EntryKind;
 use crate::model::{Dialog, Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
@@ -98,8 +98,8 @@ fn copied(arguments: &str) -> Option<Copied> {
 /// Answers of the model, newest first.
 fn answers(model: &Model) -> impl Iterator<Item = &str> {
     let entries = model.transcript.entries.iter().rev();
-    entries.filter_map(|entry| match &entry.what {
-        Said::Answer { markdown, .. } if !markdown.text().trim().is_empty() => {
+    entries.filter_map(|entry| match &entry.kind {
+        EntryKind::Answer { text: markdown, .. } if !markdown.text().trim().is_empty() => {
             Some(markdown.text())
         }
         _ => None,
@@ -456,10 +456,10 @@ fn diff(model: &mut Model) -> Vec<Effect> {
     let language = model.look.language;
     let mut diffs = Vec::new();
     for entry in &model.transcript.entries {
-        let Said::Tool(tool) = &entry.what else {
+        let EntryKind::Tool(tool) = &entry.kind else {
             continue;
         };
-        let Some(done) = &tool.done else { continue };
+        let Some(done) = &tool.outcome else { continue };
         if let Display::Diff { path, diff, .. } = &done.display {
             diffs.push((path.clone(), diff.clone()));
         }

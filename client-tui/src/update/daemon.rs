@@ -1,10 +1,11 @@
 //! What the session that is followed tells.
 
+use client::DecodedEvent;
+use proto::Body;
 use proto::item::Voice;
 use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
 use proto::state::WaitingFor;
-use proto::{Body, Event as Record};
 
 use super::approval;
 use crate::effect::{Effect, Trouble};
@@ -40,7 +41,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 model.transcript.divide(words);
             }
         }
-        Heard::Record(record) => return self::record(model, &record),
+        Heard::Record(event) => return record(model, &event),
         Heard::Lost => model.link = Link::Lost(model.now),
         Heard::Reconnected => {
             model.link = Link::Replaying;
@@ -129,44 +130,39 @@ fn let_go(model: &mut Model) {
     model.news.clear();
 }
 
-fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
+fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     let Some(session) = &mut model.session else {
         return Vec::new();
     };
     let known = session.seq;
     let first = known == proto::Seq::default();
-    session.fold(record, model.now);
+    session.fold(event, model.now);
     model.seen.insert(session.id, session.seq);
-    if record.seq.is_some() {
-        model.transcript.fold(record);
+    if let Some(Live::Snapshot(snapshot)) = event.live() {
+        if !first {
+            // The log is another one than was followed.
+            model.transcript.reset();
+        }
+        model.news = news(model.look.language, snapshot);
+    }
+    model.transcript.fold(event);
+    if let Some(body) = event.body() {
         // What was missed while the connection was lost may be answered long since.
         let live = model.link == Link::Live;
-        let new = record.seq > Some(known) && !first && live;
-        return durable(model, record, new);
+        let new = event.seq > Some(known) && !first && live;
+        return durable(model, body, new);
     }
-    match Live::decode(&record.kind, record.data.get()) {
-        Some(Ok(Live::Snapshot(snapshot))) => {
-            if !first {
-                // The log is another one than was followed.
-                model.transcript.reset();
-            }
-            model.transcript.fold(record);
-            model.news = news(model.look.language, &snapshot);
+    if let Some(Live::Sync(_)) = event.live() {
+        for (tone, words) in std::mem::take(&mut model.news) {
+            model.transcript.say(tone, words);
         }
-        Some(Ok(Live::Sync(_))) => {
-            model.transcript.fold(record);
-            for (tone, words) in std::mem::take(&mut model.news) {
-                model.transcript.say(tone, words);
-            }
-            model.link = Link::Live;
-            let language = model.look.language;
-            let apart = [Msg::Apart, Msg::StaysOpen].map(|words| language.say(words));
-            // That there is no connection is not true any more.
-            model
-                .toast
-                .take_if(|toast| apart.contains(&toast.words.as_str()));
-        }
-        _ => model.transcript.fold(record),
+        model.link = Link::Live;
+        let language = model.look.language;
+        let apart = [Msg::Apart, Msg::StaysOpen].map(|words| language.say(words));
+        // That there is no connection is not true any more.
+        model
+            .toast
+            .take_if(|toast| apart.contains(&toast.words.as_str()));
     }
     keys(model)
 }
@@ -176,7 +172,10 @@ fn record(model: &mut Model, record: &Record) -> Vec<Effect> {
 fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut news = Vec::new();
     if let Some(why) = &snapshot.session.read_only {
-        let words = language.fill(Msg::ReadOnly, &[&client::text::line(why)]);
+        let words = language.fill(
+            Msg::ReadOnly,
+            &[&client::text::line(&language.translate(why))],
+        );
         news.push((Tone::Warning, words));
     }
     let happened = |away: &&Away| away.turns > 0 || away.commands > 0 || !away.files.is_empty();
@@ -193,11 +192,8 @@ fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
 }
 
 /// A record; `new`: it happened while we were there.
-fn durable(model: &mut Model, record: &Record, new: bool) -> Vec<Effect> {
+fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
     let mut effects = keys(model);
-    let Ok(body) = record.body() else {
-        return effects;
-    };
     match body {
         Body::User(message) if message.voice != Voice::Daemon => {
             model.composer.remember(&message.text);
@@ -207,16 +203,16 @@ fn durable(model: &mut Model, record: &Record, new: bool) -> Vec<Effect> {
         }
         Body::QuestionAsked(question) if new => {
             let asked = question.questions.first();
-            let asked = asked.map_or(String::new(), |ask| ask.question.clone());
-            effects.extend(call(model, Msg::NeedsYou, &asked));
+            let asked = asked.map_or("", |ask| ask.question.as_str());
+            effects.extend(call(model, Msg::NeedsYou, asked));
         }
         Body::PlanProposed(plan) if new => {
             let first = plan.plan.trim().lines().next().unwrap_or_default();
             effects.extend(call(model, Msg::NeedsYou, first));
         }
         Body::TurnEnded(ended) if new && ended.outcome != OutcomeKind::Interrupted => {
-            let said = ended.text.lines().next().unwrap_or_default().to_owned();
-            effects.extend(call(model, Msg::TurnDone, &said));
+            let said = ended.text.lines().next().unwrap_or_default();
+            effects.extend(call(model, Msg::TurnDone, said));
         }
         _ => {}
     }

@@ -12,6 +12,7 @@ use crate::keymap::{self, Action, Context};
 use crate::model::pager::{At, Earlier, Pager, PartId, Reading, Told};
 use crate::model::{Dialog, Model};
 use crate::view::pager::document;
+use client::DecodedEvent;
 
 /// Opens something to read.
 pub fn open(model: &mut Model, what: Reading) -> Vec<Effect> {
@@ -267,9 +268,9 @@ fn renewed(pager: &mut Pager, model: &Model) {
 }
 
 /// Puts earlier events before what is read; the screen stays where it is.
-fn before(pager: &mut Pager, model: &Model, events: &[proto::Event]) {
+fn before(pager: &mut Pager, model: &Model, events: &[DecodedEvent]) {
     let known = beginning(pager, model);
-    let is_new = |event: &&proto::Event| event.seq.is_some() && event.seq < known;
+    let is_new = |event: &&DecodedEvent| event.seq.is_some() && event.seq < known;
     let records: Vec<_> = events.iter().filter(is_new).cloned().collect();
     if records.is_empty() {
         pager.earlier.ended = true;

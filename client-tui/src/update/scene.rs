@@ -101,7 +101,7 @@ fn event(seq: Option<proto::Seq>, kind: &str, data: &str) -> proto::Event {
 fn heard(event: proto::Event) -> Event {
     Event::Heard {
         follow: 0,
-        heard: crate::event::Heard::Record(Box::new(event)),
+        heard: crate::event::Heard::Record(Box::new(event.into())),
     }
 }
 

@@ -186,15 +186,16 @@ fn body(approval: &Approval, look: &Look, width: usize) -> Vec<Line<'static>> {
         }
     }
     if let Some(reason) = &approval.escape {
-        let stopped = look
-            .language
-            .fill(Msg::StoppedBecause, &[&on_one_line(reason)]);
+        let stopped = look.language.fill(
+            Msg::StoppedBecause,
+            &[&on_one_line(&look.language.translate(reason))],
+        );
         rows.extend(words(&stopped, Ink::Warning, look, width));
         let means = look.language.say(Msg::OutsideMeans);
         rows.extend(words(means, Ink::Dim, look, width));
         return rows;
     }
-    let rule = on_one_line(&approval.rule);
+    let rule = on_one_line(&look.language.translate(&approval.rule));
     let because = look.language.fill(Msg::Because, &[&rule]);
     rows.extend(words(&because, Ink::Dim, look, width));
     rows
@@ -242,7 +243,7 @@ fn scope_words(scope: &Scope, look: &Look) -> String {
         }
         None if rule == "Edit" => look.language.say(Msg::ScopeEdit).to_owned(),
         // A rule that this build has no words for, in those of the daemon.
-        None => on_one_line(&scope.words),
+        None => on_one_line(&look.language.translate(&scope.words)),
     };
     look.language.fill(Msg::ScopeWords, &[&words, &rule])
 }

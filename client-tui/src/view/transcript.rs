@@ -12,7 +12,7 @@ mod words;
 use ratatui::text::Line;
 
 use crate::model::Look;
-use crate::model::transcript::{Entry, Transcript, What};
+use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::Cache;
 use ink::{Inked, parts};
 
@@ -77,9 +77,9 @@ pub fn waits(transcript: &Transcript, printed: &Printed) -> bool {
 
 /// Parts of an entry that stay as they are.
 fn whole(entry: &Entry) -> usize {
-    match (&entry.what, entry.settled()) {
+    match (&entry.kind, entry.settled()) {
         (_, true) => parts(entry),
-        (What::Answer { markdown, .. }, false) => markdown.whole(),
+        (EntryKind::Answer { text: markdown, .. }, false) => markdown.whole(),
         (_, false) => 0,
     }
 }

@@ -7,9 +7,11 @@ mod backoff;
 pub mod call;
 pub mod connect;
 pub mod environment;
+mod event;
 pub mod growing;
 pub mod hint;
 mod lost;
+pub mod messages;
 pub mod paths;
 pub mod queue;
 mod replace;
@@ -25,5 +27,6 @@ pub mod whole;
 
 pub use call::{CallError, Client};
 pub use connect::{ConnectError, Listener, Options, Start, Told};
+pub use event::{Content, DecodedEvent};
 pub use paths::Paths;
 pub use subscription::{Follow, Followed, From, Heard};

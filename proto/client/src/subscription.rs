@@ -9,14 +9,16 @@ mod queue;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proto::live::{Live, Snapshot, Sync};
 use proto::methods::{SessionAttach, SessionDetach, SessionGet};
 use proto::params::session::{AttachOutput, AttachParams, DetachParams, OneParams};
-use proto::{ErrorName, Event, Failure, Seq, live};
+use proto::{ErrorName, Event, Failure, Seq};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::call::{CallError, Client};
 use crate::connect::Connection;
+use crate::event::DecodedEvent;
 use crate::whole::{self, Fetched, Pieces, WHOLE_MAX};
 
 use outage::Outage;
@@ -47,7 +49,7 @@ pub enum From {
 /// What a follower sees.
 #[derive(Debug)]
 pub enum Followed {
-    Event(Event),
+    Event(Box<DecodedEvent>),
     /// The connection was lost, and is there again. What is durable continues without a gap; deltas may have been
     /// missed, and the `sync` that follows tells how far messages in progress have come.
     ///
@@ -179,7 +181,7 @@ impl Follow {
     pub async fn heard(&mut self) -> Result<Heard, CallError> {
         loop {
             if let Some(event) = self.fetched().await? {
-                return Ok(Heard::Followed(Followed::Event(event)));
+                return Ok(Heard::Followed(Followed::Event(Box::new(event))));
             }
             let Some(route) = &self.route else {
                 if std::mem::take(&mut self.parted) {
@@ -205,14 +207,8 @@ impl Follow {
             };
             match route.queue.next().await {
                 Taken::Event(event) => {
-                    let Some(event) = self.admit(event)? else {
-                        continue;
-                    };
-                    match whole::oversized(&event) {
-                        Some(bytes) if bytes <= WHOLE_MAX => {
-                            self.held = Some((event, Pieces::default()));
-                        }
-                        _ => return Ok(Heard::Followed(Followed::Event(event))),
+                    if let Some(event) = self.take(event)? {
+                        return Ok(Heard::Followed(Followed::Event(Box::new(event))));
                     }
                 }
                 Taken::Full => self.route = None,
@@ -228,7 +224,7 @@ impl Follow {
 
     /// The event that is held, whole or, where that cannot be, as it came. Each piece is kept when it is there, so
     /// that a call that is dropped in the middle loses nothing.
-    async fn fetched(&mut self) -> Result<Option<Event>, CallError> {
+    async fn fetched(&mut self) -> Result<Option<DecodedEvent>, CallError> {
         let Some((event, pieces)) = &mut self.held else {
             return Ok(None);
         };
@@ -252,28 +248,45 @@ impl Follow {
                 Fetched::Broken => None,
             };
             self.backoff.reset();
-            return Ok(self.held.take().map(|(came, _)| filled.unwrap_or(came)));
+            let held = self.held.take();
+            return Ok(held.map(|(came, _)| filled.unwrap_or(came).into()));
         }
     }
 
-    /// Lets an event through once, and notices a missing one.
-    fn admit(&mut self, event: Event) -> Result<Option<Event>, CallError> {
+    /// Takes an event from the queue and decodes it. `None`: it came before, one before it is missing, or its data is to
+    /// be fetched first.
+    fn take(&mut self, event: Event) -> Result<Option<DecodedEvent>, CallError> {
         let Some(seq) = event.seq else {
-            let through = match event.kind.as_str() {
-                "sync" => self.synced(&event)?,
-                "snapshot" => {
-                    self.snapped(&event);
+            let event = DecodedEvent::from(event);
+            let through = match event.live() {
+                Some(Live::Sync(sync)) => self.synced(sync)?,
+                Some(Live::Snapshot(snapshot)) => {
+                    self.snapped(snapshot);
                     true
                 }
                 _ => true,
             };
             return Ok(through.then_some(event));
         };
+        if !self.admit(seq)? {
+            return Ok(None);
+        }
+        match whole::oversized(&event) {
+            Some(bytes) if bytes <= WHOLE_MAX => {
+                self.held = Some((event, Pieces::default()));
+                Ok(None)
+            }
+            _ => Ok(Some(event.into())),
+        }
+    }
+
+    /// Lets a durable event through once, and notices a missing one.
+    fn admit(&mut self, seq: Seq) -> Result<bool, CallError> {
         match self.last {
-            Some(last) if seq <= last => Ok(None),
+            Some(last) if seq <= last => Ok(false),
             Some(last) if seq > last.next() => {
                 self.missing(last.next())?;
-                Ok(None)
+                Ok(false)
             }
             _ => {
                 self.last = Some(seq);
@@ -281,30 +294,20 @@ impl Follow {
                 self.ends = 0;
                 self.came = true;
                 self.backoff.reset();
-                Ok(Some(event))
+                Ok(true)
             }
         }
     }
 
     /// A snapshot without anything from before it says where we are: should the connection break now, we go on there.
-    fn snapped(&mut self, event: &Event) {
-        #[derive(serde::Deserialize)]
-        struct Snapped {
-            seq: Seq,
-        }
-        if self.from == (From::Snapshot { backlog: 0 })
-            && self.last.is_none()
-            && let Ok(snapshot) = serde_json::from_str::<Snapped>(event.data.get())
-        {
+    fn snapped(&mut self, snapshot: &Snapshot) {
+        if self.from == (From::Snapshot { backlog: 0 }) && self.last.is_none() {
             self.last = Some(snapshot.seq);
         }
     }
 
     /// Takes note of where a `sync` says we are. False: we are not there, and attach again.
-    fn synced(&mut self, event: &Event) -> Result<bool, CallError> {
-        let Ok(sync) = serde_json::from_str::<live::Sync>(event.data.get()) else {
-            return Ok(true);
-        };
+    fn synced(&mut self, sync: &Sync) -> Result<bool, CallError> {
         self.came = true;
         let known = self.epoch.replace(sync.epoch);
         match self.last {

@@ -5,8 +5,8 @@
 //! answer, and what happened meanwhile was told before. Everything here is raw: whoever prints it strips what a terminal would obey.
 
 mod history;
+mod text;
 mod what;
-mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,13 +17,15 @@ use proto::record::{
     ToolFinished, Usage,
 };
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, Event, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
+use proto::{ApprovalId, Body, CallId, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use what::{Tokens, What};
 
-use crate::transcript::{harvest_words, reply_words, reset_words};
+use crate::event::DecodedEvent;
+use crate::messages::Language;
+use crate::transcript::words;
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -60,20 +62,16 @@ pub struct Trace {
 
 impl Trace {
     /// The lines that an event adds. Events without a `seq` add none.
-    pub fn fold(&mut self, event: &Event) -> Vec<Line> {
-        let Some(seq) = event.seq else {
+    pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Line> {
+        let (Some(seq), Some(body)) = (event.seq, event.body()) else {
             return Vec::new();
         };
-        if event.kind == "turn.started"
+        if matches!(body, Body::TurnStarted(_))
             && let Some(turn) = event.turn
         {
             self.began = Some((turn, event.at.max(self.last)));
         }
-        let happened = match event.body() {
-            Ok(body) => self.body(body, event.at),
-            Err(_) => now(event.at, other(&event.kind, event.data.get())),
-        };
-        happened
+        self.body(body.clone(), event.at)
             .into_iter()
             .map(|(at, what)| {
                 let at = match what {
@@ -215,11 +213,11 @@ impl Trace {
                 by: pinned.by,
             },
             Body::CacheReset(reset) => What::CacheReset {
-                reason: short(&reset_words(&reset)),
+                reason: short(&words::reset(Language::English, &reset)),
             },
             Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
             Body::ReasoningHarvested(found) => What::Harvested {
-                found: short(&harvest_words(&found)),
+                found: short(&words::harvest(Language::English, &found)),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };
@@ -331,7 +329,7 @@ impl Trace {
             answers: answered
                 .replies
                 .iter()
-                .map(reply_words)
+                .map(|reply| words::reply(Language::English, reply))
                 .map(|words| short(&words))
                 .collect(),
             by: answered.by,
@@ -440,7 +438,7 @@ fn set_lines(set: SessionSet, at: Stamp) -> Vec<(Stamp, What)> {
         Some(false) => now(at, What::Resumed { by: by.clone() }),
         None => Vec::new(),
     };
-    let changes = words::changes(&set);
+    let changes = text::changes(&set);
     if !changes.is_empty() {
         lines.push((at, What::Set { changes, by }));
     }

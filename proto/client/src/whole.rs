@@ -8,9 +8,13 @@ use proto::{Event, Seq};
 use serde_json::value::RawValue;
 
 use crate::call::{CallError, Client};
+use crate::event::DecodedEvent;
 
 /// The largest data that is fetched. What is larger stays as it came.
 pub const WHOLE_MAX: u64 = 64 * 1024 * 1024;
+
+/// The longest data that says only how much was left out.
+const LEFT_MAX: usize = 64;
 
 /// How large the event is that came without its data; `None` for one that is whole.
 #[must_use]
@@ -20,7 +24,9 @@ pub fn oversized(event: &Event) -> Option<u64> {
     struct Left {
         oversized_bytes: u64,
     }
-    event.seq?;
+    if event.seq.is_none() || event.data.get().len() > LEFT_MAX {
+        return None;
+    }
     serde_json::from_str::<Left>(event.data.get())
         .ok()
         .map(|left| left.oversized_bytes)
@@ -72,13 +78,13 @@ impl Pieces {
 }
 
 impl Client {
-    /// The event with its data, where it came without. One that cannot be had whole is returned as it came.
-    pub async fn whole(&self, session: &str, event: Event) -> Event {
+    /// The event, decoded, with its data where it came without. One that cannot be had whole is returned as it came.
+    pub async fn whole(&self, session: &str, event: Event) -> DecodedEvent {
         let (Some(seq), Some(bytes)) = (event.seq, oversized(&event)) else {
-            return event;
+            return event.into();
         };
         if bytes > WHOLE_MAX {
-            return event;
+            return event.into();
         }
         let mut pieces = Pieces::default();
         loop {
@@ -88,8 +94,8 @@ impl Client {
             };
             match fetched {
                 Fetched::Part => {}
-                Fetched::Whole => return pieces.fill(&event).unwrap_or(event),
-                Fetched::Broken => return event,
+                Fetched::Whole => return pieces.fill(&event).unwrap_or(event).into(),
+                Fetched::Broken => return event.into(),
             }
         }
     }
@@ -104,7 +110,7 @@ impl Client {
         session: &str,
         mut from: Seq,
         count: Option<u64>,
-        mut each: impl FnMut(Event) -> Result<(), E>,
+        mut each: impl FnMut(DecodedEvent) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut left = count;
         while left != Some(0) {

@@ -37,6 +37,11 @@ fn one() -> OneParams {
 }
 
 /// The seqs of the durable events up to `last`, and how often it was reconnected on the way.
+/// An event as it came.
+fn wire(event: &client::DecodedEvent) -> proto::Event {
+    serde_json::from_str(&serde_json::to_string(event).unwrap()).unwrap()
+}
+
 async fn seqs(follow: &mut Follow, last: u64) -> (Vec<u64>, usize) {
     let (mut seqs, mut marks) = (Vec::new(), 0);
     let all = async {
@@ -423,6 +428,7 @@ async fn events_of_subscriptions_that_nobody_has_are_dropped() {
         panic!("a mark came first")
     };
     // A kind that this build does not know comes through byte for byte.
+    let event = wire(&event);
     assert_eq!(
         (event.kind.as_str(), event.data.get()),
         ("of.the.future", r#"{"z":[1,2.5],"a":null}"#)
@@ -562,7 +568,7 @@ async fn an_event_too_large_for_a_frame_comes_whole_and_in_its_place() {
         let Followed::Event(event) = follow.next().await.unwrap() else {
             panic!("a mark")
         };
-        let data: Value = serde_json::from_str(event.data.get()).unwrap();
+        let data: Value = serde_json::from_str(wire(&event).data.get()).unwrap();
         texts.push(data["text"].as_str().unwrap().to_owned());
     }
     assert_eq!(texts, ["n1", "ä".repeat(9).as_str(), "n3"]);
@@ -595,8 +601,8 @@ async fn what_is_read_back_is_whole_page_by_page_and_no_more_than_asked_for() {
     });
     let client = connect(&fake).await;
     let mut texts = Vec::new();
-    let each = |event: proto::Event| {
-        let data: Value = serde_json::from_str(event.data.get()).unwrap();
+    let each = |event: client::DecodedEvent| {
+        let data: Value = serde_json::from_str(wire(&event).data.get()).unwrap();
         texts.push(data["text"].as_str().unwrap_or("none").to_owned());
         Ok::<(), CallError>(())
     };
@@ -643,7 +649,7 @@ async fn an_event_that_cannot_be_had_whole_comes_as_it_was_sent_once() {
         let Followed::Event(event) = follow.next().await.unwrap() else {
             panic!("a mark")
         };
-        assert_eq!(client::whole::oversized(&event), Some(bytes));
+        assert_eq!(client::whole::oversized(&wire(&event)), Some(bytes));
         assert_eq!(seqs(&mut follow, 2).await, (vec![2], 0));
         assert_eq!(fake.params("session.event").len(), asked);
     }
@@ -688,6 +694,7 @@ async fn a_call_that_is_dropped_in_the_middle_of_a_fetch_loses_nothing() {
     let Ok(Ok(Followed::Event(event))) = next else {
         panic!("{next:?}")
     };
+    let event = wire(&event);
     assert_eq!((event.seq, event.data.get()), (Some(Seq(1)), r#"{"a":12}"#));
 }
 
@@ -826,12 +833,21 @@ async fn a_method_that_an_older_daemon_does_not_know_is_told_as_that() {
 
 #[tokio::test]
 async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped() {
+    let session = json!({
+        "session": fake::SESSION, "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m", "kind": "interactive",
+        "state": "idle", "cause": "x", "posture": "ask", "turns": 2, "context_tokens": 0, "context_window": 0,
+        "usage": {"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0,
+                  "cost_micros": 0, "unknown_cost_calls": 0},
+        "created_at": "2026-01-01T00:00:00.000Z", "active_at": "2026-01-01T00:00:00.000Z", "last_line": "",
+        "queued": 0, "attached": 0, "pending_approvals": 0, "seq": 7,
+    });
+    let state = json!({"seq": 7, "epoch": 1, "session": session, "queue": []});
     let fake =
         Fake::start(
-            |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
+            move |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
                 ("session.attach", None) => vec![
                     Act::Answer(attached(7)),
-                    Act::Event(live("snapshot", &json!({"seq": 7}))),
+                    Act::Event(live("snapshot", &state)),
                     Act::Close,
                 ],
                 ("session.attach", Some(after)) => {
@@ -957,7 +973,7 @@ async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
         let mut heard = Vec::new();
         while heard.len() < 4 {
             heard.push(match follow.heard().await.unwrap() {
-                Heard::Followed(Followed::Event(event)) => event.kind.to_string(),
+                Heard::Followed(Followed::Event(event)) => event.kind().to_owned(),
                 Heard::Followed(Followed::Reconnected) => "again".to_owned(),
                 Heard::Lost => "lost".to_owned(),
                 Heard::Unwritable(_) => "unwritable".to_owned(),

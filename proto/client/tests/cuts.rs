@@ -183,6 +183,8 @@ async fn seen(script: &Script, home: &TempDir, from: From) -> Vec<(u64, String)>
         if let Followed::Event(event) = follow.next().await.unwrap()
             && let Some(seq) = event.seq
         {
+            let event: proto::Event =
+                serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap();
             seen.push((seq.0, event.data.get().to_owned()));
         }
     }

@@ -25,6 +25,12 @@ pub struct Forecasts {
 }
 
 impl Forecast {
+    /// The cost in dollars, where it is known.
+    #[must_use]
+    pub fn price(&self) -> Option<String> {
+        self.cost_micros.map(dollars)
+    }
+
     /// For people: `about 30000 tokens, 29952 of them from the cache, $0.0123`.
     #[must_use]
     pub fn words(&self) -> String {
@@ -32,10 +38,7 @@ impl Forecast {
             0 => "none of them from the cache".to_owned(),
             cached => format!("{cached} of them from the cache"),
         };
-        let price = match self.cost_micros {
-            None => "price unknown".to_owned(),
-            Some(micros) => dollars(micros),
-        };
+        let price = self.price().unwrap_or_else(|| "price unknown".to_owned());
         format!("about {} tokens, {cached}, {price}", self.prompt_tokens)
     }
 }

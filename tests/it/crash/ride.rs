@@ -15,6 +15,7 @@ use proto::state::State;
 use proto::{Body, Event, RequestId, Seq, SessionId};
 use rustix::process::Signal;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use tests::follow::wire;
 use tests::{Chance, House, follow, processes, soon, until};
 use tokio::sync::watch;
 
@@ -206,7 +207,7 @@ async fn keep(
                 if let Followed::Event(event) = followed.expect("follow the session")
                     && event.seq.is_some()
                 {
-                    lock(&seen).push(event);
+                    lock(&seen).push(wire(&event));
                 }
             }
             changed = end.changed() => changed.expect("the ride goes on"),
@@ -244,10 +245,10 @@ async fn approve(mut follow: Follow, client: Client, answered: Answered, told: w
         let Followed::Event(event) = followed else {
             continue;
         };
-        if let (Some(_), Ok(Body::ApprovalRequested(approval))) = (event.seq, event.body()) {
+        if let Some(Body::ApprovalRequested(approval)) = event.body() {
             tokio::spawn(allow(
                 client.clone(),
-                approval,
+                approval.clone(),
                 Arc::clone(&answered),
                 told.clone(),
             ));

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use client::transcript::{Piece, Tone};
 use proto::methods::{SessionCheckpoints, SessionExport, SessionFork, SessionRewind, SessionSet};
 use proto::params::history::{
     ExportFormat, ExportParams, ForkParams, RewindParams, TurnCheckpoint, What,
@@ -17,6 +16,7 @@ use proto::{RequestId, SessionId};
 use super::Attached;
 use crate::exit::Error;
 use crate::output;
+use crate::pieces::{Piece, Tone};
 
 /// Files of a turn that are named; of more there is only the number.
 const FILES: usize = 3;
@@ -138,7 +138,7 @@ impl Attached {
     }
 
     pub(super) fn todos(&mut self) -> Result<(), Error> {
-        let todos = self.transcript.list().to_vec();
+        let todos = self.transcript.todos().to_vec();
         if todos.is_empty() {
             return self.note("the model has no list of things to do");
         }

@@ -3,26 +3,23 @@
 use std::collections::BTreeMap;
 
 use client::CallError;
-use client::transcript::approval_pieces;
 use proto::hello::Role;
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder,
-    SessionSet, SessionSignal, SessionUnqueue,
+    SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder, SessionSet, SessionSignal,
+    SessionUnqueue,
 };
-use proto::params::approval::{AnswerParams, Decision, ListParams};
-use proto::params::plan;
+use proto::params::approval::Decision;
 use proto::params::session::{
     EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, SetParams, Signal,
     SignalParams, UnqueueParams, When,
 };
 use proto::state::{Kind, Mode, OnAsk};
-use proto::{ApprovalId, PromptId, RequestId};
+use proto::{PromptId, RequestId};
 
 use super::Attached;
 use super::input::{HELP, Said, ToMode};
 use crate::commands::queue::pick;
 use crate::exit::Error;
-use crate::output;
 
 impl Attached {
     /// Does what a line says.
@@ -285,100 +282,6 @@ impl Attached {
             .call::<SessionInterrupt>(&params)
             .await?
             .delivered)
-    }
-
-    /// What a line says to the question that is open, where it is one word for yes or no.
-    fn decides(&self, line: &str) -> Option<Decision> {
-        if self.pending.is_empty() {
-            return None;
-        }
-        match line.trim().to_ascii_lowercase().as_str() {
-            "y" | "yes" => Some(Decision::AllowOnce),
-            "n" | "no" => Some(Decision::Deny),
-            _ => None,
-        }
-    }
-
-    /// How a question is answered, for who may.
-    pub(super) fn how_to_decide(&mut self) -> Result<(), Error> {
-        if self.role < Role::Approve {
-            return Ok(());
-        }
-        self.note(
-            "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why",
-        )
-    }
-
-    /// The id and the note of `/deny`: a first word that names an open question is the id.
-    fn split(&self, words: &str) -> (Option<String>, Option<String>) {
-        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        let named = self.pending.iter().any(|open| open.approval_id.0 == first)
-            || self.plans.iter().any(|open| open.plan_id.0 == first);
-        let (id, note) = if named {
-            (Some(first.to_owned()), rest.trim())
-        } else {
-            (None, words)
-        };
-        (id, Some(note.to_owned()).filter(|note| !note.is_empty()))
-    }
-
-    async fn answer(
-        &mut self,
-        id: Option<String>,
-        decision: Decision,
-        note: Option<String>,
-    ) -> Result<(), Error> {
-        if let Some(plan) = self.plan_meant(id.as_deref()) {
-            let decision = match decision {
-                Decision::AllowOnce | Decision::AllowSession | Decision::AllowAlways => {
-                    plan::Decision::Approve
-                }
-                Decision::Deny => plan::Decision::Reject,
-            };
-            return self.answer_plan(plan, decision, note).await;
-        }
-        let open = match &id {
-            None => self.pending.first().cloned(),
-            Some(id) => match self.pending.iter().find(|open| open.approval_id.0 == *id) {
-                Some(open) => Some(open.clone()),
-                // Either way something has been said.
-                None => return self.listed(id).await,
-            },
-        };
-        let Some(open) = open else {
-            return self.note("there is nothing to answer");
-        };
-        let params = AnswerParams {
-            approval_id: open.approval_id,
-            shown_hash: open.shown_hash,
-            decision,
-            scope: None,
-            note,
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<ApprovalAnswer>(&params).await?;
-        Ok(())
-    }
-
-    /// A question that was not shown here: it is shown, and not answered before it was.
-    async fn listed(&mut self, id: &str) -> Result<(), Error> {
-        let params = ListParams {
-            session: Some(self.session.clone()),
-        };
-        let approvals = self.client.call::<ApprovalList>(&params).await?.approvals;
-        match approvals
-            .into_iter()
-            .find(|open| open.approval_id == ApprovalId(id.to_owned()))
-        {
-            None => self.note(&format!("there is no open question `{id}`")),
-            Some(approval) => {
-                for piece in approval_pieces(&approval) {
-                    output::part(&self.painter.paint(&piece))?;
-                }
-                self.pending.push(approval);
-                self.note("now it is shown: say it again")
-            }
-        }
     }
 }
 

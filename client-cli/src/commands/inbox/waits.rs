@@ -1,6 +1,6 @@
 //! What waits for a person, in all sessions: gathered from the daemon, as a table, as JSON, as one line.
 
-use client::transcript::reply_words;
+use client::transcript::words;
 use client::{CallError, Client};
 use proto::methods::{ApprovalList, PlanList, ProcessList, QuestionList};
 use proto::params::approval::{self, Approval};
@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::commands::Listing;
 use crate::exit::Error;
+use crate::pieces::LANGUAGE;
 use crate::{output, text};
 
 /// Something that goes on only when a person does something. A call's question has an `approval_id`, one of the model a
@@ -91,7 +92,7 @@ fn asks(question: &Question) -> String {
             labels: vec![option.label.clone()],
             other: None,
         };
-        format!("{}. {}", index + 1, reply_words(&reply))
+        format!("{}. {}", index + 1, words::reply(LANGUAGE, &reply))
     });
     let options = options.collect::<Vec<_>>().join("  ");
     let more = match question.questions.len() {

@@ -1,7 +1,6 @@
 //! A log that was repaired or restored while its run was watched.
 
-use client::Followed;
-use proto::Event;
+use client::{DecodedEvent, Followed};
 
 use crate::exit::Error;
 
@@ -14,7 +13,7 @@ pub struct Anew {
 
 impl Anew {
     /// The event that has come; an error where it shows that the log is another one.
-    pub fn take(&mut self, followed: Option<Followed>) -> Result<Option<Event>, Error> {
+    pub fn take(&mut self, followed: Option<Followed>) -> Result<Option<Box<DecodedEvent>>, Error> {
         let Some(followed) = followed else {
             return Ok(None);
         };
@@ -23,7 +22,7 @@ impl Anew {
                 self.marked = self.synced;
                 Ok(None)
             }
-            Followed::Event(event) if event.kind == "snapshot" && self.marked => {
+            Followed::Event(event) if event.kind() == "snapshot" && self.marked => {
                 Err(Error::Failed {
                     what: "the session's log was repaired or restored: how the turn ended is not known"
                         .to_owned(),
@@ -31,8 +30,8 @@ impl Anew {
                 })
             }
             Followed::Event(event) => {
-                self.synced |= event.kind == "sync";
-                self.marked &= event.kind != "sync";
+                self.synced |= event.kind() == "sync";
+                self.marked &= event.kind() != "sync";
                 Ok(Some(event))
             }
         }

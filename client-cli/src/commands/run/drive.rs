@@ -2,25 +2,24 @@
 
 use std::time::Duration;
 
-use client::transcript::Transcript;
-use client::{Client, Follow, Followed, Heard, Start};
-use proto::live::Sync;
+use client::{Client, Content, DecodedEvent, Follow, Followed, Heard, Start};
+use proto::live::Live;
 use proto::methods::SessionInterrupt;
-use proto::params::plan::Plan;
-use proto::params::question::Question;
 use proto::params::session::OneParams;
 use proto::state::OnAsk;
-use proto::{Body, Event, PromptId, Seq, SessionId};
+use proto::{Body, PromptId, Seq, SessionId};
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::anew::Anew;
-use super::question::{Id, Questions};
+use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, begin, code, left, prompt};
+use crate::asked::{Asked, Id};
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
+use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
 use crate::{ended, output, reach, terminal, text};
 
@@ -197,9 +196,9 @@ impl Run {
             tokio::select! {
                 heard = follow.heard() => if let Some(mut event) = anew.take(self.hear(heard?))? {
                     if self.is_our_end(&event) && ended::is_untold(&event) {
-                        event = ended::told(&self.client, &self.session.to_string(), &event).await?;
+                        *event = ended::told(&self.client, &self.session.to_string(), &event).await?;
                     }
-                    if let Some(code) = self.take(&event, report)? {
+                    if let Some(code) = self.take(*event, report)? {
                         let asked = limit.filter(|(_, asked)| *asked == exit::TERMINATED);
                         return Ok(asked.map_or(code, |(_, asked)| asked));
                     }
@@ -279,9 +278,9 @@ impl Run {
     }
 
     /// Whether an event ends the run, whatever it says.
-    fn is_our_end(&self, event: &Event) -> bool {
+    fn is_our_end(&self, event: &DecodedEvent) -> bool {
         event.seq.is_some_and(|seq| seq >= self.from)
-            && match event.kind.as_str() {
+            && match event.kind() {
                 "turn.ended" => event.turn.is_some() && event.turn == self.turn,
                 "session.exited" => true,
                 _ => false,
@@ -289,20 +288,22 @@ impl Run {
     }
 
     /// Takes an event; returns the exit code where it ends the run.
-    fn take(&mut self, event: &Event, report: &mut Report) -> Result<Option<u8>, Error> {
+    fn take(&mut self, event: DecodedEvent, report: &mut Report) -> Result<Option<u8>, Error> {
         if event.seq.is_some_and(|seq| seq < self.from) {
             return Ok(None);
         }
         match self.format {
-            Format::Jsonl => output::json(event)?,
-            Format::Text => self.show(event),
+            Format::Jsonl => output::json(&event)?,
+            Format::Text => self.show(&event),
             Format::Json => {}
         }
-        if event.seq.is_none() {
-            return Ok(self.pending(event, report));
-        }
-        let Ok(body) = event.body() else {
-            return Ok(None);
+        let body = match event.content {
+            Content::Durable(body) => body,
+            Content::Live(Live::Sync(sync)) => {
+                let mut open = Asked::by_sync(&sync).into_iter();
+                return Ok(open.find_map(|asked| self.asked(asked, report)));
+            }
+            Content::Live(_) | Content::UnknownLive => return Ok(None),
         };
         Ok(match body {
             Body::TurnStarted(started) if started.prompt_id == self.prompt_id => {
@@ -326,94 +327,41 @@ impl Run {
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }
-            Body::ApprovalRequested(approval) => self.asked(approval, report),
-            Body::QuestionAsked(question) => self.asked_for(question, report),
-            Body::PlanProposed(plan) => self.proposed(plan, report),
-            Body::PlanResolved(resolved) => self.closed(&Id::Plan(resolved.plan_id)),
-            Body::ApprovalResolved(resolved) => self.closed(&Id::Approval(resolved.approval_id)),
-            Body::QuestionAnswered(answered) => self.closed(&Id::Question(answered.question_id)),
-            _ => None,
+            body => {
+                if let Some((id, questions)) = Id::closed_by(&body).zip(self.questions.as_mut()) {
+                    questions.close(&id);
+                    // The next one.
+                    questions.draw();
+                }
+                Asked::by_record(&body).and_then(|asked| self.asked(asked, report))
+            }
         })
     }
 
-    /// Questions that were open when we attached.
-    fn pending(&mut self, event: &Event, report: &mut Report) -> Option<u8> {
-        if event.kind != "sync" {
-            return None;
-        }
-        let sync: Sync = serde_json::from_str(event.data.get()).ok()?;
-        let mut pending = sync.pending.into_iter();
-        if let Some(code) = pending.find_map(|approval| self.asked(approval, report)) {
-            return Some(code);
-        }
-        let mut questions = sync.questions.into_iter();
-        if let Some(code) = questions.find_map(|question| self.asked_for(question, report)) {
-            return Some(code);
-        }
-        let mut plans = sync.plans.into_iter();
-        plans.find_map(|plan| self.proposed(plan, report))
-    }
-
-    /// The model proposes a plan.
-    fn proposed(&mut self, plan: Plan, report: &mut Report) -> Option<u8> {
+    /// A person is asked; questions that were open when we attached are, too.
+    fn asked(&mut self, asked: Asked, report: &mut Report) -> Option<u8> {
         if self.park {
             report.left(left(exit::PARKED));
             return Some(exit::PARKED);
         }
         if let Some(questions) = &mut self.questions {
-            questions.propose(plan);
-        }
-        None
-    }
-
-    /// The model asks something.
-    fn asked_for(&mut self, question: Question, report: &mut Report) -> Option<u8> {
-        if self.park {
-            report.left(left(exit::PARKED));
-            return Some(exit::PARKED);
-        }
-        if let Some(questions) = &mut self.questions {
-            questions.ask_for(question);
-        }
-        None
-    }
-
-    /// A question is closed: the next one is drawn.
-    fn closed(&mut self, id: &Id) -> Option<u8> {
-        if let Some(questions) = &mut self.questions {
-            questions.close(id);
-            questions.draw();
-        }
-        None
-    }
-
-    fn asked(
-        &mut self,
-        approval: proto::params::approval::Approval,
-        report: &mut Report,
-    ) -> Option<u8> {
-        if self.park {
-            report.left(left(exit::PARKED));
-            return Some(exit::PARKED);
-        }
-        if let Some(questions) = &mut self.questions {
-            questions.ask(approval);
+            questions.add(asked);
         }
         None
     }
 
     /// Progress on standard error: all but the prompt, the answer, and questions that are drawn anyway.
-    fn show(&mut self, event: &Event) {
+    fn show(&mut self, event: &DecodedEvent) {
         // Beginnings of answers: progress shows whole ones.
-        if event.kind == "sync" {
+        if event.kind() == "sync" {
             return;
         }
         let pieces = self.transcript.fold(event);
         let skip = match event.body() {
-            Ok(Body::Assistant(message)) => message.calls.is_empty(),
-            Ok(Body::User(message)) => message.prompt_id == Some(self.prompt_id),
-            Ok(Body::SessionExited(_)) => true,
-            Ok(Body::ApprovalRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_)) => {
+            Some(Body::Assistant(message)) => message.calls.is_empty(),
+            Some(Body::User(message)) => message.prompt_id == Some(self.prompt_id),
+            Some(Body::SessionExited(_)) => true,
+            Some(Body::ApprovalRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_)) => {
                 self.questions.is_some()
             }
             _ => false,

@@ -2,48 +2,17 @@
 
 use std::collections::VecDeque;
 
-use client::transcript::{approval_pieces, ask_lines, plan_pieces, question_pieces};
 use client::{CallError, Client};
-use proto::methods::{ApprovalAnswer, PlanAnswer, QuestionAnswer};
-use proto::params::approval::{AnswerParams, Approval, Decision};
-use proto::params::plan::{self, Plan};
-use proto::params::question::{self, Question};
-use proto::{ApprovalId, ErrorName, PlanId, QuestionId, RequestId};
+use proto::ErrorName;
+use proto::params::approval::Decision;
 
+use crate::asked::{Answer, Asked, Id};
 use crate::exit::Error;
 use crate::output;
 use crate::paint::Painter;
-use crate::reply::Replies;
+use crate::pieces::ask_lines;
 use crate::terminal::Lines;
 use crate::text;
-
-/// Something that a person is asked.
-enum Asked {
-    /// Whether a call may run.
-    Approval(Approval),
-    /// What the model wants to know, with what was answered of it.
-    Question(Replies),
-    /// Whether it may do what it plans.
-    Plan(Plan),
-}
-
-/// Which of them. Each kind has numbers of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Id {
-    Approval(ApprovalId),
-    Question(QuestionId),
-    Plan(PlanId),
-}
-
-impl Asked {
-    fn id(&self) -> Id {
-        match self {
-            Self::Approval(approval) => Id::Approval(approval.approval_id.clone()),
-            Self::Question(replies) => Id::Question(replies.question.question_id.clone()),
-            Self::Plan(plan) => Id::Plan(plan.plan_id.clone()),
-        }
-    }
-}
 
 /// The open questions of a run, the first of them drawn.
 #[derive(Default)]
@@ -56,22 +25,8 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// One more question about a call; a known one is not asked twice.
-    pub fn ask(&mut self, approval: Approval) {
-        self.add(Asked::Approval(approval));
-    }
-
-    /// One more of the model; a known one is not asked twice.
-    pub fn ask_for(&mut self, question: Question) {
-        self.add(Asked::Question(Replies::new(question)));
-    }
-
-    /// One more plan of the model; a known one is not asked about twice.
-    pub fn propose(&mut self, plan: Plan) {
-        self.add(Asked::Plan(plan));
-    }
-
-    fn add(&mut self, asked: Asked) {
+    /// One more question; a known one is not asked twice.
+    pub fn add(&mut self, asked: Asked) {
         if self.open.iter().all(|open| open.id() != asked.id()) {
             self.open.push_back(asked);
         }
@@ -95,13 +50,8 @@ impl Questions {
         if self.drawn.is_some() {
             return;
         }
-        let pieces = match asked {
-            Asked::Approval(approval) => approval_pieces(approval),
-            Asked::Question(replies) => question_pieces(&replies.question),
-            Asked::Plan(plan) => plan_pieces(plan),
-        };
         let mut painter = Painter::new(output::colour(&std::io::stderr()), usize::MAX);
-        for piece in pieces {
+        for piece in asked.pieces() {
             output::progress_part(&painter.paint(&piece));
         }
         self.drawn = Some(asked.id());
@@ -138,13 +88,8 @@ impl Questions {
             prompt(asked);
             return Ok(());
         };
-        let sent = match answer {
-            Answer::Approval(params) => client.call::<ApprovalAnswer>(&params).await,
-            Answer::Question(params) => client.call::<QuestionAnswer>(&params).await,
-            Answer::Plan(params) => client.call::<PlanAnswer>(&params).await,
-        };
-        match sent {
-            Ok(_) => {}
+        match answer.send(client).await {
+            Ok(()) => {}
             // The event that tells who answered comes by itself.
             Err(CallError::Failure(failure))
                 if matches!(
@@ -164,13 +109,6 @@ impl Questions {
     }
 }
 
-/// What is sent.
-enum Answer {
-    Approval(AnswerParams),
-    Question(question::AnswerParams),
-    Plan(plan::AnswerParams),
-}
-
 /// The answer that a line completes; `None`: more is needed, and why was said.
 fn understood(asked: &mut Asked, line: &str) -> Option<Answer> {
     match asked {
@@ -186,37 +124,14 @@ fn understood(asked: &mut Asked, line: &str) -> Option<Answer> {
                 output::progress("! this cannot be allowed always: once, or for the session");
                 return None;
             }
-            Some(Answer::Approval(AnswerParams {
-                approval_id: approval.approval_id.clone(),
-                shown_hash: approval.shown_hash.clone(),
-                decision,
-                scope: None,
-                note,
-                request_id: Some(RequestId::new()),
-            }))
+            asked.decided(decision, note)
         }
-        Asked::Plan(plan) => {
+        Asked::Plan(_) => {
             let (decision, note) = read(line)?;
-            let decision = match decision {
-                Decision::AllowOnce => plan::Decision::Approve,
-                Decision::Deny => plan::Decision::Reject,
-                // A plan is approved once.
-                Decision::AllowSession | Decision::AllowAlways => return None,
-            };
-            Some(Answer::Plan(plan::AnswerParams {
-                plan_id: plan.plan_id.clone(),
-                shown_hash: plan.shown_hash.clone(),
-                decision,
-                note,
-                request_id: Some(RequestId::new()),
-            }))
+            asked.decided(decision, note)
         }
         Asked::Question(replies) => match replies.take(line) {
-            Ok(Some(all)) => Some(Answer::Question(question::AnswerParams {
-                question_id: replies.question.question_id.clone(),
-                replies: all,
-                request_id: Some(RequestId::new()),
-            })),
+            Ok(Some(all)) => Some(Answer::replies(replies.question.question_id.clone(), all)),
             Ok(None) => {
                 if let Some((ask, number, count)) = replies.next() {
                     for line in ask_lines(ask, number, count) {

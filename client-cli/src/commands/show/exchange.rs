@@ -1,11 +1,11 @@
 //! The last prompt of a session and what the model said to it, found from the end of the log.
 
-use client::Client;
+use client::{Client, DecodedEvent};
 use proto::item::Voice;
 use proto::methods::SessionRead;
 use proto::outcome::TurnEnded;
 use proto::params::session::ReadParams;
-use proto::{Body, Event, Seq};
+use proto::{Body, Seq};
 
 use crate::exit::Error;
 
@@ -47,7 +47,12 @@ pub async fn last(client: &Client, session: &str, newest: Seq) -> Result<Option<
 }
 
 /// The records from one to another, whole.
-async fn window(client: &Client, session: &str, begin: u64, end: u64) -> Result<Vec<Event>, Error> {
+async fn window(
+    client: &Client,
+    session: &str,
+    begin: u64,
+    end: u64,
+) -> Result<Vec<DecodedEvent>, Error> {
     let mut events = Vec::new();
     let mut from = Seq(begin);
     while from.0 <= end {
@@ -82,30 +87,30 @@ struct Found {
 
 impl Found {
     /// Takes the records of a window, oldest first. Answers with the exchange when its prompt is among them.
-    fn take(&mut self, events: &[Event]) -> Option<Exchange> {
+    fn take(&mut self, events: &[DecodedEvent]) -> Option<Exchange> {
         for event in events.iter().rev() {
             let Some(seq) = event.seq else { continue };
             if self.hides(seq) {
                 continue;
             }
             match event.body() {
-                Ok(Body::SessionRewound(rewound)) => {
-                    if let (None, Some(runs)) = (&self.shown, rewound.shown) {
-                        self.shown = Some((seq, runs));
+                Some(Body::SessionRewound(rewound)) => {
+                    if let (None, Some(runs)) = (&self.shown, &rewound.shown) {
+                        self.shown = Some((seq, runs.clone()));
                         // Said behind the turn that is gone back to.
                         self.answer = None;
                         self.ended = None;
                     }
                 }
-                Ok(Body::TurnEnded(ended)) => {
-                    self.ended.get_or_insert(ended);
+                Some(Body::TurnEnded(ended)) => {
+                    self.ended.get_or_insert_with(|| ended.clone());
                 }
-                Ok(Body::Assistant(message)) if !message.text.trim().is_empty() => {
-                    self.answer.get_or_insert(message.text);
+                Some(Body::Assistant(message)) if !message.text.trim().is_empty() => {
+                    self.answer.get_or_insert_with(|| message.text.clone());
                 }
-                Ok(Body::User(message)) if message.voice == Voice::Prompt => {
+                Some(Body::User(message)) if message.voice == Voice::Prompt => {
                     return Some(Exchange {
-                        prompt: message.text,
+                        prompt: message.text.clone(),
                         answer: self.answer.take().unwrap_or_default(),
                         ended: self.ended.take(),
                     });

@@ -1,8 +1,5 @@
 //! A session in short, for people.
 
-use std::collections::HashMap;
-
-use client::transcript::{Piece, Tone, turn_ended};
 use client::{CallError, Client};
 use proto::methods::{SessionCheckpoints, SessionGet, SessionInspect};
 use proto::params::session::{
@@ -12,6 +9,7 @@ use proto::params::session::{
 use super::exchange::{self, Exchange};
 use crate::exit::Error;
 use crate::paint::Painter;
+use crate::pieces::{Piece, Tone, turn_ended};
 use crate::{commands, output, text};
 
 /// Prints it.
@@ -149,7 +147,7 @@ fn paint(last: &Exchange) -> Result<(), Error> {
         (answer, _) => block(Tone::Answer, answer)?,
     }
     let ended = last.ended.as_ref();
-    for piece in ended.map_or_else(Vec::new, |ended| turn_ended(ended, &HashMap::new())) {
+    for piece in ended.map_or_else(Vec::new, |ended| turn_ended(ended, |_| false)) {
         output::part(&painter.paint(&piece))?;
     }
     Ok(())

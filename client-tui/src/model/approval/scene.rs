@@ -36,8 +36,8 @@ impl Scene {
         let place = Place::of("/p");
         let mut model = Model::new(Look::default(), place, now);
         let mut session = Session::new(SessionId::new(), Pid(7));
-        session.approvals = approvals;
-        session.questions = questions;
+        session.open.approvals = approvals;
+        session.open.questions = questions;
         model.session = Some(session);
         model.link = Link::Live;
         let mut scene = Self { model, now };
@@ -57,7 +57,7 @@ impl Scene {
         });
         let event: proto::Event = serde_json::from_str(&event.to_string()).unwrap();
         let now = self.now;
-        self.session().fold(&event, now);
+        self.session().fold(&event.into(), now);
         self.tick();
     }
 

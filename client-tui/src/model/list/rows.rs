@@ -305,7 +305,7 @@ fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row 
     let language = model.look.language;
     let name = session.name.as_deref().map(client::text::line);
     let busy = matches!(session.state, State::Running | State::Waiting) || words::waits(session);
-    let cause = words::plain(&words::head(&session.cause));
+    let cause = words::plain(&words::head(&language.translate(&session.cause)));
     let does = match busy && !cause.is_empty() {
         true => cause,
         false => words::plain(&session.last_line),

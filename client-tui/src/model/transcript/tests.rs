@@ -1,16 +1,19 @@
 //! Scenes of what becomes of events. Other tests make events with [`scene`].
 
+use client::DecodedEvent;
 use proptest::prelude::*;
+use proto::item::Display;
 use serde_json::{Value, json};
 
 use super::*;
 
 /// Events by hand.
 pub(crate) mod scene {
+    use client::DecodedEvent;
     use proto::{Event, Pid, Seq, Stamp};
     use serde_json::{Value, json};
 
-    pub(crate) fn event(seq: Option<u64>, kind: &str, data: &Value) -> Event {
+    pub(crate) fn event(seq: Option<u64>, kind: &str, data: &Value) -> DecodedEvent {
         Event {
             seq: seq.map(Seq),
             session: Pid(3),
@@ -19,53 +22,54 @@ pub(crate) mod scene {
             kind: kind.into(),
             data: serde_json::value::to_raw_value(data).unwrap(),
         }
+        .into()
     }
 
-    pub(crate) fn delta(kind: &str, item: &str, offset: usize, text: &str) -> Event {
+    pub(crate) fn delta(kind: &str, item: &str, offset: usize, text: &str) -> DecodedEvent {
         let data = json!({"item": item, "offset": offset, "text": text});
         event(None, kind, &data)
     }
 
-    pub(crate) fn text(offset: usize, text: &str) -> Event {
+    pub(crate) fn text(offset: usize, text: &str) -> DecodedEvent {
         delta("delta.text", "m1.1", offset, text)
     }
 
-    pub(crate) fn reasoning(offset: usize, text: &str) -> Event {
+    pub(crate) fn reasoning(offset: usize, text: &str) -> DecodedEvent {
         delta("delta.reasoning", "m1.1", offset, text)
     }
 
-    pub(crate) fn message(seq: u64, reasoning: &str, text: &str, finish: &str) -> Event {
+    pub(crate) fn message(seq: u64, reasoning: &str, text: &str, finish: &str) -> DecodedEvent {
         let data = json!({"item": "m1.1", "reasoning": reasoning, "text": text, "finish": finish});
         event(Some(seq), "message.assistant", &data)
     }
 
-    pub(crate) fn sync(live: &Value) -> Event {
+    pub(crate) fn sync(live: &Value) -> DecodedEvent {
         let data = json!({"seq": 1, "epoch": 1, "live": live, "pending": []});
         event(None, "sync", &data)
     }
 
-    pub(crate) fn partial(superseded: bool) -> Event {
+    pub(crate) fn partial(superseded: bool) -> DecodedEvent {
         let data = json!({"item": "m1.1", "superseded": superseded});
         event(None, "message.partial", &data)
     }
 
-    pub(crate) fn started(seq: u64, call: &str, tool: &str, subject: &str) -> Event {
+    pub(crate) fn started(seq: u64, call: &str, tool: &str, subject: &str) -> DecodedEvent {
         let data = json!({"call": call, "tool": tool, "subject": subject, "read_only": false});
         event(Some(seq), "tool.started", &data)
     }
 
-    pub(crate) fn output(call: &str, offset: usize, text: &str) -> Event {
+    pub(crate) fn output(call: &str, offset: usize, text: &str) -> DecodedEvent {
         let data = json!({"call": call, "offset": offset, "text": text});
         event(None, "tool.output", &data)
     }
 
-    pub(crate) fn finished(seq: u64, call: &str, status: &str, display: &Value) -> Event {
+    pub(crate) fn finished(seq: u64, call: &str, status: &str, display: &Value) -> DecodedEvent {
         let data = json!({"call": call, "tool": "bash", "status": status, "duration_ms": 40,
                           "display": display});
         event(Some(seq), "tool.finished", &data)
     }
 
-    pub(crate) fn ended(seq: u64, outcome: &str, ms: u64, denied: &Value) -> Event {
+    pub(crate) fn ended(seq: u64, outcome: &str, ms: u64, denied: &Value) -> DecodedEvent {
         let usage = json!({"requests": 2, "prompt_tokens": 33_000, "cached_tokens": 0,
             "output_tokens": 1_200, "reasoning_tokens": 0, "cost_micros": 12_300,
             "unknown_cost_calls": 0});
@@ -76,50 +80,63 @@ pub(crate) mod scene {
 }
 use scene::*;
 
-fn folded(events: &[Event]) -> Transcript {
+fn folded(events: &[DecodedEvent]) -> Transcript {
     let mut transcript = Transcript::default();
-    events.iter().for_each(|event| transcript.fold(event));
+    for event in events {
+        transcript.fold(event);
+    }
     transcript
 }
 
 /// The entries, a line each; `…` behind what is live.
-fn told(events: &[Event]) -> Vec<String> {
+fn told(events: &[DecodedEvent]) -> Vec<String> {
     let transcript = folded(events);
     let entries = transcript.entries.iter();
     entries
         .map(|entry| {
             let live = if entry.settled() { "" } else { "…" };
-            let words = match &entry.what {
-                What::User { text, steer } => format!("user{} {text}", u8::from(*steer)),
-                What::Reasoning { thought, .. } => format!("thought {}", thought.text()),
-                What::Answer {
-                    markdown, finish, ..
+            let words = match &entry.kind {
+                EntryKind::User { text, steer } => format!("user{} {text}", u8::from(*steer)),
+                EntryKind::Reasoning { thought, .. } => format!("thought {}", thought.text()),
+                EntryKind::Answer {
+                    text: markdown,
+                    finish,
+                    ..
                 } => match finish {
                     None | Some(Finish::Stop) => format!("answer {}", markdown.text()),
                     Some(finish) => format!("answer {} ({finish:?})", markdown.text()),
                 },
-                What::Tool(tool) => {
-                    let status = tool.done.as_ref().map(|done| done.status);
+                EntryKind::Tool(tool) => {
+                    let status = tool.outcome.as_ref().map(|done| done.status);
                     let output = tool.output.escape_debug();
                     let status = status.map_or_else(String::new, |status| format!(" {status:?}"));
                     format!("{} {} [{output}]{status}", tool.tool, tool.subject)
                 }
-                What::Resolved {
+                EntryKind::Resolved {
                     subject, resolved, ..
                 } => format!("{:?} {subject}", resolved.decision),
-                What::Answered { asked, replies, .. } => format!("{asked:?} {}", replies.len()),
-                What::Child {
+                EntryKind::Answered { asked, answered } => {
+                    format!("{asked:?} {}", answered.replies.len())
+                }
+                EntryKind::Child {
                     command, exited, ..
                 } => format!("child {command} {}", exited.is_some()),
-                What::Ended(ended) => format!("ended {:?} {}", ended.outcome, ended.denied.len()),
-                What::Notice { words, .. } => format!("notice {words}"),
-                What::Divider { words } => format!("divider {words}"),
-                What::Rewound(rewound) => format!("rewound {}", rewound.to_turn),
-                What::Told(told) => match told.as_ref() {
-                    Told::StartsAgain => "starts again".to_owned(),
-                    Told::BrokeOff => "broke off".to_owned(),
+                EntryKind::Ended { ended, told } => {
+                    let untold = ended.denied.len() - told.len();
+                    format!("ended {:?} {untold}", ended.outcome)
+                }
+                EntryKind::Notice { words, .. } => format!("notice {words}"),
+                EntryKind::Divider { words } => format!("divider {words}"),
+                EntryKind::Rewound(rewound) => format!("rewound {}", rewound.to_turn),
+                EntryKind::Status(status) => match status.as_ref() {
+                    Status::StartsAgain { .. } => "starts again".to_owned(),
+                    Status::BrokeOff => "broke off".to_owned(),
+                    Status::CacheReset(reset) => {
+                        format!("CacheReset {{ reason: {:?} }}", reset.reason)
+                    }
                     other => format!("{other:?}"),
                 },
+                other => panic!("{other:?} is not shown"),
             };
             format!("{words}{live}")
         })
@@ -180,7 +197,7 @@ fn a_superseded_attempt_goes_where_nothing_of_it_can_be_printed() {
 fn of_a_superseded_attempt_stays_what_can_be_printed() {
     let whole = "One.\n\nTwo.\n\nThr";
     let transcript = folded(&[text(0, whole)]);
-    let What::Answer { markdown, .. } = &transcript.entries[0].what else {
+    let EntryKind::Answer { text: markdown, .. } = &transcript.entries[0].kind else {
         panic!("{transcript:?}");
     };
     assert!(markdown.whole() > 0, "this is about blocks that are whole");
@@ -298,7 +315,7 @@ fn what_a_call_prints_is_bounded_from_the_beginning_of_a_line() {
         events.push(output("c", index * line.len(), &line));
     }
     let transcript = folded(&events);
-    let What::Tool(tool) = &transcript.entries[0].what else {
+    let EntryKind::Tool(tool) = &transcript.entries[0].kind else {
         panic!("{transcript:?}");
     };
     assert!(tool.output.len() <= 16 * 1024 && tool.output.len() > 15 * 1024);
@@ -328,7 +345,7 @@ fn a_call_that_never_started_is_known_by_what_judged_it() {
     );
 }
 
-fn approval(seq: u64, decision: &str) -> Vec<Event> {
+fn approval(seq: u64, decision: &str) -> Vec<DecodedEvent> {
     let asked = json!({"approval_id": "3.1", "session": 3, "call": "c", "tool": "bash", "subject": "rm x",
         "preview": {"type": "line", "text": "rm x"}, "rule": "r", "scopes": [], "shown_hash": "",
         "asked_at": "2026-01-01T00:00:00.000Z"});
@@ -348,10 +365,10 @@ fn a_no_and_a_yes_for_the_session_are_told_and_a_yes_for_once_is_not() {
     events.push(finished(3, "c", "denied", &why));
     assert_eq!(told(&events), ["Deny rm x", "bash rm x [] Denied"]);
     let transcript = folded(&events);
-    let What::Tool(tool) = &transcript.entries[1].what else {
+    let EntryKind::Tool(tool) = &transcript.entries[1].kind else {
         panic!("{transcript:?}");
     };
-    let display = tool.done.as_ref().map(|done| &done.display);
+    let display = tool.outcome.as_ref().map(|done| &done.display);
     assert!(
         matches!(display, Some(Display::Line { text }) if text.is_empty()),
         "said once"

@@ -177,7 +177,7 @@ fn what_was_set_aside_comes_back_when_it_is_asked_for() {
     assert!(scene.model.dialog.is_none());
     assert!(reopen(&mut scene.model));
     assert_eq!(shown(&scene), "7.2");
-    scene.session().approvals.clear();
+    scene.session().open.approvals.clear();
     scene.tick();
     assert!(!reopen(&mut scene.model) && scene.model.dialog.is_none());
 }
@@ -254,13 +254,13 @@ fn what_the_session_asks_comes_up_at_once() {
 fn other_content_is_another_question() {
     let mut scene = one();
     scene.press(&["n"]);
-    scene.session().approvals[0].shown_hash = "other".to_owned();
+    scene.session().open.approvals[0].shown_hash = "other".to_owned();
     scene.tick();
     assert_eq!(part(&scene), &Part::Answer);
     assert_eq!(scene.press(&["y"]), []);
     scene.later(300);
     assert_eq!(sent(&scene.press(&["y"])).shown_hash, "other");
-    scene.session().approvals[0].shown_hash = "again".to_owned();
+    scene.session().open.approvals[0].shown_hash = "again".to_owned();
     scene.tick();
     assert_eq!(shown(&scene), "7.1");
 }
@@ -316,7 +316,7 @@ fn who_only_watches_answers_nothing() {
 #[test]
 fn nothing_comes_up_while_the_past_is_replayed_and_all_goes_with_the_session() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().approvals.push(approval(1, "x"));
+    scene.session().open.approvals.push(approval(1, "x"));
     scene.model.link = Link::Replaying;
     scene.tick();
     assert!(scene.model.dialog.is_none());
@@ -415,7 +415,7 @@ fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
         attach(&mut scene, seven, pid);
         scene.tick();
         assert!(scene.model.dialog.is_none(), "the past is being replayed");
-        scene.session().approvals = open();
+        scene.session().open.approvals = open();
         scene.model.link = Link::Live;
         scene.tick();
         // Who goes there to answer sees the oldest.
@@ -473,7 +473,7 @@ fn a_plan() -> proto::params::plan::Plan {
 /// With a plan open, just drawn.
 fn planned() -> Scene {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().plans = vec![a_plan()];
+    scene.session().open.plans = vec![a_plan()];
     scene.tick();
     scene
 }

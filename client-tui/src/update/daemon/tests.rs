@@ -6,7 +6,7 @@ use proto::{Body, Seq};
 
 use crate::effect::Effect;
 use crate::event::{Event, Heard};
-use crate::model::transcript::What;
+use crate::model::transcript::EntryKind;
 use crate::model::{Link, Model};
 use crate::update::scene::{attached, live, record, take};
 
@@ -53,7 +53,7 @@ fn ended() -> Body {
 fn marks(model: &Model) -> usize {
     let entries = model.transcript.entries.iter();
     entries
-        .filter(|entry| matches!(entry.what, What::Divider { .. }))
+        .filter(|entry| matches!(entry.kind, EntryKind::Divider { .. }))
         .count()
 }
 

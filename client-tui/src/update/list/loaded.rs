@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 
+use client::DecodedEvent;
 use proto::item::Voice;
 use proto::params::session::SessionSummary;
 use proto::state::State;
-use proto::{Body, Event as Record, SessionId, Stamp};
+use proto::{Body, SessionId, Stamp};
 
 use super::{dialog, dialog_mut, select, turns};
 use crate::effect::{Answer, Trouble};
@@ -164,14 +165,14 @@ pub fn narrow(model: &mut Model) {
 }
 
 /// The newest prompt and the newest words of the model among records.
-fn last_words(records: &[Record]) -> Preview {
+fn last_words(records: &[DecodedEvent]) -> Preview {
     let mut preview = Preview::default();
     for record in records {
         match record.body() {
-            Ok(Body::User(said)) if said.voice != Voice::Daemon => {
+            Some(Body::User(said)) if said.voice != Voice::Daemon => {
                 preview.prompt = client::text::line(&said.text);
             }
-            Ok(Body::Assistant(said)) if !said.text.trim().is_empty() => {
+            Some(Body::Assistant(said)) if !said.text.trim().is_empty() => {
                 let text = client::text::clean(&said.text);
                 let cut = text.chars().count().saturating_sub(PREVIEW_MAX);
                 let end: String = text.chars().skip(cut).collect();

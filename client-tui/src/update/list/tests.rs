@@ -249,7 +249,7 @@ fn a_session_that_is_gone_is_told_by_its_number() {
     };
     assert_eq!(trouble.what, "There is no session 2 any more.");
     let entries = model.transcript.entries.iter();
-    let mut told: String = entries.map(|entry| format!("{:?}", entry.what)).collect();
+    let mut told: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
     // What cannot be sent says so, and not the same again.
     model.composer.set("again");
     let sent = crate::update::submit::send(&mut model, proto::params::session::When::Queue);

@@ -55,8 +55,8 @@ fn restore(model: &Model, turn: Option<u64>) -> Option<Restore> {
 /// The whole prompt of a turn, where the transcript has it; the list knows only its first line.
 fn said(model: &Model, turn: u64) -> Option<String> {
     let mut entries = model.transcript.entries.iter();
-    entries.find_map(|entry| match &entry.what {
-        transcript::What::User { text, steer: false } if entry.turn == Some(turn) => {
+    entries.find_map(|entry| match &entry.kind {
+        transcript::EntryKind::User { text, steer: false } if entry.turn == Some(turn) => {
             Some(text.clone())
         }
         _ => None,

@@ -11,7 +11,7 @@ use super::*;
 use crate::effect::Trouble;
 use crate::model::session::Session;
 use crate::model::transcript::tests::scene;
-use crate::model::transcript::{Done, Entry, Tool, Transcript, What};
+use crate::model::transcript::{Entry, EntryKind, ToolOutcome, ToolRun, Transcript};
 use crate::model::{Look, Place, Tone};
 use crate::render::Cache;
 use crate::render::markdown::Markdown;
@@ -32,29 +32,30 @@ fn model() -> Model {
     model
 }
 
-fn entry(id: u64, what: What) -> Entry {
+fn entry(id: u64, kind: EntryKind) -> Entry {
     Entry {
         id,
         seq: Some(Seq(id + 1)),
         turn: None,
-        what,
+        kind,
     }
 }
 
 fn notice(id: u64, words: &str) -> Entry {
     let words = words.to_owned();
     let tone = Tone::Info;
-    entry(id, What::Notice { tone, words })
+    entry(id, EntryKind::Notice { tone, words })
 }
 
 fn tool(id: u64, subject: &str, output: &str) -> Entry {
-    let tool = Tool {
+    let tool = ToolRun {
         call: CallId::from("c"),
         tool: "bash".to_owned(),
         subject: subject.to_owned(),
         outside: false,
         output: String::new(),
-        done: Some(Done {
+        started: true,
+        outcome: Some(ToolOutcome {
             changed: Vec::new(),
             status: CallStatus::Ok,
             duration_ms: 1,
@@ -69,7 +70,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
             spill: None,
         }),
     };
-    entry(id, What::Tool(Box::new(tool)))
+    entry(id, EntryKind::Tool(Box::new(tool)))
 }
 
 /// A reader of so many short lines: `row 0`, `row 1`, …
@@ -377,8 +378,12 @@ fn m_shows_answers_as_they_were_written() {
     markdown.push("some **bold\u{1b}[31m** words");
     markdown.finish();
     let finish = Some(Finish::Stop);
-    let what = What::Answer { markdown, finish };
-    model.transcript.entries.push(entry(0, what));
+    let kind = EntryKind::Answer {
+        text: markdown,
+        finish,
+        plan: None,
+    };
+    model.transcript.entries.push(entry(0, kind));
     open(&mut model, Reading::Transcript);
     press(&mut model, &["m"]);
     assert!(has(&model, "some **bold** words"));
@@ -420,14 +425,14 @@ fn earlier_of(model: &Model) -> Effect {
     Effect::Earlier { session, before }
 }
 
-fn event(seq: u64) -> proto::Event {
+fn event(seq: u64) -> client::DecodedEvent {
     let json = format!(
         r#"{{"seq":{seq},"session":7,"at":"2026-01-01T00:00:00.000Z","turn":1,"kind":"notice","data":{{"level":"info","text":"before {seq}"}}}}"#
     );
-    serde_json::from_str(&json).unwrap()
+    serde_json::from_str::<proto::Event>(&json).unwrap().into()
 }
 
-fn answer(model: &mut Model, result: Result<Vec<proto::Event>, Trouble>) {
+fn answer(model: &mut Model, result: Result<Vec<client::DecodedEvent>, Trouble>) {
     let session = model.session.as_ref().unwrap().id.to_string();
     assert!(take(model, Answer::Earlier { session, result }).is_empty());
 }
@@ -509,7 +514,7 @@ fn what_was_read_back_does_not_stand_before_another_transcript() {
 }
 
 /// A call that begins at one record and ends at another.
-fn call(call: &str, begins: u64, ends: u64) -> [proto::Event; 2] {
+fn call(call: &str, begins: u64, ends: u64) -> [client::DecodedEvent; 2] {
     let line = json!({"type": "line", "text": "done"});
     [
         scene::started(begins, call, "bash", &format!("make {call}")),
@@ -522,9 +527,9 @@ fn calls(model: &Model) -> Vec<String> {
     let layout = document(pager(model), model);
     let parts = (0..layout.count()).filter_map(|index| layout.part(index));
     let told = parts.filter_map(|part| match part {
-        view::pager::Part::Entry(_, entry) => match &entry.what {
-            What::Tool(tool) if tool.done.is_some() => Some(tool.subject.clone()),
-            What::Tool(tool) => Some(format!("{}…", tool.subject)),
+        view::pager::Part::Entry(_, entry) => match &entry.kind {
+            EntryKind::Tool(tool) if tool.outcome.is_some() => Some(tool.subject.clone()),
+            EntryKind::Tool(tool) => Some(format!("{}…", tool.subject)),
             _ => None,
         },
         _ => None,
@@ -578,8 +583,10 @@ proptest! {
             }
         }).collect();
         let mut whole = Transcript::default();
-        events.iter().for_each(|event| whole.fold(event));
-        let words = |entry: &Entry| format!("{:?} {:?}", entry.seq, entry.what);
+        for event in &events {
+        whole.fold(event);
+    }
+        let words = |entry: &Entry| format!("{:?} {:?}", entry.seq, entry.kind);
         let whole: Vec<_> = whole.entries.iter().map(words).collect();
         let mut earlier = crate::model::pager::Earlier::default();
         let (mut rest, mut cuts) = (events.as_slice(), cuts.iter().cycle());
@@ -658,12 +665,12 @@ proptest! {
 fn what_commands_have_changed_is_among_the_changes() {
     let mut model = model();
     let mut entry = tool(1, "make", "done");
-    if let What::Tool(tool) = &mut entry.what {
+    if let EntryKind::Tool(tool) = &mut entry.kind {
         let changed = |path: &str, now: FileState| Changed {
             path: path.to_owned(),
             now,
         };
-        tool.done.as_mut().unwrap().changed = vec![
+        tool.outcome.as_mut().unwrap().changed = vec![
             changed("/w/made", FileState::Directory),
             changed("/w/gone", FileState::Absent),
         ];

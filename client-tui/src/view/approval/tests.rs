@@ -65,6 +65,28 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
 }
 
 #[test]
+fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
+    let found = Approval {
+        rule: "found in the answer's words, not declared as a call".to_owned(),
+        ..approval(1, "make")
+    };
+    let outside = Approval {
+        escape: Some("it needs the network, and there is none".to_owned()),
+        ..approval(2, "make")
+    };
+    for (open, english, chinese) in [
+        (found, "not declared as a call", "并未声明为调用"),
+        (outside, "it needs the network", "它需要网络"),
+    ] {
+        let mut scene = Scene::of(vec![open], Vec::new());
+        assert!(scene.text(80, 24).contains(english));
+        scene.model.look.language = Language::Chinese;
+        let text = scene.text(80, 24);
+        assert!(text.contains(chinese) && !text.contains(english), "{text}");
+    }
+}
+
+#[test]
 fn a_long_command_is_wrapped_and_what_does_not_fit_is_told() {
     let command = format!("echo {} && rm -rf ~", "x".repeat(900));
     let mut scene = Scene::of(vec![approval(1, &command)], Vec::new());
@@ -265,7 +287,7 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "plan": "# The plan\n\n1. write **it**\n2. hide\u{202e} nothing \u{1b}[31m",
     });
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().plans = vec![serde_json::from_value(plan).unwrap()];
+    scene.session().open.plans = vec![serde_json::from_value(plan).unwrap()];
     scene.tick();
     let text = scene.text(80, 24);
     for words in [

@@ -1,5 +1,5 @@
 use super::*;
-use crate::messages::Message;
+use client::messages::Message;
 
 /// All of help.
 fn lines(look: &Look, width: usize) -> Vec<Line<'static>> {

@@ -96,7 +96,7 @@ fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
     };
     let model = words.model;
     let language = model.look.language;
-    let cause = words::plain(&words::head(&session.cause));
+    let cause = words::plain(&words::head(&language.translate(&session.cause)));
     let state = words::state(language, session, dialog.at);
     let state = match cause.is_empty() {
         true => state,
@@ -108,7 +108,7 @@ fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
     let whole_model = client::text::line(&session.model);
     words.row(&format!("{whole_model} · {directory}"), Ink::Dim);
     if let Some(why) = &session.read_only {
-        words.row(&client::text::line(why), Ink::Warning);
+        words.row(&client::text::line(&language.translate(why)), Ink::Warning);
     }
     if dialog.what == ListOf::Processes {
         words.row(&words::plain(&session.last_line), Ink::Text);
@@ -225,7 +225,8 @@ fn inbox(words: &mut Words<'_>, dialog: &ListDialog, key: &Key) {
 }
 
 fn approval(words: &mut Words<'_>, approval: &Approval) {
-    words.row(&words::exact(&approval.rule), Ink::Dim);
+    let rule = words.model.look.language.translate(&approval.rule);
+    words.row(&words::exact(&rule), Ink::Dim);
     words.text(
         &client::text::exact(&words::head(&approval.subject)),
         Ink::Code,

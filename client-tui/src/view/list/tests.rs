@@ -1,3 +1,4 @@
+use client::DecodedEvent;
 use proptest::prelude::*;
 use proto::params::history::{RewindOutput, RewindParams};
 use proto::record::{FileState, RewoundFile, RewoundResult};
@@ -224,7 +225,7 @@ fn the_cursor_stands_behind_the_filter_in_cells() {
     assert_eq!(drawn(&model).cursor, None);
 }
 
-fn record(kind: &str, data: &serde_json::Value) -> Record {
+fn record(kind: &str, data: &serde_json::Value) -> DecodedEvent {
     Record {
         seq: Some(Seq(1)),
         session: Pid(2),
@@ -233,6 +234,7 @@ fn record(kind: &str, data: &serde_json::Value) -> Record {
         kind: kind.to_owned(),
         data: serde_json::value::to_raw_value(data).unwrap(),
     }
+    .into()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use crate::messages::pager::Msg;
 use crate::model::pager::{Earlier, Pager, PartId, Reading};
-use crate::model::transcript::{Entry, Tool, What};
+use crate::model::transcript::{Entry, EntryKind, ToolRun};
 use crate::model::{Look, Model};
 use crate::render::sheet::Height;
 use crate::render::{Cache, diff, wrap};
@@ -97,9 +97,11 @@ impl Part<'_> {
     /// Whether it holds more than it shows folded.
     pub fn opens(&self) -> bool {
         match self {
-            Self::Entry(_, entry) => match &entry.what {
-                What::Tool(_) | What::Reasoning { .. } => true,
-                What::User { text, .. } => text.len() > LONG.0 || text.lines().count() > LONG.1,
+            Self::Entry(_, entry) => match &entry.kind {
+                EntryKind::Tool(_) | EntryKind::Reasoning { .. } => true,
+                EntryKind::User { text, .. } => {
+                    text.len() > LONG.0 || text.lines().count() > LONG.1
+                }
                 _ => false,
             },
             Self::File(..) => true,
@@ -121,11 +123,11 @@ impl Part<'_> {
                 .sum()
         };
         let about = match self {
-            Self::Entry(_, entry) => match &entry.what {
-                What::User { text, .. } => 1 + rows(text),
-                What::Answer { markdown, .. } => 1 + rows(markdown.text()),
-                What::Reasoning { thought, .. } if open => 1 + rows(thought.text()),
-                What::Tool(tool) if open => 2 + held(tool).map(rows).sum::<usize>(),
+            Self::Entry(_, entry) => match &entry.kind {
+                EntryKind::User { text, .. } => 1 + rows(text),
+                EntryKind::Answer { text: markdown, .. } => 1 + rows(markdown.text()),
+                EntryKind::Reasoning { thought, .. } if open => 1 + rows(thought.text()),
+                EntryKind::Tool(tool) if open => 2 + held(tool).map(rows).sum::<usize>(),
                 _ => 2,
             },
             Self::Section(_) => return None,
@@ -147,11 +149,11 @@ impl Part<'_> {
     /// Its words as they were written, for a search that need not draw everything; `None`: they are few, draw them.
     pub fn words(&self) -> Option<String> {
         match self {
-            Self::Entry(_, entry) => match &entry.what {
-                What::User { text, .. } => Some(text.clone()),
-                What::Reasoning { thought, .. } => Some(thought.text().to_owned()),
-                What::Answer { markdown, .. } => Some(markdown.text().to_owned()),
-                What::Tool(tool) => {
+            Self::Entry(_, entry) => match &entry.kind {
+                EntryKind::User { text, .. } => Some(text.clone()),
+                EntryKind::Reasoning { thought, .. } => Some(thought.text().to_owned()),
+                EntryKind::Answer { text: markdown, .. } => Some(markdown.text().to_owned()),
+                EntryKind::Tool(tool) => {
                     let mut words = format!("{} {}", tool.tool, tool.subject);
                     for held in held(tool) {
                         words.push('\n');
@@ -176,8 +178,10 @@ impl Part<'_> {
     ) -> Vec<Line<'static>> {
         let width = usize::from(look.columns).max(1);
         match self {
-            Self::Entry(generation, entry) => apart(match &entry.what {
-                What::Answer { markdown, .. } if raw => plain(markdown.text(), look, width),
+            Self::Entry(generation, entry) => apart(match &entry.kind {
+                EntryKind::Answer { text: markdown, .. } if raw => {
+                    plain(markdown.text(), look, width)
+                }
                 _ => transcript::entry(entry, look, cache, *generation, open),
             }),
             Self::Section(index) => help::section(*index, look, width),
@@ -207,8 +211,8 @@ impl Part<'_> {
 }
 
 /// What a call printed or changed.
-fn held(tool: &Tool) -> impl Iterator<Item = &str> {
-    let display = tool.done.as_ref().map(|done| match &done.display {
+fn held(tool: &ToolRun) -> impl Iterator<Item = &str> {
+    let display = tool.outcome.as_ref().map(|done| match &done.display {
         Display::Line { text } => text.as_str(),
         Display::Diff { diff, .. } => diff.as_str(),
         Display::Command { tail, .. } => tail.as_str(),

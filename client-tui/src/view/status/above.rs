@@ -126,7 +126,7 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
             pieces.extend(stop());
         }
         (State::Waiting, Some(WaitingFor::Retry)) => {
-            let cause = text::line(&session.cause);
+            let cause = text::line(&model.look.language.translate(&session.cause));
             pieces.push((0, Ink::Warning, format!("{} {cause}", spinner(model))));
             if let Some(at) = session.retry_at {
                 let left = at.saturating_duration_since(model.now);
@@ -153,7 +153,7 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
 /// Questions that were set aside: the row stands only where no dialog asks them.
 fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
-    let words = match session.approvals.len() + session.questions.len() + session.plans.len() {
+    let words = match session.open.all().len() {
         0 => return None,
         1 => language.say(Msg::OneWaits).to_owned(),
         many => language.fill(Msg::ManyWait, &[&many.to_string()]),

@@ -266,10 +266,11 @@ fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
 fn what_is_waited_for_is_told() {
     let mut model = model(State::Waiting, Some(WaitingFor::Retry));
     let session = model.session.as_mut().unwrap();
-    let event = serde_json::from_str(
+    let event: proto::Event = serde_json::from_str(
         r#"{"seq":1,"session":12,"at":"2026-01-01T00:00:00.000Z","turn":1,"kind":"session.state","data":{"state":"waiting","waiting_for":"retry","cause":"429 from deepseek,\u001b[2J try 2 of 8","retry_in_ms":5000}}"#,
-    );
-    session.fold(&event.unwrap(), model.now);
+    )
+    .unwrap();
+    session.fold(&event.into(), model.now);
     assert_eq!(
         above_of(&model, 80),
         [
@@ -291,7 +292,7 @@ fn what_is_waited_for_is_told() {
     let question = serde_json::from_str(
         r#"{"question_id":"12.1","session":12,"call":"c","questions":[],"asked_at":"2026-01-01T00:00:00.000Z"}"#,
     );
-    session.questions = vec![question.unwrap()];
+    session.open.questions = vec![question.unwrap()];
     assert_eq!(above_of(&model, 80), ["", "? 1 question waits · Ctrl-Q"]);
     assert_eq!(title(&model), "? tidy up — reasonix");
     model.link = Link::Lost(model.now - Duration::from_secs(3));
@@ -381,7 +382,7 @@ fn the_title_names_the_session_or_its_first_words() {
             id: 0,
             seq: None,
             turn: None,
-            what: crate::model::transcript::What::User {
+            kind: crate::model::transcript::EntryKind::User {
                 text: "mend \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
                 steer: false,
             },

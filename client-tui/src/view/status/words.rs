@@ -6,7 +6,7 @@ use proto::state::State;
 use super::state;
 use crate::messages::status::Msg;
 use crate::model::Model;
-use crate::model::transcript::What;
+use crate::model::transcript::EntryKind;
 use crate::render::{short, wrap};
 
 /// Cells of a session's name in a title.
@@ -42,8 +42,8 @@ fn first_words(model: &Model) -> Option<&str> {
         .transcript
         .entries
         .iter()
-        .find_map(|entry| match &entry.what {
-            What::User { text, .. } => text.trim().lines().next(),
+        .find_map(|entry| match &entry.kind {
+            EntryKind::User { text, .. } => text.trim().lines().next(),
             _ => None,
         })
 }

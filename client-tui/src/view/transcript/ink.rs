@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use super::{said, told, tool, words};
 use crate::model::Look;
-use crate::model::transcript::{Entry, Transcript, What};
+use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::{Cache, Made};
 
 /// The part of an answer that tells how it ended, in the cache.
@@ -72,13 +72,14 @@ impl<'a> Inked<'a> {
 
     /// Rows of an entry with the blank one before it.
     pub(super) fn count_all(&mut self, index: usize, entry: &Entry) -> usize {
-        let content = match &entry.what {
+        let content = match &entry.kind {
             // They grow by parts too.
-            What::Answer {
-                markdown,
+            EntryKind::Answer {
+                text: markdown,
                 finish: None,
+                ..
             } => 1 + markdown.text().len() as u64,
-            What::Reasoning {
+            EntryKind::Reasoning {
                 thought,
                 done: false,
             } => 1 + thought.text().len() as u64,
@@ -118,8 +119,8 @@ impl<'a> Inked<'a> {
     }
 
     fn known(&self, entry: &Entry, part: usize) -> (crate::render::Key, Made) {
-        let place = match &entry.what {
-            What::Answer { markdown, .. } if part >= markdown.blocks() => END,
+        let place = match &entry.kind {
+            EntryKind::Answer { text: markdown, .. } if part >= markdown.blocks() => END,
             _ => part,
         };
         let key = (self.generation, entry.id, place);
@@ -146,32 +147,37 @@ enum Kind {
 }
 
 fn kind(entry: &Entry) -> Kind {
-    match &entry.what {
-        What::User { .. } | What::Reasoning { .. } | What::Answer { .. } => Kind::Said,
-        What::Tool(_) | What::Resolved { .. } | What::Child { .. } => Kind::Work,
-        What::Answered { .. }
-        | What::Rewound(_)
-        | What::Ended(_)
-        | What::Told(_)
-        | What::Notice { .. }
-        | What::Divider { .. } => Kind::Line,
+    match &entry.kind {
+        EntryKind::User { .. } | EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Kind::Said,
+        EntryKind::Tool(_) | EntryKind::Resolved { .. } | EntryKind::Child { .. } => Kind::Work,
+        EntryKind::Answered { .. }
+        | EntryKind::Rewound(_)
+        | EntryKind::Ended { .. }
+        | EntryKind::Status(_)
+        | EntryKind::Notice { .. }
+        | EntryKind::Divider { .. }
+        // Never shown.
+        | EntryKind::Approval(_)
+        | EntryKind::Question(_)
+        | EntryKind::PlanResolved(_)
+        | EntryKind::Todos(_) => Kind::Line,
     }
 }
 
 /// A number that is another one when the part is. 0: it never changes again. `open`: reasoning is.
 fn content(entry: &Entry, part: usize, open: bool) -> u64 {
-    match &entry.what {
-        What::Reasoning { thought, done } if !done => match part < thought.whole() {
+    match &entry.kind {
+        EntryKind::Reasoning { thought, done } if !done => match part < thought.whole() {
             true if open || part > 0 => 0,
             // Folded it is one line, the newest.
             _ => 1 + thought.text().len() as u64,
         },
-        What::Answer {
-            markdown,
+        EntryKind::Answer {
+            text: markdown,
             finish: None,
             ..
         } if part >= markdown.whole() => 1 + markdown.text().len() as u64,
-        What::Tool(tool) if tool.done.is_none() => {
+        EntryKind::Tool(tool) if tool.outcome.is_none() => {
             // At its largest it changes without growing.
             let mut hasher = DefaultHasher::new();
             tool.output.hash(&mut hasher);
@@ -189,33 +195,42 @@ fn made_of(
     coloured: bool,
 ) -> Vec<Line<'static>> {
     let output = open || look.output;
-    let mut rows = match &entry.what {
-        What::User { text, steer } => said::prompt(look, text, *steer, output),
-        What::Reasoning { thought, done } => {
+    let mut rows = match &entry.kind {
+        EntryKind::User { text, steer } => said::prompt(look, text, *steer, output),
+        EntryKind::Reasoning { thought, done } => {
             said::reasoning(look, thought, part, *done, open || look.reasoning)
         }
-        What::Answer { markdown, finish } => match finish {
+        EntryKind::Answer {
+            text: markdown,
+            finish,
+            ..
+        } => match finish {
             Some(finish) if part >= markdown.blocks() => said::end(look, *finish),
             _ if coloured => markdown.lines(part, look, words::width(look)),
             _ => markdown.plain(part, look, words::width(look)),
         },
-        What::Tool(tool) => tool::rows(tool, look, output),
-        What::Resolved {
+        EntryKind::Tool(tool) => tool::rows(tool, look, output),
+        EntryKind::Resolved {
             tool,
             subject,
             resolved,
         } => told::resolved(look, tool, subject, resolved),
-        What::Answered { asked, replies, by } => told::answered(look, asked, replies, by),
-        What::Child {
+        EntryKind::Answered { asked, answered } => told::answered(look, asked, answered),
+        EntryKind::Child {
             pid,
             command,
             exited,
+            ..
         } => told::child(look, *pid, command, exited.as_ref()),
-        What::Rewound(rewound) => told::rewound(look, rewound),
-        What::Ended(ended) => told::ended(look, ended),
-        What::Told(what) => told::line(look, what),
-        What::Notice { tone, words } => told::notice(look, *tone, words),
-        What::Divider { words } => told::divider(look, words),
+        EntryKind::Rewound(rewound) => told::rewound(look, rewound),
+        EntryKind::Ended { ended, told } => told::ended(look, ended, |call| told.contains(call)),
+        EntryKind::Status(status) => told::line(look, status),
+        EntryKind::Notice { tone, words } => told::notice(look, *tone, words),
+        EntryKind::Divider { words } => told::divider(look, words),
+        EntryKind::Approval(_)
+        | EntryKind::Question(_)
+        | EntryKind::PlanResolved(_)
+        | EntryKind::Todos(_) => Vec::new(),
     };
     rows.iter_mut().for_each(guard);
     rows
@@ -232,11 +247,13 @@ fn guard(line: &mut Line<'static>) {
 
 /// Parts of an entry.
 pub(super) fn parts(entry: &Entry) -> usize {
-    match &entry.what {
-        What::Answer {
-            markdown, finish, ..
+    match &entry.kind {
+        EntryKind::Answer {
+            text: markdown,
+            finish,
+            ..
         } => markdown.blocks() + usize::from(finish.is_some()),
-        What::Reasoning { thought, .. } => thought.whole() + 1,
+        EntryKind::Reasoning { thought, .. } => thought.whole() + 1,
         _ => 1,
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use client::text;
+use client::transcript::words;
 use proto::item::Finish;
 use ratatui::text::{Line, Span};
 
@@ -97,11 +98,10 @@ pub(super) fn reasoning(
 
 /// How an answer ended, where that is to be told.
 pub(super) fn end(look: &Look, finish: Finish) -> Vec<Line<'static>> {
-    let (mark, ink, which) = match finish {
-        Finish::Stop | Finish::ToolCalls => return Vec::new(),
-        Finish::Length => ("! ", Ink::Warning, Msg::AnswerLength),
-        Finish::ContentFilter => ("! ", Ink::Warning, Msg::AnswerFilter),
-        Finish::Interrupted => ("■ ", Ink::Dim, Msg::AnswerInterrupted),
+    let (mark, ink) = match finish {
+        Finish::Stop | Finish::ToolCalls | Finish::Interrupted => ("■ ", Ink::Dim),
+        Finish::Length | Finish::ContentFilter => ("! ", Ink::Warning),
     };
-    told(look, mark, (ink, ink), look.language.say(which))
+    let words = words::answer_end(look.language, finish);
+    words.map_or_else(Vec::new, |words| told(look, mark, (ink, ink), words))
 }

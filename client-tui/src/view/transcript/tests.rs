@@ -1,7 +1,7 @@
 //! What people see of a transcript.
 
+use client::DecodedEvent;
 use proptest::prelude::*;
-use proto::Event;
 use serde_json::{Value, json};
 
 use super::*;
@@ -22,9 +22,11 @@ fn narrow() -> Look {
     look(40, Language::English)
 }
 
-fn folded(events: &[Event]) -> Transcript {
+fn folded(events: &[DecodedEvent]) -> Transcript {
     let mut transcript = Transcript::default();
-    events.iter().for_each(|event| transcript.fold(event));
+    for event in events {
+        transcript.fold(event);
+    }
     transcript
 }
 
@@ -44,11 +46,11 @@ fn texts(rows: &[Line<'static>]) -> Vec<String> {
     rows.collect()
 }
 
-fn shown(events: &[Event], look: &Look) -> Vec<String> {
+fn shown(events: &[DecodedEvent], look: &Look) -> Vec<String> {
     texts(&all(&folded(events), look))
 }
 
-fn user(seq: u64, text: &str, voice: &str) -> Event {
+fn user(seq: u64, text: &str, voice: &str) -> DecodedEvent {
     let data = json!({"item": "m1.0", "text": text, "voice": voice});
     event(Some(seq), "message.user", &data)
 }
@@ -58,7 +60,7 @@ fn command(code: i32, tail: &str) -> Value {
 }
 
 /// A turn as it commonly is.
-fn turn() -> Vec<Event> {
+fn turn() -> Vec<DecodedEvent> {
     let diff = json!({"type": "diff", "path": "src/a.rs", "added": 1, "removed": 1,
         "diff": "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n"});
     vec![
@@ -128,6 +130,41 @@ fn the_same_in_chinese_and_open() {
     for line in expected {
         assert!(rows.iter().any(|row| row == line), "{line}: {rows:#?}");
     }
+}
+
+#[test]
+fn what_the_daemon_says_is_told_in_the_language_of_the_interface() {
+    let notice = "The daemon was restarted; the session is still paused.";
+    let compaction = json!({"trigger": "auto", "tokens_before": 80_000, "tokens_after": 30_000,
+        "folded": 1, "shortened": 0, "kept": 2});
+    let events = [
+        event(Some(1), "notice", &json!({"level": "info", "text": notice})),
+        event(
+            Some(2),
+            "cache.reset",
+            &json!({"reason": "compaction", "compaction": compaction}),
+        ),
+        event(
+            Some(3),
+            "message.pinned",
+            &json!({"item": "m1", "pinned": true, "by": "ann"}),
+        ),
+        event(
+            Some(4),
+            "session.state",
+            &json!({"state": "waiting", "waiting_for": "credentials", "cause": "there is no key for `x`"}),
+        ),
+    ];
+    let rows = shown(&events, &look(80, Language::Chinese));
+    assert_eq!(
+        rows,
+        [
+            "· 守护进程已重启；会话仍处于暂停状态。",
+            "· 缓存重新开始：压缩, 约从 80000 到 30000 词元, 折叠 1 条消息, 原样保留 2 条",
+            "· m1 将原样保留（ann）",
+            "! 等待密钥：没有 `x` 的密钥",
+        ]
+    );
 }
 
 #[test]
@@ -291,24 +328,16 @@ fn what_is_printed_again_begins_with_an_entry() {
 const HOSTILE: &str =
     "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{9b}31md\u{202e}e\u{200b}f\r\ng\th\u{7f}\u{0}你\u{2028}好👩‍👩‍👧";
 
-fn hostile() -> Vec<Event> {
+fn hostile() -> Vec<DecodedEvent> {
     let id = "01890000-0000-7000-8000-0000000000aa";
     let h = HOSTILE;
     let line = json!({"type": "line", "text": h});
     let diff = json!({"type": "diff", "path": h, "added": 1, "removed": 1,
         "diff": format!("--- a/{h}\n+++ b/{h}\n@@ -1 +1 @@\n-{h}\n+{h}\n")});
     let error = json!({"name": "internal", "message": h, "hint": h});
-    let mut end: Value = serde_json::from_str(
-        ended(
-            90,
-            "failed",
-            5,
-            &json!([{"call": "x", "tool": h, "subject": h, "why": h}]),
-        )
-        .data
-        .get(),
-    )
-    .unwrap();
+    let denied = json!([{"call": "x", "tool": h, "subject": h, "why": h}]);
+    let ended = serde_json::to_value(ended(90, "failed", 5, &denied)).unwrap();
+    let mut end = ended["data"].clone();
     end["error"] = error;
     let mut records = vec![
         ("message.user", json!({"item": "m1.0", "text": h})),
@@ -600,8 +629,9 @@ fn reasoning_that_grows_is_made_once() {
 }
 
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a test has few of them")]
 enum Step {
-    Event(Event),
+    Event(DecodedEvent),
     /// So many rows.
     Print(usize),
 }

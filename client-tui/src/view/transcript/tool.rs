@@ -1,13 +1,14 @@
 //! A call: one line, and below it what of its work is worth seeing.
 
 use client::text;
+use client::transcript::words as shared;
 use proto::item::{CallStatus, Display};
 use ratatui::text::{Line, Span};
 
 use super::words::{before, hang, left_out, lines, span, width};
 use crate::messages::transcript::Msg;
 use crate::model::Look;
-use crate::model::transcript::{Done, Tool, printed};
+use crate::model::transcript::{ToolOutcome, ToolRun, printed};
 use crate::render::{diff, short, wrap};
 use crate::theme::Ink;
 
@@ -23,9 +24,9 @@ const RUNNING: usize = 4;
 /// Before rows of output.
 const BAR: &str = "  │ ";
 
-pub(super) fn rows(tool: &Tool, look: &Look, open: bool) -> Vec<Line<'static>> {
+pub(super) fn rows(tool: &ToolRun, look: &Look, open: bool) -> Vec<Line<'static>> {
     let mut rows = vec![head(tool, look)];
-    match &tool.done {
+    match &tool.outcome {
         None => rows.extend(output(look, &tool.output, RUNNING, open)),
         Some(done) => rows.extend(body(done, look, open)),
     }
@@ -33,12 +34,14 @@ pub(super) fn rows(tool: &Tool, look: &Look, open: bool) -> Vec<Line<'static>> {
 }
 
 /// Mark, tool, subject, and what came of it in a few words.
-fn head(tool: &Tool, look: &Look) -> Line<'static> {
-    let (mark, ink) = match tool.done.as_ref().map(|done| done.status) {
+fn head(tool: &ToolRun, look: &Look) -> Line<'static> {
+    let (mark, ink) = match tool.outcome.as_ref().map(|outcome| outcome.status) {
         None => ("• ", Ink::Tool),
         Some(CallStatus::Ok) => ("✓ ", Ink::Good),
         // Stopped is not failed.
-        Some(CallStatus::Failed) if tool.done.as_ref().is_some_and(stopped) => ("⊘ ", Ink::Warning),
+        Some(CallStatus::Failed) if tool.outcome.as_ref().is_some_and(stopped) => {
+            ("⊘ ", Ink::Warning)
+        }
         Some(CallStatus::Failed) => ("✗ ", Ink::Error),
         Some(CallStatus::Denied | CallStatus::Refused) => ("⊘ ", Ink::Warning),
         Some(CallStatus::Interrupted) => ("■ ", Ink::Warning),
@@ -53,7 +56,7 @@ fn head(tool: &Tool, look: &Look) -> Line<'static> {
             .fill(Msg::OutsideSandbox, &[&text::line(&tool.subject)]),
     };
     let result = tool
-        .done
+        .outcome
         .as_ref()
         .map_or_else(String::new, |done| result(done, &subject, look).join(" · "));
     let room = all.saturating_sub(2 + wrap::width(&name));
@@ -80,12 +83,14 @@ fn head(tool: &Tool, look: &Look) -> Line<'static> {
     ])
 }
 
-fn result(done: &Done, subject: &str, look: &Look) -> Vec<String> {
+fn result(done: &ToolOutcome, subject: &str, look: &Look) -> Vec<String> {
     let language = look.language;
     let mut words = Vec::new();
     match (&done.display, done.status) {
         (Display::Diff { added, removed, .. }, _) => words.push(format!("+{added} −{removed}")),
-        (Display::Line { text }, CallStatus::Ok) => words.push(short(text, subject)),
+        (Display::Line { text }, CallStatus::Ok) => {
+            words.push(language.translate(&short(text, subject)).into_owned());
+        }
         (Display::Line { .. }, _) => {}
         (Display::Command { .. }, CallStatus::Ok) => words.extend(printed_lines(done, look)),
         (
@@ -102,12 +107,8 @@ fn result(done: &Done, subject: &str, look: &Look) -> Vec<String> {
             (None, None) => String::new(),
         }),
     }
-    match done.status {
-        CallStatus::Ok | CallStatus::Failed => {}
-        CallStatus::Denied => words.push(language.say(Msg::Denied).to_owned()),
-        CallStatus::Interrupted => words.push(language.say(Msg::Interrupted).to_owned()),
-        CallStatus::Unknown => words.push(language.say(Msg::Unknown).to_owned()),
-        CallStatus::Refused => words.push(language.say(Msg::Refused).to_owned()),
+    if !matches!(done.status, CallStatus::Ok | CallStatus::Failed) {
+        words.push(shared::call_status(language, done.status).to_owned());
     }
     if done.duration_ms > 1_000 {
         words.push(short::elapsed(done.duration_ms));
@@ -131,7 +132,7 @@ fn short(text: &str, subject: &str) -> String {
 }
 
 /// How much a command has printed.
-fn printed_lines(done: &Done, look: &Look) -> Option<String> {
+fn printed_lines(done: &ToolOutcome, look: &Look) -> Option<String> {
     let Display::Command {
         tail, output_bytes, ..
     } = &done.display
@@ -152,7 +153,7 @@ fn printed_lines(done: &Done, look: &Look) -> Option<String> {
     }
 }
 
-fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
+fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
     let mut rows = match &done.display {
         Display::Line { .. } if done.status == CallStatus::Ok => Vec::new(),
         Display::Line { text } => said(look, text, open),
@@ -167,9 +168,10 @@ fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
     };
     if stopped(done) {
         let words = match &done.blocked {
-            Some(reason) => look
-                .language
-                .fill(Msg::SandboxBecause, &[&text::line(reason)]),
+            Some(reason) => look.language.fill(
+                Msg::SandboxBecause,
+                &[&text::line(&look.language.translate(reason))],
+            ),
             None => look.language.say(Msg::Sandbox).to_owned(),
         };
         let words = vec![words];
@@ -189,7 +191,7 @@ fn body(done: &Done, look: &Look, open: bool) -> Vec<Line<'static>> {
 }
 
 /// Whether the sandbox stopped it.
-fn stopped(done: &Done) -> bool {
+fn stopped(done: &ToolOutcome) -> bool {
     let told = matches!(
         done.display,
         Display::Command {

@@ -1,7 +1,7 @@
 //! Small things in words: times, numbers, outcomes; and rows of them.
 
 use client::text;
-use proto::outcome::{OutcomeKind, Reason, UsageTotals};
+use proto::outcome::UsageTotals;
 use ratatui::text::{Line, Span};
 
 use crate::keymap::{self, Action, Context};
@@ -83,30 +83,4 @@ pub(super) fn usage(language: Language, usage: &UsageTotals) -> Vec<String> {
     }
     words.extend(short::cost(usage));
     words
-}
-
-/// An outcome in words: `completed`, `interrupted (time limit)`, …
-pub(super) fn outcome(language: Language, kind: OutcomeKind, reason: Option<Reason>) -> String {
-    let outcome = language.say(match kind {
-        OutcomeKind::Completed => Msg::Completed,
-        OutcomeKind::Failed => Msg::OutcomeFailed,
-        OutcomeKind::Interrupted => Msg::OutcomeInterrupted,
-        OutcomeKind::Killed => Msg::Killed,
-        OutcomeKind::BudgetExceeded => Msg::BudgetExceeded,
-        OutcomeKind::MaxSteps => Msg::MaxSteps,
-        OutcomeKind::ContextFull => Msg::ContextFull,
-        OutcomeKind::Blocked => Msg::Blocked,
-    });
-    let reason = reason.map(|reason| match reason {
-        Reason::User => Msg::ByPerson,
-        Reason::Timeout => Msg::ByTimeout,
-        Reason::Shutdown => Msg::ByShutdown,
-        Reason::Term => Msg::ByTerm,
-        Reason::Denied => Msg::ByNobody,
-    });
-    match (reason, language) {
-        (None, _) => outcome.to_owned(),
-        (Some(reason), Language::English) => format!("{outcome} ({})", language.say(reason)),
-        (Some(reason), Language::Chinese) => format!("{outcome}（{}）", language.say(reason)),
-    }
 }

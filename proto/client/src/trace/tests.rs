@@ -1,6 +1,6 @@
 //! A trace, word by word.
 
-use proto::Pid;
+use proto::{Event, Pid};
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,7 +8,7 @@ use super::*;
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
 
 /// Records of a session: seconds, turn, kind, data.
-fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<Event> {
+fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<DecodedEvent> {
     let records = records.iter().enumerate();
     records
         .map(|(index, (at, turn, kind, data))| Event {
@@ -23,10 +23,11 @@ fn log(records: &[(f64, Option<u64>, &str, Value)]) -> Vec<Event> {
             kind: (*kind).into(),
             data: serde_json::value::to_raw_value(data).unwrap(),
         })
+        .map(DecodedEvent::from)
         .collect()
 }
 
-fn text(events: &[Event]) -> String {
+fn text(events: &[DecodedEvent]) -> String {
     let mut trace = Trace::default();
     let lines = events.iter().flat_map(|event| trace.fold(event));
     lines.map(|line| format!("{line}\n")).collect()
@@ -44,7 +45,7 @@ fn sums() -> Value {
 }
 
 /// A turn with everything that usually happens in one.
-fn turn() -> Vec<Event> {
+fn turn() -> Vec<DecodedEvent> {
     let t = Some(3);
     log(&[
         (

@@ -1,286 +1,418 @@
-//! Small things in words: states, outcomes, answers.
+//! What happens in a session, in words of every language. Pure. Values come as they are: whoever prints the words cleans
+//! them.
 
-use std::time::Duration;
-
+use proto::Pid;
 use proto::hook::{HookFinished, HookOutcome};
-use proto::item::CallStatus;
-use proto::outcome::{OutcomeKind, Reason};
-use proto::params::approval::Decision;
+use proto::item::{CallStatus, Finish};
+use proto::outcome::{Denied, OutcomeKind, Reason};
 use proto::params::compact::CompactOutput;
-use proto::record::{ApprovalResolved, ChildExited, ReasoningHarvested, SessionSet, SessionState};
+use proto::params::forecast::{Forecast, Forecasts};
+use proto::params::history::What as Back;
+use proto::params::question::Reply;
+use proto::record::{
+    ChildExited, Origin, ReasoningHarvested, RewoundFile, RewoundResult, SessionRewound,
+};
 use proto::reset::{CacheReset, Compaction, Pinned};
-use proto::state::{Mode, State, WaitingFor};
-use serde_json::Value;
+use proto::state::Mode;
 
-/// What a live `status` says that a person should see.
-pub(super) fn status(status: &Value) -> Option<String> {
-    if let Some(behind) = status["behind"].as_u64() {
-        return Some(format!(
-            "this client is behind by {behind} events, and catches up"
-        ));
+use super::{Status, Tone};
+use crate::messages::Language;
+use crate::messages::transcript::Msg;
+
+/// Files that are named; of more there is only the number.
+const FILES: usize = 5;
+
+/// Characters that a prompt is known by.
+const FIRST_WORDS: usize = 40;
+
+/// The line of a status.
+#[must_use]
+pub fn status(language: Language, status: &Status) -> String {
+    let say = |message| language.say(message).to_owned();
+    let fill = |message: Msg, values: &[&str]| language.fill(message, values);
+    let by = |by: &Option<String>, alone: Msg, with: Msg| match by {
+        Some(by) => fill(with, &[by]),
+        None => say(alone),
+    };
+    match status {
+        Status::Created {
+            pid,
+            model,
+            cwd,
+            origin: from,
+        } => {
+            let words = fill(Msg::Session, &[&pid.to_string(), model, cwd]);
+            match from {
+                Some(from) => format!("{words} · {}", origin(language, from)),
+                None => words,
+            }
+        }
+        Status::StartsAgain { .. } => say(Msg::StartsAgain),
+        Status::BrokeOff => say(Msg::BrokeOff),
+        Status::CacheReset(reset) => fill(Msg::CacheReset, &[&self::reset(language, reset)]),
+        Status::Pinned(pinned) => pin(language, pinned),
+        Status::Harvested(found) => harvest(language, found),
+        Status::Samples { is_in, of } => fill(Msg::Samples, &[&is_in.to_string(), &of.to_string()]),
+        Status::Behind(events) => fill(Msg::Behind, &[&events.to_string()]),
+        Status::Paused { by: who } => by(who, Msg::Paused, Msg::PausedBy),
+        Status::Resumed { by: who } => by(who, Msg::Resumed, Msg::ResumedBy),
+        Status::Mode { mode, by: who } => match mode {
+            Mode::Plan => by(who, Msg::PlanMode, Msg::PlanModeBy),
+            Mode::Normal => by(who, Msg::PlanModeEnded, Msg::PlanModeEndedBy),
+        },
+        Status::OnlyReads { only, by: who } => match only {
+            true => by(who, Msg::OnlyReads, Msg::OnlyReadsBy),
+            false => by(who, Msg::ChangesAgain, Msg::ChangesAgainBy),
+        },
+        Status::Revoked { by, rule } => fill(Msg::Revoked, &[by, rule]),
+        Status::Retry { in_ms, cause } => match in_ms {
+            Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), &language.translate(cause)]),
+            None => fill(Msg::Retry, &[&language.translate(cause)]),
+        },
+        Status::Credentials { cause } => fill(Msg::Credentials, &[&language.translate(cause)]),
+        Status::Exited {
+            outcome: kind,
+            reason,
+        } => fill(Msg::Exited, &[&outcome(language, *kind, *reason)]),
+        Status::Reopened { by } => fill(Msg::Reopened, &[by]),
+        Status::Suspended => say(Msg::Suspended),
+        Status::ReadOnly { reason } => fill(Msg::ReadOnly, &[&language.translate(reason)]),
+        Status::Hook(finished) => hook(language, finished),
+        Status::Unkept { why } => fill(Msg::Unkept, &[&language.translate(why)]),
+        Status::PromptEdited { by, which, text } => {
+            fill(Msg::PromptEdited, &[by, &prompt(language, which), text])
+        }
+        Status::PromptMoved { by, which, place } => fill(
+            Msg::PromptMoved,
+            &[by, &prompt(language, which), &place.to_string()],
+        ),
+        Status::PromptDropped { which } => fill(Msg::PromptDropped, &[&prompt(language, which)]),
+        Status::Joined { name } => fill(Msg::Joined, &[name]),
+        Status::Left { name } => fill(Msg::Left, &[name]),
     }
-    if let (Some(is_in), Some(of)) = (status["samples_in"].as_u64(), status["samples"].as_u64()) {
-        return Some(format!("{is_in} of {of} samples are in"));
-    }
-    status["read_only"]
-        .as_str()
-        .map(|reason| format!("the session can only be read: {reason}"))
 }
 
-/// What a state says that is not shown otherwise.
-pub(super) fn state_words(state: &SessionState) -> Option<String> {
-    match (state.state, state.waiting_for) {
-        (State::Waiting, Some(WaitingFor::Retry)) => Some(match state.retry_in_ms {
-            Some(ms) => format!("waits {:.1} s: {}", Seconds(ms).get(), state.cause),
-            None => format!("waits: {}", state.cause),
-        }),
-        (State::Waiting, Some(WaitingFor::Credentials)) => {
-            Some(format!("waits for a key: {}", state.cause))
-        }
-        // The question itself is shown.
-        (
-            State::Waiting,
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
-        ) => None,
-        (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
+/// A prompt that waits, by its first words where they are known.
+fn prompt(language: Language, which: &str) -> String {
+    match which {
+        "" => language.say(Msg::AQueuedPrompt).to_owned(),
+        words => language.fill(Msg::QueuedPrompt, &[words]),
     }
 }
 
-/// What a change of settings says that a person should see: that the session is paused or goes on, and what it may do.
-pub(super) fn set_words(set: &SessionSet) -> Option<String> {
-    let by = set
-        .by
-        .as_ref()
-        .map_or_else(String::new, |by| format!(" by {by}"));
-    if let Some(rule) = &set.revoked {
-        return Some(format!("`{rule}` is allowed no longer{by}"));
+/// Where a fork comes from.
+#[must_use]
+pub fn origin(language: Language, origin: &Origin) -> String {
+    let from = origin.pid.to_string();
+    match origin.turn {
+        0 => language.fill(Msg::ForkedBefore, &[&from]),
+        turn => language.fill(Msg::ForkedAt, &[&from, &turn.to_string()]),
     }
-    let paused = set.paused.map(|paused| match paused {
-        true => format!("paused{by}: nothing new starts until it is resumed"),
-        false => format!("resumed{by}"),
+}
+
+fn hook(language: Language, finished: &HookFinished) -> String {
+    let message = match finished.outcome {
+        HookOutcome::Block => Msg::HookBlocked,
+        HookOutcome::Timeout => Msg::HookTimeout,
+        HookOutcome::Error => Msg::HookError,
+        HookOutcome::Pass | HookOutcome::Warn => Msg::HookWarned,
+    };
+    let words = language.fill(message, &[finished.event.as_str(), &finished.hook]);
+    match &finished.reason {
+        Some(reason) => language.fill(Msg::Because, &[&words, reason]),
+        None => words,
+    }
+}
+
+/// An outcome in words: `completed`, `interrupted (time limit)`, …
+#[must_use]
+pub fn outcome(language: Language, kind: OutcomeKind, reason: Option<Reason>) -> String {
+    let outcome = language.say(match kind {
+        OutcomeKind::Completed => Msg::Completed,
+        OutcomeKind::Failed => Msg::OutcomeFailed,
+        OutcomeKind::Interrupted => Msg::OutcomeInterrupted,
+        OutcomeKind::Killed => Msg::Killed,
+        OutcomeKind::BudgetExceeded => Msg::BudgetExceeded,
+        OutcomeKind::MaxSteps => Msg::MaxSteps,
+        OutcomeKind::ContextFull => Msg::ContextFull,
+        OutcomeKind::Blocked => Msg::Blocked,
     });
-    let mode = set.mode.map(|mode| match mode {
-        Mode::Plan => {
-            format!("plan mode{by}: what changes anything is refused until a plan is approved")
+    let reason = reason.map(|reason| match reason {
+        Reason::User => Msg::ByPerson,
+        Reason::Timeout => Msg::ByTimeout,
+        Reason::Shutdown => Msg::ByShutdown,
+        Reason::Term => Msg::ByTerm,
+        Reason::Denied => Msg::ByNobody,
+    });
+    match reason {
+        None => outcome.to_owned(),
+        Some(reason) => language.fill(Msg::InBrackets, &[outcome, language.say(reason)]),
+    }
+}
+
+/// How a call ended.
+#[must_use]
+pub fn call_status(language: Language, status: CallStatus) -> &'static str {
+    language.say(match status {
+        CallStatus::Ok => Msg::Done,
+        CallStatus::Failed => Msg::Failed,
+        CallStatus::Denied => Msg::Denied,
+        CallStatus::Interrupted => Msg::Interrupted,
+        CallStatus::Unknown => Msg::Unknown,
+        CallStatus::Refused => Msg::Refused,
+    })
+}
+
+/// How an answer ended, where that is to be told.
+#[must_use]
+pub fn answer_end(language: Language, finish: Finish) -> Option<&'static str> {
+    match finish {
+        Finish::Stop | Finish::ToolCalls => None,
+        Finish::Length => Some(language.say(Msg::AnswerLength)),
+        Finish::ContentFilter => Some(language.say(Msg::AnswerFilter)),
+        Finish::Interrupted => Some(language.say(Msg::AnswerInterrupted)),
+    }
+}
+
+/// A call that was denied in a turn. `told`: why stands elsewhere.
+#[must_use]
+pub fn denied(language: Language, denied: &Denied, told: bool) -> String {
+    let call = format!("{} {}", denied.tool, denied.subject);
+    let call = match told {
+        true => call,
+        false => language.fill(Msg::InBrackets, &[&call, &language.translate(&denied.why)]),
+    };
+    language.fill(Msg::CallDenied, &[&call])
+}
+
+/// A command in the background came, or went.
+#[must_use]
+pub fn child(language: Language, pid: Pid, command: &str, exited: Option<&ChildExited>) -> String {
+    let pid = pid.to_string();
+    match exited {
+        None => language.fill(Msg::ChildRuns, &[&pid, command]),
+        Some(exited) => language.fill(Msg::ChildEnded, &[&pid, &exit(language, exited)]),
+    }
+}
+
+/// How a command in the background ended: `exit 0`, `signal 15 (kill_shell)`, …
+#[must_use]
+pub fn exit(language: Language, child: &ChildExited) -> String {
+    let how = match (child.code, child.signal) {
+        (Some(code), _) => language.fill(Msg::Exit, &[&code.to_string()]),
+        (None, Some(signal)) => language.fill(Msg::Signal, &[&signal.to_string()]),
+        (None, None) => language.say(Msg::ExitUnknown).to_owned(),
+    };
+    match &child.cause {
+        Some(cause) => language.fill(Msg::InBrackets, &[&how, &language.translate(cause)]),
+        None => how,
+    }
+}
+
+/// One reply on one line: the labels, and words of the person's own in quotes.
+#[must_use]
+pub fn reply(language: Language, reply: &Reply) -> String {
+    let labels = reply.labels.iter().map(|label| one_line(label));
+    let other = reply.other.iter();
+    let other = other.map(|other| format!("\"{}\"", one_line(other)));
+    let words: Vec<String> = labels.chain(other).collect();
+    match words.is_empty() {
+        true => language.say(Msg::NoAnswer).to_owned(),
+        false => words.join(", "),
+    }
+}
+
+/// Who went back where, and what that hides.
+#[must_use]
+pub fn rewound(language: Language, rewound: &SessionRewound) -> String {
+    let turn = match rewound.to_turn {
+        0 => language.say(Msg::TheBeginning).to_owned(),
+        turn => language.fill(Msg::Turn, &[&turn.to_string()]),
+    };
+    let message = match (rewound.undoes.is_some(), rewound.what) {
+        (true, Back::Conversation | Back::Both) => Msg::UndoneTalk,
+        (true, Back::Code) => Msg::UndoneCode,
+        (false, Back::Conversation) => Msg::RewoundTalk,
+        (false, Back::Both) => Msg::RewoundAll,
+        (false, Back::Code) => Msg::RewoundCode,
+    };
+    language.fill(message, &[&rewound.by, &turn])
+}
+
+/// What became of files, a line a kind of end; those that were so already are not told.
+#[must_use]
+pub fn files(language: Language, files: &[RewoundFile]) -> Vec<(Tone, String)> {
+    let kind = |file: &RewoundFile| match file.result {
+        RewoundResult::Restored if file.was_removed() => Some(Msg::Removed),
+        RewoundResult::Restored => Some(Msg::Restored),
+        RewoundResult::ChangedSince => Some(Msg::ChangedSince),
+        RewoundResult::Same | RewoundResult::Failed { .. } => None,
+    };
+    let mut lines = Vec::new();
+    for (tone, message) in [
+        (Tone::Info, Msg::Restored),
+        (Tone::Info, Msg::Removed),
+        (Tone::Warning, Msg::ChangedSince),
+    ] {
+        let of = files.iter().filter(|file| kind(file) == Some(message));
+        let paths: Vec<&str> = of.map(|file| file.path.as_str()).collect();
+        if !paths.is_empty() {
+            lines.push((tone, language.fill(message, &[&named(language, &paths)])));
         }
-        Mode::Normal => format!("plan mode ended{by}"),
-    });
-    let read_only = set.read_only.map(|only| match only {
-        true => format!("only reads from now on{by}: what changes anything is refused"),
-        false => format!("changes are possible again{by}"),
-    });
-    let lines: Vec<String> = [paused, mode, read_only].into_iter().flatten().collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+    for file in files {
+        if let RewoundResult::Failed { why } = &file.result {
+            let words = language.fill(Msg::NotRestored, &[&file.path, why]);
+            lines.push((Tone::Warning, words));
+        }
+    }
+    lines
+}
+
+fn named(language: Language, paths: &[&str]) -> String {
+    let shown: Vec<&str> = paths.iter().take(FILES).copied().collect();
+    let names = shown.join(", ");
+    match paths.len().saturating_sub(FILES) {
+        0 => names,
+        more => language.fill(Msg::AndMore, &[&names, &more.to_string()]),
+    }
 }
 
 /// What a cache reset was for: `rewind`, `switch to p/m`, `compaction, about 80000 to 30000 tokens, …`.
 #[must_use]
-pub fn reset_words(reset: &CacheReset) -> String {
+pub fn reset(language: Language, reset: &CacheReset) -> String {
+    let reason = language.translate(&reset.reason);
     if let Some(wire) = &reset.wire {
         let effort = wire.effort.as_ref();
-        let effort = effort.map_or_else(String::new, |effort| format!(", effort {effort}"));
-        return format!(
-            "{} to {}/{}{effort}",
-            reset.reason, wire.provider, wire.model
-        );
+        let effort = effort.map_or_else(String::new, |effort| {
+            language.fill(Msg::ResetEffort, &[effort])
+        });
+        let model = format!("{}/{}", wire.provider, wire.model);
+        return language.fill(Msg::ResetTo, &[&reason, &model, &effort]);
     }
-    let Some(done) = &reset.compaction else {
-        return reset.reason.clone();
-    };
-    format!("{}, {}", reset.reason, compaction_words(done))
+    match &reset.compaction {
+        Some(done) => format!("{reason}, {}", compaction(language, done)),
+        None => reason.into_owned(),
+    }
 }
 
-/// What a compaction came to, or would, or what was taken back.
+/// The outcome of a compaction, of its preview, or of its undoing.
 #[must_use]
-pub fn compacted_words(preview: bool, undo: bool, done: &CompactOutput) -> String {
+pub fn compacted(language: Language, preview: bool, undo: bool, done: &CompactOutput) -> String {
     if let Some(why) = &done.why {
-        return format!("nothing is done: {why}");
+        return language.fill(Msg::CompactNothing, &[&language.translate(why)]);
     }
     let Some(of) = &done.compaction else {
-        return "it was done before".to_owned();
+        return language.say(Msg::CompactBefore).to_owned();
     };
-    let what = match (preview, undo) {
-        (true, _) => "it would come to",
-        (_, true) => "taken back",
-        _ => "compacted",
+    let mut of = of.clone();
+    let message = match (preview, undo) {
+        (true, _) => Msg::CompactWould,
+        (_, true) => Msg::CompactUndone,
+        _ => Msg::Compacted,
     };
-    let undone;
-    let of = match undo {
+    let mechanical = of.mechanical && !undo;
+    if undo {
         // It goes the other way.
-        true => {
-            undone = Compaction {
-                tokens_before: of.tokens_after,
-                tokens_after: of.tokens_before,
-                ..of.clone()
-            };
-            &undone
-        }
-        false => of,
+        std::mem::swap(&mut of.tokens_before, &mut of.tokens_after);
+    }
+    let mut words = language.fill(message, &[&compaction(language, &of)]);
+    if mechanical {
+        words.push_str(language.say(Msg::CompactMechanical));
+    }
+    if let Some(price) = &done.forecasts {
+        words.push_str(&forecasts(language, price));
+    }
+    words
+}
+
+/// What the next prompt would cost, and costs as it stands.
+fn forecasts(language: Language, forecasts: &Forecasts) -> String {
+    let one = |forecast: &Forecast| {
+        let tokens = forecast.prompt_tokens.to_string();
+        let cached = match forecast.cached_tokens {
+            0 => language.say(Msg::CachedNone).to_owned(),
+            cached => language.fill(Msg::Cached, &[&cached.to_string()]),
+        };
+        let price = match forecast.price() {
+            Some(price) => price,
+            None => language.say(Msg::PriceUnknown).to_owned(),
+        };
+        language.fill(Msg::Forecast, &[&tokens, &cached, &price])
     };
-    let list = match of.mechanical && !undo {
-        true => {
-            "; the model wrote no digest, so a mere list stands in the place of what was folded"
-        }
-        false => "",
-    };
-    let price = done.forecasts.as_ref();
-    let price = price.map_or_else(String::new, |price| format!("; {}", price.words()));
-    format!("{what}: {}{list}{price}", compaction_words(of))
+    let (then, now) = (one(&forecasts.then), one(&forecasts.now));
+    language.fill(Msg::Forecasts, &[&then, &now])
 }
 
 /// Its numbers.
-fn compaction_words(done: &Compaction) -> String {
-    let mut parts = vec![format!(
-        "about {} to {} tokens",
-        done.tokens_before, done.tokens_after
-    )];
-    for (count, what) in [
-        (done.folded, "messages folded"),
-        (done.shortened, "results shortened"),
-        (done.kept, "kept word for word"),
+fn compaction(language: Language, done: &Compaction) -> String {
+    let (before, after) = (
+        done.tokens_before.to_string(),
+        done.tokens_after.to_string(),
+    );
+    let mut parts = vec![language.fill(Msg::CompactTokens, &[&before, &after])];
+    for (count, one, many) in [
+        (done.folded, Msg::FoldedOne, Msg::Folded),
+        (done.shortened, Msg::ShortenedOne, Msg::Shortened),
+        (done.kept, Msg::Kept, Msg::Kept),
     ] {
-        if count > 0 {
-            let what = match count {
-                1 => what
-                    .replacen("messages", "message", 1)
-                    .replacen("results", "result", 1),
-                _ => what.to_owned(),
-            };
-            parts.push(format!("{count} {what}"));
+        match count {
+            0 => {}
+            1 => parts.push(language.fill(one, &["1"])),
+            _ => parts.push(language.fill(many, &[&count.to_string()])),
         }
     }
     parts.join(", ")
 }
 
 /// That a message stays word for word in every compaction, or no longer.
-#[must_use]
-pub fn pin_words(pinned: &Pinned) -> String {
-    let stays = match pinned.pinned {
-        true => "stays word for word",
-        false => "is pinned no longer",
+fn pin(language: Language, pinned: &Pinned) -> String {
+    let message = match pinned.pinned {
+        true => Msg::Pinned,
+        false => Msg::Unpinned,
     };
-    format!("{} {stays} ({})", pinned.item, pinned.by)
+    language.fill(message, &[&pinned.item.to_string(), &pinned.by])
 }
 
-/// How a command in the background ended: `exit 0`, `signal 15 (kill_shell)`, …
+/// What was extracted from a model's reasoning, a line an entry.
 #[must_use]
-pub fn exit_words(child: &ChildExited) -> String {
-    let how = match (child.code, child.signal) {
-        (Some(code), _) => format!("exit {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "how is not known".to_owned(),
-    };
-    match &child.cause {
-        Some(cause) => format!("{how} ({cause})"),
-        None => how,
+pub fn harvest(language: Language, found: &ReasoningHarvested) -> String {
+    let lists = [
+        (Msg::Subgoals, &found.subgoals),
+        (Msg::Hypotheses, &found.hypotheses),
+        (Msg::Uncertainties, &found.uncertainties),
+        (Msg::RejectedPaths, &found.rejected_paths),
+    ];
+    let mut text = String::new();
+    for (name, entries) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+        text.push_str(&format!("\n{}", language.say(name)));
+        text.extend(entries.iter().map(|entry| format!("\n  - {entry}")));
+    }
+    match text.is_empty() {
+        true => language.say(Msg::HarvestNothing).to_owned(),
+        false => format!("{}{text}", language.say(Msg::Harvest)),
     }
 }
 
 /// How a text begins: enough to know a prompt by.
-pub(super) fn first_words(text: &str) -> String {
-    /// Characters.
-    const MOST: usize = 40;
+#[must_use]
+pub fn first_words(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(MOST) {
+    match line.char_indices().nth(FIRST_WORDS) {
         Some((at, _)) => format!("{}…", line.split_at(at).0),
         None if line.len() < text.len() => format!("{line}…"),
         None => line.to_owned(),
     }
 }
 
-/// Milliseconds, to be shown as seconds.
-struct Seconds(u64);
-
-impl Seconds {
-    fn get(&self) -> f64 {
-        Duration::from_millis(self.0).as_secs_f64()
-    }
-}
-
-pub(super) fn status_words(status: CallStatus) -> &'static str {
-    match status {
-        CallStatus::Ok => "done",
-        CallStatus::Failed => "failed",
-        CallStatus::Denied => "denied",
-        CallStatus::Interrupted => "interrupted",
-        CallStatus::Unknown => "the daemon stopped while it ran; what it did is not known",
-        CallStatus::Refused => "not run",
-    }
-}
-
-/// An outcome in words: `completed`, `interrupted (timeout)`, …
+/// No option may look like two.
 #[must_use]
-pub fn outcome_words(outcome: OutcomeKind, reason: Option<Reason>) -> String {
-    let outcome = match outcome {
-        OutcomeKind::Completed => "completed",
-        OutcomeKind::Failed => "failed",
-        OutcomeKind::Interrupted => "interrupted",
-        OutcomeKind::Killed => "killed",
-        OutcomeKind::BudgetExceeded => "budget exceeded",
-        OutcomeKind::MaxSteps => "step limit reached",
-        OutcomeKind::ContextFull => "context full",
-        OutcomeKind::Blocked => "blocked",
-    };
-    match reason {
-        None => outcome.to_owned(),
-        Some(Reason::User) => format!("{outcome} (by a person)"),
-        Some(Reason::Timeout) => format!("{outcome} (time limit)"),
-        Some(Reason::Shutdown) => format!("{outcome} (the daemon stopped)"),
-        Some(Reason::Term) => format!("{outcome} (TERM)"),
-        Some(Reason::Denied) => format!("{outcome} (nobody was there to allow it)"),
-    }
+pub fn one_line(text: &str) -> String {
+    text.trim().replace(['\n', '\r'], " ")
 }
 
-/// Who answered what.
-#[must_use]
-pub fn resolved_words(resolved: &ApprovalResolved) -> String {
-    let decision = match resolved.decision {
-        Decision::AllowOnce => "allowed once",
-        Decision::AllowSession => "allowed for the session",
-        Decision::AllowAlways => "allowed always",
-        Decision::Deny => "denied",
-    };
-    let note = resolved
-        .note
-        .as_deref()
-        .map_or_else(String::new, |note| format!(": {note}"));
-    format!(
-        "[{}] {decision} by {}{note}",
-        resolved.approval_id, resolved.by
-    )
-}
-
-/// What a person should see of a hook that ran; nothing where it passed. A call that was blocked says so itself.
-#[must_use]
-pub fn hook_words(finished: &HookFinished) -> Option<String> {
-    if finished.blocks() && finished.call.is_some() {
-        return None;
-    }
-    let did = match finished.outcome {
-        HookOutcome::Pass => return None,
-        HookOutcome::Block => "blocked",
-        HookOutcome::Warn => "warned",
-        HookOutcome::Timeout => "took too long",
-        HookOutcome::Error => "could not run",
-    };
-    let (event, hook) = (finished.event.as_str(), &finished.hook);
-    let why = finished.reason.as_ref();
-    let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
-    Some(format!("the {event} hook `{hook}` {did}{why}"))
-}
-
-/// What was harvested from a model's reasoning, a line an entry.
-#[must_use]
-pub fn harvest_words(found: &ReasoningHarvested) -> String {
-    let lists = found.lists();
-    if lists.is_empty() {
-        return "the reasoning holds nothing to be listed".to_owned();
-    }
-    let mut text = "from the reasoning".to_owned();
-    for (name, entries) in lists {
-        text.push_str(&format!("\n{name}"));
-        text.extend(entries.iter().map(|entry| format!("\n  - {entry}")));
-    }
-    text
+/// Milliseconds as seconds, with one digit of the fraction.
+fn seconds(ms: u64) -> String {
+    format!("{:.1}", std::time::Duration::from_millis(ms).as_secs_f64())
 }

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
-use proto::{Pid, Stamp};
+use proto::{Event, Pid, Stamp};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::*;
 
-fn event(seq: u64, kind: &str, data: &Value) -> Event {
+fn event(seq: u64, kind: &str, data: &Value) -> DecodedEvent {
     Event {
         seq: Some(Seq(seq)),
         session: Pid(3),
@@ -14,11 +14,12 @@ fn event(seq: u64, kind: &str, data: &Value) -> Event {
         kind: kind.to_owned(),
         data: to_raw_value(data).unwrap(),
     }
+    .into()
 }
 
 /// A log from short words: `u` a prompt, `s` steering, `a` an answer, `c` an answer of calls only, `f` a turn's end
 /// that failed, `.` something else.
-fn log(script: &str) -> Vec<Event> {
+fn log(script: &str) -> Vec<DecodedEvent> {
     let record = |(index, word): (usize, char)| {
         let seq = index as u64 + 1;
         let text = format!("{word}{seq}");
@@ -48,7 +49,7 @@ fn failed() -> Value {
     json!({"outcome": "failed", "text": "", "usage": usage, "steps": 1, "tool_calls": 0, "duration_ms": 1})
 }
 
-fn rewound(seq: u64, shown: &Value) -> Event {
+fn rewound(seq: u64, shown: &Value) -> DecodedEvent {
     event(
         seq,
         "session.rewound",

@@ -1,6 +1,6 @@
 //! Words of the transcript.
 
-super::catalog! {
+crate::catalog! {
     /// Rows that are left out below, and the key or command that opens them.
     MoreLines = "… {0} more lines ({1} opens)", "… 还有 {0} 行（{1} 展开）";
     /// Rows that are left out above, and the key or command that opens them.
@@ -16,6 +16,7 @@ super::catalog! {
     Signal = "signal {0}", "信号 {0}";
     Line = "1 line", "1 行";
     Lines = "{0} lines", "{0} 行";
+    Done = "done", "完成";
     Failed = "failed", "失败";
     Denied = "denied", "已拒绝";
     Interrupted = "interrupted", "已中断";
@@ -46,8 +47,52 @@ super::catalog! {
     Session = "session {0} · {1} · {2}", "会话 {0} · {1} · {2}";
     ForkedAt = "forked from {0} after turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
     ForkedBefore = "forked from {0} before its first turn", "从会话 {0} 的第一回合之前分出";
+    Behind = "this client is behind by {0} events, and catches up", "此客户端落后 {0} 个事件，正在追赶";
+    PlanMode = "plan mode: what changes anything is refused until a plan is approved", "计划模式：在计划获批之前，任何改动都会被拒绝";
+    PlanModeBy = "plan mode by {0}: what changes anything is refused until a plan is approved", "{0} 已进入计划模式：在计划获批之前，任何改动都会被拒绝";
+    PlanModeEnded = "plan mode ended", "计划模式已结束";
+    PlanModeEndedBy = "plan mode ended by {0}", "{0} 已结束计划模式";
+    OnlyReads = "only reads from now on: what changes anything is refused", "从现在起只读取：任何改动都会被拒绝";
+    OnlyReadsBy = "only reads from now on by {0}: what changes anything is refused", "{0} 已设为只读取：任何改动都会被拒绝";
+    ChangesAgain = "changes are possible again", "已恢复可改动";
+    ChangesAgainBy = "changes are possible again by {0}", "{0} 已恢复可改动";
+    /// Seconds; why.
+    RetryIn = "waits {0} s: {1}", "等待 {0} 秒：{1}";
+    Retry = "waits: {0}", "等待：{0}";
+    Joined = "{0} joined", "{0} 已加入";
+    Left = "{0} left", "{0} 已离开";
     Samples = "{0} of {1} samples are in", "{1} 个采样中已有 {0} 个完成";
     CacheReset = "the cache starts anew: {0}", "缓存重新开始：{0}";
+    /// What the reset is for; the model; the effort.
+    ResetTo = "{0} to {1}{2}", "{0} → {1}{2}";
+    ResetEffort = ", effort {0}", "，推理强度 {0}";
+    CompactNothing = "nothing is done: {0}", "未作任何处理：{0}";
+    CompactBefore = "it was done before", "此前已经完成";
+    CompactWould = "it would come to: {0}", "预计结果：{0}";
+    CompactUndone = "taken back: {0}", "已撤销：{0}";
+    Compacted = "compacted: {0}", "已压缩：{0}";
+    CompactMechanical = "; the model wrote no digest, so a mere list stands in the place of what was folded", "；模型没有写出摘要，因此以一份清单代替被折叠的内容";
+    /// Tokens of the prompt; how many are cached; the price.
+    Forecast = "about {0} tokens, {1}, {2}", "约 {0} 词元，{1}，{2}";
+    Forecasts = "; the next prompt: {0}; as it stands: {1}", "；下一次请求：{0}；现状：{1}";
+    Cached = "{0} of them from the cache", "其中 {0} 来自缓存";
+    CachedNone = "none of them from the cache", "均不来自缓存";
+    PriceUnknown = "price unknown", "价格未知";
+    CompactTokens = "about {0} to {1} tokens", "约从 {0} 到 {1} 词元";
+    FoldedOne = "{0} message folded", "折叠 {0} 条消息";
+    Folded = "{0} messages folded", "折叠 {0} 条消息";
+    ShortenedOne = "{0} result shortened", "缩短 {0} 个结果";
+    Shortened = "{0} results shortened", "缩短 {0} 个结果";
+    Kept = "{0} kept word for word", "原样保留 {0} 条";
+    /// A message; who pinned it.
+    Pinned = "{0} stays word for word ({1})", "{0} 将原样保留（{1}）";
+    Unpinned = "{0} is pinned no longer ({1})", "{0} 不再固定（{1}）";
+    Harvest = "from the reasoning", "来自推理过程";
+    HarvestNothing = "the reasoning holds nothing to be listed", "推理过程中没有可列出的内容";
+    Subgoals = "subgoals", "子目标";
+    Hypotheses = "hypotheses", "假设";
+    Uncertainties = "uncertainties", "不确定之处";
+    RejectedPaths = "rejected paths", "已放弃的思路";
     Paused = "paused: nothing new starts until it is resumed", "已暂停：恢复之前不会开始新的步骤";
     PausedBy = "paused by {0}: nothing new starts until it is resumed", "{0} 已暂停：恢复之前不会开始新的步骤";
     Resumed = "resumed", "已恢复";
@@ -57,11 +102,15 @@ super::catalog! {
     Reopened = "session reopened by {0}", "{0} 重新打开了会话";
     Suspended = "the daemon hands over to the next one, which goes on here", "守护进程正在交接给新进程，会话将继续";
     ReadOnly = "the session can only be read: {0}", "会话只能读取：{0}";
-    /// Event; hook; what it said.
-    HookWarned = "the {0} hook `{1}` warned: {2}", "{0} 钩子“{1}”警告：{2}";
-    HookBlocked = "the {0} hook `{1}` blocked: {2}", "{0} 钩子“{1}”已阻止：{2}";
-    HookTimeout = "the {0} hook `{1}` took too long: {2}", "{0} 钩子“{1}”超时：{2}";
-    HookError = "the {0} hook `{1}` could not run: {2}", "{0} 钩子“{1}”无法运行：{2}";
+    /// Event; hook.
+    HookWarned = "the {0} hook `{1}` warned", "{0} 钩子“{1}”警告";
+    HookBlocked = "the {0} hook `{1}` blocked", "{0} 钩子“{1}”已阻止";
+    HookTimeout = "the {0} hook `{1}` took too long", "{0} 钩子“{1}”超时";
+    HookError = "the {0} hook `{1}` could not run", "{0} 钩子“{1}”无法运行";
+    /// What happened; why.
+    Because = "{0}: {1}", "{0}：{1}";
+    /// An outcome; its reason.
+    InBrackets = "{0} ({1})", "{0}（{1}）";
     Unkept = "what commands change in this turn cannot be taken back: {0}", "本回合中命令所做的改动无法撤回：{0}";
     QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
     AQueuedPrompt = "a queued prompt", "一条排队的提示词";

@@ -1,12 +1,12 @@
 //! Scenes for what a person reads.
 
 use proptest::prelude::*;
-use proto::{Pid, Seq, Stamp};
+use proto::{Event, Pid, Seq, Stamp};
 use serde_json::json;
 
 use super::*;
 
-fn event(seq: Option<u64>, kind: &str, data: &serde_json::Value) -> Event {
+fn event(seq: Option<u64>, kind: &str, data: &serde_json::Value) -> DecodedEvent {
     let data = serde_json::value::to_raw_value(data).unwrap();
     Event {
         seq: seq.map(Seq),
@@ -16,9 +16,10 @@ fn event(seq: Option<u64>, kind: &str, data: &serde_json::Value) -> Event {
         kind: kind.into(),
         data,
     }
+    .into()
 }
 
-fn delta(offset: u64, text: &str) -> Event {
+fn delta(offset: u64, text: &str) -> DecodedEvent {
     event(
         None,
         "delta.text",
@@ -26,7 +27,7 @@ fn delta(offset: u64, text: &str) -> Event {
     )
 }
 
-fn message(text: &str) -> Event {
+fn message(text: &str) -> DecodedEvent {
     event(
         Some(5),
         "message.assistant",
@@ -35,7 +36,7 @@ fn message(text: &str) -> Event {
 }
 
 /// All that grows, as one text; a `|` where a line was ended.
-fn grown(events: &[Event]) -> String {
+fn grown(events: &[DecodedEvent]) -> String {
     let mut transcript = Transcript::default();
     let pieces = events.iter().flat_map(|event| transcript.fold(event));
     pieces.fold(String::new(), |mut all, piece| {
@@ -174,7 +175,7 @@ fn a_piece_without_a_letter_begins_no_message() {
     assert_eq!(grown(&[delta(0, ""), message("")]), "");
 }
 
-fn synced(live: &serde_json::Value) -> Event {
+fn synced(live: &serde_json::Value) -> DecodedEvent {
     event(
         None,
         "sync",
@@ -248,7 +249,7 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
     );
 }
 
-fn interrupted(text: &str) -> Event {
+fn interrupted(text: &str) -> DecodedEvent {
     event(
         Some(6),
         "message.assistant",
@@ -383,11 +384,11 @@ fn todo(content: &str, status: &str) -> serde_json::Value {
     json!({"content": content, "active_form": content, "status": status})
 }
 
-fn todos(seq: u64, list: &[serde_json::Value]) -> Event {
+fn todos(seq: u64, list: &[serde_json::Value]) -> DecodedEvent {
     event(Some(seq), "todo.updated", &json!({"todos": list}))
 }
 
-fn snapshot(seq: u64, list: &[serde_json::Value]) -> Event {
+fn snapshot(seq: u64, list: &[serde_json::Value]) -> DecodedEvent {
     let usage = json!({"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
                        "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0});
     let session = json!({
@@ -405,7 +406,7 @@ fn snapshot(seq: u64, list: &[serde_json::Value]) -> Event {
 }
 
 /// How often a list was shown, by its length.
-fn lists(events: &[Event]) -> Vec<usize> {
+fn lists(events: &[DecodedEvent]) -> Vec<usize> {
     let mut transcript = Transcript::default();
     let pieces = events.iter().flat_map(|event| transcript.fold(event));
     pieces
@@ -458,15 +459,14 @@ fn checkpoints_say_nothing_but_once_a_turn_what_is_not_kept() {
         &json!({"call": "c", "files": []}),
     );
     assert_eq!(grown(std::slice::from_ref(&kept)), "");
-    let skipped = event(
-        Some(2),
-        "checkpoint.created",
-        &json!({"skipped": "no git here"}),
-    );
-    let mut next = skipped.clone();
+    let skipped = |seq: u64| {
+        let data = json!({"skipped": "no git here"});
+        event(Some(seq), "checkpoint.created", &data)
+    };
+    let mut next = skipped(4);
     next.turn = Some(2);
     let words = "[what commands change in this turn cannot be taken back: no git here]";
-    assert_eq!(grown(&[skipped.clone(), skipped, next]), words.repeat(2));
+    assert_eq!(grown(&[skipped(2), skipped(3), next]), words.repeat(2));
 }
 
 #[test]
@@ -532,7 +532,7 @@ fn a_fork_tells_where_it_comes_from() {
 fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
     let started = |outside: bool| {
         event(
-            Some(6),
+            Some(if outside { 8 } else { 6 }),
             "tool.started",
             &json!({"call": "a", "tool": "bash", "subject": "touch /etc/x", "read_only": false, "outside": outside}),
         )

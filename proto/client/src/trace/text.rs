@@ -10,7 +10,8 @@ use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unat
 use serde_json::Value;
 
 use super::{Line, Tokens, What};
-use crate::transcript::{exit_words, outcome_words};
+use crate::messages::Language;
+use crate::transcript::words;
 
 /// Settings that changed, each as `name=value`, the pause apart.
 pub(super) fn changes(set: &SessionSet) -> Vec<String> {
@@ -234,7 +235,7 @@ impl What {
                 tool_calls,
                 error,
             } => {
-                let outcome = outcome_words(*outcome, *reason);
+                let outcome = words::outcome(Language::English, *outcome, *reason);
                 let took = Seconds(*duration_ms);
                 write!(f, "end {outcome} {took}, {steps} steps, {tool_calls} calls")?;
                 error.iter().try_for_each(|error| write!(f, ": {error}"))
@@ -268,7 +269,7 @@ impl What {
             } => write!(
                 f,
                 "exited {} code {exit_code}",
-                outcome_words(*outcome, *reason)
+                words::outcome(Language::English, *outcome, *reason)
             ),
             _ => Ok(()),
         }
@@ -374,7 +375,11 @@ impl What {
                     signal: *signal,
                     cause: cause.clone(),
                 };
-                write!(f, "child {pid} exited {}", exit_words(&child))
+                write!(
+                    f,
+                    "child {pid} exited {}",
+                    words::exit(Language::English, &child)
+                )
             }
             _ => Ok(()),
         }

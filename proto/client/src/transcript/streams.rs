@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use client::growing::{Growing, Grown, Rest, Synced};
-use client::text::Cleaner;
 use proto::ItemId;
 use proto::item::{AssistantMessage, Finish};
-use proto::live::{Delta, Partial, Sync};
+use proto::live::{Delta, Partial};
 
-use super::{At, Thought, Told, Transcript, What};
-use crate::render::markdown::Markdown;
+use super::{AnswerText, At, Change, Entry, EntryKind, Status, Thought, Transcript};
+use crate::growing::{Growing, Grown, Rest, Synced};
+use crate::text::Cleaner;
 
 /// What grows.
 #[derive(Debug, Default)]
@@ -53,7 +52,7 @@ impl Words {
     }
 }
 
-impl Transcript {
+impl<T: AnswerText> Transcript<T> {
     pub(super) fn text(&mut self, delta: Delta, at: At) {
         self.end_others(Some(&delta.item));
         if let Some(grown) = self.streams.text.grow(delta) {
@@ -82,26 +81,27 @@ impl Transcript {
         let reasoning = self.streams.reasoning.partial(partial);
         if partial.superseded {
             self.supersede_thought(&partial.item);
-            self.supersede_answer(&partial.item, at);
+            self.supersede_answer(&partial.item, at, true);
             self.streams.items.remove(&partial.item);
         } else if text || reasoning {
-            self.tell(at, Told::BrokeOff);
+            self.changes.push(Change::Stopped);
+            self.tell(at, Status::BrokeOff);
         }
     }
 
     /// What is in progress, as the daemon has it after we were away.
-    pub(super) fn synced(&mut self, sync: Sync, at: At) {
+    pub(super) fn synced(&mut self, deltas: Vec<Delta>, at: At) {
         for message in self.streams.items.values_mut() {
             message.torn = true;
         }
-        let live = |item: &ItemId| sync.live.iter().any(|delta| delta.item == *item);
+        let live = |item: &ItemId| deltas.iter().any(|delta| delta.item == *item);
         // One that has no words yet is not told of; its next piece brings it back.
         self.streams.reasoning.only(live);
-        for synced in self.streams.text.synced(sync.live) {
+        for synced in self.streams.text.synced(deltas) {
             match synced {
                 // They may be finished yet; at the latest the end of the turn settles them.
-                Synced::Broken(_) => {}
-                Synced::Anew(item) => self.supersede_answer(&item, at),
+                Synced::Broken(_) => self.changes.push(Change::Stopped),
+                Synced::Anew(item) => self.supersede_answer(&item, at, false),
                 Synced::Grown(grown) => {
                     self.end_others(Some(&grown.item));
                     self.answer_grows(grown, at);
@@ -118,22 +118,24 @@ impl Transcript {
             Rest::More(rest) => self.answer(&message.item, rest, at),
             Rest::Less => {}
             Rest::Other(text) => {
-                self.supersede_answer(&message.item, at);
+                self.supersede_answer(&message.item, at, false);
                 self.answer(&message.item, text, at);
             }
         }
         let words = self.streams.items.remove(&message.item).unwrap_or_default();
-        let id = match (words.answer.entry, message.finish) {
-            (Some(id), _) => id,
-            // That there are no words is what is to be told.
-            (None, Finish::Length | Finish::ContentFilter) => {
-                self.push(at, answer(Markdown::default()))
+        match (words.answer.entry, message.finish) {
+            (Some(id), finish) => {
+                self.finish_answer(id, finish);
+                if let Some(entry) = self.find(id) {
+                    entry.seq = at.seq;
+                }
             }
-            (None, Finish::Stop | Finish::ToolCalls | Finish::Interrupted) => return,
-        };
-        self.finish_answer(id, message.finish);
-        if let Some(entry) = self.find(id) {
-            entry.seq = at.seq;
+            // That there are no words is what is to be told.
+            (None, finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted)) => {
+                let id = self.push(at, answer(Some(finish)));
+                self.changes.push(Change::Settled(id));
+            }
+            (None, Finish::Stop | Finish::ToolCalls) => {}
         }
     }
 
@@ -164,7 +166,7 @@ impl Transcript {
 
     fn answer_grows(&mut self, grown: Grown, at: At) {
         if grown.from == 0 {
-            self.supersede_answer(&grown.item, at);
+            self.supersede_answer(&grown.item, at, false);
         }
         self.answer(&grown.item, &grown.text, at);
     }
@@ -180,26 +182,27 @@ impl Transcript {
         if !torn {
             self.thought_done(item);
         }
-        if let Some(entry) = entry.and_then(|id| self.find(id)) {
-            if let What::Answer { markdown, .. } = &mut entry.what {
-                markdown.push(&text);
-            }
-            return;
-        }
-        let mut markdown = Markdown::default();
-        markdown.push(&text);
-        let turn = At {
-            seq: None,
-            turn: at.turn,
-        };
-        let id = self.push(turn, answer(markdown));
+        let id = entry.unwrap_or_else(|| {
+            let turn = At {
+                seq: None,
+                turn: at.turn,
+            };
+            self.push(turn, answer(None))
+        });
         if let Some(message) = self.streams.items.get_mut(item) {
             message.answer.entry = Some(id);
+        }
+        if let Some(entry) = self.find(id)
+            && let EntryKind::Answer { text: answer, .. } = &mut entry.kind
+        {
+            let from = answer.text().len();
+            answer.push(&text);
+            self.changes.push(Change::Grown(id, from));
         }
     }
 
     /// What stands there of an answer does not count: it goes, or, where some of it may be printed, is told to be over.
-    fn supersede_answer(&mut self, item: &ItemId, at: At) {
+    fn supersede_answer(&mut self, item: &ItemId, at: At, attempt: bool) {
         let Some(message) = self.streams.items.get_mut(item) else {
             return;
         };
@@ -207,13 +210,13 @@ impl Transcript {
         let Some(index) = words.entry.and_then(|id| self.index(id)) else {
             return;
         };
-        match self.entries.get(index).map(|entry| (entry.id, &entry.what)) {
-            Some((_, What::Answer { markdown, .. })) if markdown.whole() == 0 => {
+        match self.entries.get(index) {
+            Some(entry) if !entry.is_printed() => {
                 self.entries.remove(index);
             }
-            Some((id, _)) => {
-                self.finish_answer(id, Finish::Interrupted);
-                self.tell(at, Told::StartsAgain);
+            Some(entry) => {
+                self.finish_answer(entry.id, Finish::Interrupted);
+                self.tell(at, Status::StartsAgain { attempt });
             }
             None => {}
         }
@@ -221,13 +224,12 @@ impl Transcript {
 
     fn finish_answer(&mut self, id: u64, with: Finish) {
         if let Some(entry) = self.find(id)
-            && let What::Answer {
-                markdown, finish, ..
-            } = &mut entry.what
+            && let EntryKind::Answer { text, finish, .. } = &mut entry.kind
             && finish.is_none()
         {
-            markdown.finish();
+            text.finish();
             *finish = Some(with);
+            self.changes.push(Change::Settled(id));
         }
     }
 
@@ -239,7 +241,7 @@ impl Transcript {
             return;
         };
         if let Some(entry) = entry.and_then(|id| self.find(id)) {
-            if let What::Reasoning { thought, .. } = &mut entry.what {
+            if let EntryKind::Reasoning { thought, .. } = &mut entry.kind {
                 thought.push(&more);
             }
             return;
@@ -248,12 +250,12 @@ impl Transcript {
             seq: None,
             turn: at.turn,
         };
-        let what = What::Reasoning {
+        let kind = EntryKind::Reasoning {
             thought: Thought::from(more.as_str()),
             done: false,
         };
         let index = self.before_answer(item);
-        let id = self.insert(index, turn, what);
+        let id = self.insert(index, turn, kind);
         if let Some(message) = self.streams.items.get_mut(item) {
             message.thought.entry = Some(id);
         }
@@ -266,8 +268,8 @@ impl Transcript {
             .and_then(|message| message.answer.entry)
             .and_then(|id| self.index(id));
         let unprinted = index.filter(|index| {
-            let what = self.entries.get(*index).map(|entry| &entry.what);
-            matches!(what, Some(What::Answer { markdown, .. }) if markdown.whole() == 0)
+            let entry = self.entries.get(*index);
+            entry.is_some_and(|entry| !entry.is_printed())
         });
         unprinted.unwrap_or(self.entries.len())
     }
@@ -282,9 +284,10 @@ impl Transcript {
 
     fn finish_reasoning(&mut self, id: u64) {
         if let Some(entry) = self.find(id)
-            && let What::Reasoning { done, .. } = &mut entry.what
+            && let EntryKind::Reasoning { done, .. } = &mut entry.kind
         {
             *done = true;
+            self.changes.push(Change::Settled(id));
         }
     }
 
@@ -315,9 +318,17 @@ impl Transcript {
     }
 }
 
-fn answer(markdown: Markdown) -> What {
-    What::Answer {
-        markdown,
-        finish: None,
+impl<T: AnswerText> Entry<T> {
+    /// Whether it is an answer of which some may be printed.
+    fn is_printed(&self) -> bool {
+        matches!(&self.kind, EntryKind::Answer { text, .. } if text.is_printed())
+    }
+}
+
+fn answer<T: AnswerText>(finish: Option<Finish>) -> EntryKind<T> {
+    EntryKind::Answer {
+        text: T::default(),
+        finish,
+        plan: None,
     }
 }

@@ -1,7 +1,7 @@
 //! The end of what a running tool prints, as a terminal would show it: cleaned, lines that were written over written
 //! over.
 
-use client::text::Cleaner;
+use crate::text::Cleaner;
 
 /// Bytes of it that are kept.
 const KEPT: usize = 16 * 1024;

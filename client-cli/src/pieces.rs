@@ -1,0 +1,446 @@
+//! From changes of a transcript to what is printed: pieces of text in order, each with its tone.
+//!
+//! Streamed text comes out as it grows; the finished message adds only what was not shown yet. Everything here is raw: it
+//! holds what models and tools wrote, and the painter strips what a terminal would obey.
+
+use client::DecodedEvent;
+use client::messages::Language;
+use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
+use proto::item::{CallStatus, Display, Finish};
+use proto::outcome::{OutcomeKind, TurnEnded};
+use proto::params::approval::{Approval, Decision};
+use proto::params::plan;
+use proto::params::question::{Ask, Question};
+use proto::record::{ApprovalResolved, PlanResolved, QuestionAnswered, SessionRewound, Todo};
+
+/// The language of line mode.
+pub const LANGUAGE: Language = Language::English;
+
+/// Who or what speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tone {
+    User,
+    Answer,
+    Tool,
+    Diff,
+    Output,
+    Notice,
+    Warning,
+    Error,
+    Approval,
+    State,
+}
+
+/// Something to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// More of an answer that is being streamed: no line ends here.
+    Grow { text: String },
+    /// The streamed answer is whole: end its line.
+    Whole,
+    /// One line or several, by themselves.
+    Block { tone: Tone, text: String },
+    /// What the model has set out to do, as it is now: one line each.
+    Todos { todos: Vec<Todo> },
+}
+
+/// A transcript of which every piece is printed as it comes.
+#[derive(Debug, Default)]
+pub struct Transcript {
+    transcript: transcript::Transcript<String>,
+    /// Something has grown since a piece was whole.
+    growing: bool,
+}
+
+impl Transcript {
+    /// What an event adds to the screen. An event that this build cannot read adds nothing.
+    pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Piece> {
+        let changes = self.transcript.fold(event);
+        let pieces = changes.iter().flat_map(|change| self.change(*change));
+        let pieces = pieces.collect();
+        // What is printed is not needed again.
+        self.transcript.entries.retain(|entry| !entry.settled());
+        pieces
+    }
+
+    /// What the model has set out to do.
+    pub fn todos(&self) -> &[Todo] {
+        self.transcript.todos()
+    }
+
+    fn change(&mut self, change: Change) -> Vec<Piece> {
+        match change {
+            Change::New(id) => self
+                .transcript
+                .entry(id)
+                .map_or_else(Vec::new, entry_pieces),
+            Change::Grown(id, from) => {
+                let entry = self.transcript.entry(id).map(|entry| &entry.kind);
+                let Some(EntryKind::Answer { text, .. }) = entry else {
+                    return Vec::new();
+                };
+                self.growing = true;
+                let text = text.get(from..).unwrap_or_default().to_owned();
+                vec![Piece::Grow { text }]
+            }
+            Change::Stopped => self.whole(),
+            Change::Settled(id) => match self.transcript.entry(id) {
+                Some(Entry {
+                    seq,
+                    kind: EntryKind::Answer { text, finish, .. },
+                    ..
+                }) => {
+                    let (told, empty, finish) = (seq.is_some(), text.is_empty(), *finish);
+                    let mut pieces = match told && !empty {
+                        true => vec![Piece::Whole],
+                        false => self.whole(),
+                    };
+                    self.growing = false;
+                    // Why one is over that no record finished is told by itself.
+                    pieces.extend(finish.filter(|_| told).map_or_else(Vec::new, end_pieces));
+                    pieces
+                }
+                Some(Entry {
+                    kind: EntryKind::Tool(tool),
+                    ..
+                }) => tool_end(tool),
+                Some(_) | None => Vec::new(),
+            },
+        }
+    }
+
+    /// Ends the line of what has grown.
+    fn whole(&mut self) -> Vec<Piece> {
+        match std::mem::take(&mut self.growing) {
+            true => vec![Piece::Whole],
+            false => Vec::new(),
+        }
+    }
+}
+
+fn block(tone: Tone, text: String) -> Vec<Piece> {
+    vec![Piece::Block { tone, text }]
+}
+
+/// What a new entry shows. Answers, and the ends of calls, are shown as they come.
+fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
+    match &entry.kind {
+        EntryKind::User { text, .. } => block(Tone::User, text.clone()),
+        EntryKind::Answer {
+            text,
+            plan: Some(id),
+            ..
+        } => plan_pieces(&id.0, text),
+        EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Vec::new(),
+        EntryKind::Tool(tool) if tool.started => {
+            let mut text = format!("{} {}", tool.tool, tool.subject);
+            if tool.outside {
+                text = format!("once outside the sandbox: {text}");
+            }
+            block(Tone::Tool, text)
+        }
+        EntryKind::Tool(tool) => tool_end(tool),
+        EntryKind::Approval(approval) => approval_pieces(approval),
+        EntryKind::Resolved { resolved, .. } => block(Tone::Approval, resolved_words(resolved)),
+        EntryKind::Question(question) => question_pieces(question),
+        EntryKind::Answered { answered, .. } => block(Tone::Approval, answered_words(answered)),
+        EntryKind::PlanResolved(resolved) => block(Tone::Approval, planned_words(resolved)),
+        EntryKind::Todos(todos) if todos.is_empty() => {
+            block(Tone::State, "the list of things to do is empty".to_owned())
+        }
+        EntryKind::Todos(todos) => vec![Piece::Todos {
+            todos: todos.clone(),
+        }],
+        EntryKind::Child {
+            pid,
+            command,
+            exited,
+            ..
+        } => {
+            let words = words::child(LANGUAGE, *pid, command, exited.as_ref());
+            block(Tone::Tool, words)
+        }
+        EntryKind::Rewound(rewound) => rewound_pieces(rewound),
+        EntryKind::Ended { ended, told } => turn_ended(ended, |call| told.contains(call)),
+        // The other text follows, and says enough.
+        EntryKind::Status(status) if **status == (Status::StartsAgain { attempt: false }) => {
+            Vec::new()
+        }
+        EntryKind::Status(status) => block(status_tone(status), words::status(LANGUAGE, status)),
+        EntryKind::Notice { tone, words } => block(tone_of(*tone), words.clone()),
+        EntryKind::Divider { words } => block(Tone::State, words.clone()),
+    }
+}
+
+fn tone_of(tone: transcript::Tone) -> Tone {
+    match tone {
+        transcript::Tone::Info | transcript::Tone::Good => Tone::Notice,
+        transcript::Tone::Warning => Tone::Warning,
+        transcript::Tone::Error => Tone::Error,
+    }
+}
+
+fn status_tone(status: &Status) -> Tone {
+    match status {
+        Status::StartsAgain { .. }
+        | Status::BrokeOff
+        | Status::CacheReset(_)
+        | Status::Samples { .. }
+        | Status::Behind(_)
+        | Status::ReadOnly { .. }
+        | Status::Hook(_)
+        | Status::Unkept { .. } => Tone::Notice,
+        _ => Tone::State,
+    }
+}
+
+/// How an answer ended, where that is to be told.
+fn end_pieces(finish: Finish) -> Vec<Piece> {
+    let tone = match finish {
+        Finish::Length | Finish::ContentFilter => Tone::Warning,
+        Finish::Stop | Finish::ToolCalls | Finish::Interrupted => Tone::Notice,
+    };
+    words::answer_end(LANGUAGE, finish).map_or_else(Vec::new, |end| block(tone, end.to_owned()))
+}
+
+/// How a call ended.
+fn tool_end(tool: &ToolRun) -> Vec<Piece> {
+    let Some(outcome) = &tool.outcome else {
+        return Vec::new();
+    };
+    let status = words::call_status(LANGUAGE, outcome.status);
+    let mut pieces = match (tool.started, outcome.status) {
+        // Why it was stopped is told below.
+        _ if outcome.blocked.is_some() => Vec::new(),
+        (true, CallStatus::Ok | CallStatus::Failed) => Vec::new(),
+        (false, _) if !tool.subject.is_empty() => block(
+            Tone::Tool,
+            format!("{} {}: {status}", tool.tool, tool.subject),
+        ),
+        _ => block(Tone::Tool, format!("{}: {status}", tool.tool)),
+    };
+    pieces.extend(display_pieces(outcome));
+    if let Some(reason) = &outcome.blocked {
+        let text = format!("the sandbox seems to have stopped it: {reason}");
+        pieces.extend(block(Tone::Warning, text));
+    }
+    pieces
+}
+
+/// What a call shows for itself.
+fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
+    match &outcome.display {
+        Display::Line { text } if text.is_empty() => Vec::new(),
+        Display::Line { text } => block(Tone::Output, text.clone()),
+        Display::Diff {
+            path,
+            diff,
+            added,
+            removed,
+        } => {
+            let mut pieces = block(Tone::Tool, format!("{path}  +{added} −{removed}"));
+            pieces.extend(block(Tone::Diff, diff.trim_end_matches('\n').to_owned()));
+            pieces
+        }
+        Display::Command {
+            exit_code,
+            signal,
+            tail,
+            sandbox_stopped,
+            ..
+        } => {
+            let mut pieces = Vec::new();
+            if !tail.is_empty() {
+                pieces.extend(block(Tone::Output, tail.trim_end_matches('\n').to_owned()));
+            }
+            match (exit_code, signal) {
+                (Some(0), _) | (None, None) => {}
+                (Some(code), _) => pieces.extend(block(Tone::Tool, format!("exit code {code}"))),
+                (None, Some(signal)) => {
+                    pieces.extend(block(Tone::Tool, format!("ended by signal {signal}")));
+                }
+            }
+            // Told with the reason where there is one.
+            if *sandbox_stopped && outcome.blocked.is_none() {
+                let text = "the sandbox stopped something".to_owned();
+                pieces.extend(block(Tone::Warning, text));
+            }
+            pieces
+        }
+    }
+}
+
+/// How a turn ended. `told`: calls whose denial stands on the screen with its reason.
+pub fn turn_ended(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for denied in &ended.denied {
+        let words = words::denied(LANGUAGE, denied, told(&denied.call));
+        pieces.extend(block(Tone::Warning, words));
+    }
+    if let Some(error) = &ended.error {
+        pieces.extend(block(Tone::Error, error.message.clone()));
+        if !error.hint.is_empty() {
+            pieces.extend(block(Tone::Error, error.hint.clone()));
+        }
+    }
+    if ended.outcome != OutcomeKind::Completed {
+        let outcome = words::outcome(LANGUAGE, ended.outcome, ended.reason);
+        pieces.extend(block(Tone::State, format!("turn ended: {outcome}")));
+    }
+    pieces
+}
+
+/// A rewind, and what became of the files.
+fn rewound_pieces(rewound: &SessionRewound) -> Vec<Piece> {
+    let mut pieces = block(Tone::State, words::rewound(LANGUAGE, rewound));
+    for (tone, line) in words::files(LANGUAGE, &rewound.files) {
+        let tone = match tone {
+            transcript::Tone::Warning => Tone::Warning,
+            _ => Tone::State,
+        };
+        pieces.extend(block(tone, line));
+    }
+    pieces
+}
+
+/// A question about a call, with all that a person must see to answer it.
+pub fn approval_pieces(approval: &Approval) -> Vec<Piece> {
+    let (tool, id) = (&approval.tool, &approval.approval_id);
+    let mut lines = vec![match &approval.escape {
+        None => format!("may `{tool}` run? [{id}]"),
+        Some(reason) => format!(
+            "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights? [{id}]"
+        ),
+    }];
+    lines.push(approval.subject.clone());
+    match &approval.preview {
+        Display::Line { text } | Display::Command { tail: text, .. } => {
+            if *text != approval.subject && !text.is_empty() {
+                lines.push(text.clone());
+            }
+        }
+        Display::Diff {
+            path,
+            diff,
+            added,
+            removed,
+        } => lines.push(format!("{path}  +{added} −{removed}\n{}", diff.trim_end())),
+    }
+    if approval.escape.is_none() {
+        lines.push(format!("asked because: {}", approval.rule));
+    }
+    let always = approval.scopes.iter().find(|scope| scope.always);
+    for (reach, scope) in [
+        ("for the session", approval.scopes.first()),
+        ("always, in this workspace", always),
+    ] {
+        lines.extend(scope.map(|scope| format!("{reach}: {} ({})", scope.words, scope.rule)));
+    }
+    let pieces = lines
+        .into_iter()
+        .flat_map(|text| block(Tone::Approval, text));
+    pieces.collect()
+}
+
+/// Who answered what.
+fn resolved_words(resolved: &ApprovalResolved) -> String {
+    let decision = match resolved.decision {
+        Decision::AllowOnce => "allowed once",
+        Decision::AllowSession => "allowed for the session",
+        Decision::AllowAlways => "allowed always",
+        Decision::Deny => "denied",
+    };
+    let (id, by, note) = (&resolved.approval_id, &resolved.by, note(&resolved.note));
+    format!("[{id}] {decision} by {by}{note}")
+}
+
+fn note(note: &Option<String>) -> String {
+    note.as_ref()
+        .map_or_else(String::new, |note| format!(": {note}"))
+}
+
+/// A plan, whole: what a person must see to answer it.
+pub fn plan_pieces(id: &str, plan: &str) -> Vec<Piece> {
+    let lines = [
+        format!("the model proposes a plan [{id}]"),
+        plan.trim().to_owned(),
+        "a yes ends plan mode, and what the plan needs runs unasked until the turn ends".to_owned(),
+    ];
+    let pieces = lines
+        .into_iter()
+        .flat_map(|text| block(Tone::Approval, text));
+    pieces.collect()
+}
+
+/// Who answered it, and how.
+fn planned_words(resolved: &PlanResolved) -> String {
+    let (id, by, note) = (&resolved.plan_id, &resolved.by, note(&resolved.note));
+    match resolved.decision {
+        Some(plan::Decision::Approve) => format!("[{id}] plan approved by {by}{note}"),
+        Some(plan::Decision::Reject) => format!("[{id}] plan sent back by {by}{note}"),
+        None if resolved.unattended => format!("[{id}] nobody was there to approve the plan"),
+        None => format!("[{id}] plan closed without an answer by {by}"),
+    }
+}
+
+/// Questions with their numbered options: what a person must see to answer.
+pub fn question_pieces(question: &Question) -> Vec<Piece> {
+    let count = question.questions.len();
+    let id = &question.question_id;
+    let mut lines = vec![match count {
+        1 => format!("the model asks [{id}]"),
+        _ => format!("the model asks {count} questions [{id}]"),
+    }];
+    for (index, ask) in question.questions.iter().enumerate() {
+        lines.extend(ask_lines(ask, index + 1, count));
+    }
+    block(Tone::Approval, lines.join("\n"))
+}
+
+/// The `number`th of `count` questions, a line each for it and for what may be chosen.
+pub fn ask_lines(ask: &Ask, number: usize, count: usize) -> Vec<String> {
+    let place = match count {
+        0 | 1 => String::new(),
+        _ => format!("{number}/{count} "),
+    };
+    let header = match ask.header.trim() {
+        "" => String::new(),
+        header => format!("{}: ", words::one_line(header)),
+    };
+    let mut lines = vec![format!("{place}{header}{}", ask.question.trim())];
+    for (index, option) in ask.options.iter().enumerate() {
+        let description = match option.description.trim() {
+            "" => String::new(),
+            description => format!(" ({})", words::one_line(description)),
+        };
+        let label = words::one_line(&option.label);
+        lines.push(format!("  {}. {label}{description}", index + 1));
+    }
+    if ask.multi_select {
+        lines.push("  several may be chosen".to_owned());
+    }
+    lines
+}
+
+/// Who answered what: one line, or a line a question.
+fn answered_words(answered: &QuestionAnswered) -> String {
+    let (id, by) = (&answered.question_id, &answered.by);
+    if answered.unattended {
+        return format!("[{id}] nobody was there to answer");
+    }
+    match answered.replies.as_slice() {
+        [] => format!("[{id}] closed without an answer by {by}"),
+        [reply] => format!("[{id}] answered by {by}: {}", words::reply(LANGUAGE, reply)),
+        replies => {
+            let mut lines = vec![format!("[{id}] answered by {by}")];
+            let answers = replies.iter().enumerate();
+            lines.extend(answers.map(|(index, reply)| {
+                format!("  {}. {}", index + 1, words::reply(LANGUAGE, reply))
+            }));
+            lines.join("\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

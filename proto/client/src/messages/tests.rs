@@ -1,0 +1,109 @@
+use std::path::Path;
+
+use super::{Language, Message, daemon, fill, transcript};
+
+/// The places of values, in order of their numbers.
+fn places(words: &str) -> Vec<String> {
+    let mut found: Vec<String> = (0..10)
+        .map(|n| format!("{{{n}}}"))
+        .filter(|place| words.contains(place.as_str()))
+        .collect();
+    found.sort();
+    found
+}
+
+fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
+    for message in all {
+        let (english, chinese) = (message.english(), message.chinese());
+        assert!(!english.is_empty() && !chinese.is_empty(), "{message:?}");
+        assert_eq!(places(english), places(chinese), "{message:?}");
+    }
+}
+
+#[test]
+fn every_message_has_both_languages_with_the_same_values() {
+    complete(transcript::Msg::ALL);
+    complete(daemon::Msg::ALL);
+}
+
+#[test]
+fn sentences_of_the_daemon_are_translated_with_their_values() {
+    let chinese = |text| Language::Chinese.translate(text).into_owned();
+    assert_eq!(
+        chinese("found in the answer's words, not declared as a call"),
+        "出现在回答的文字中，并未声明为调用"
+    );
+    assert_eq!(chinese("always asked: `forget`"), "始终询问：`forget`");
+    assert_eq!(
+        chinese(
+            "always asked: `/w/.git` configures the agent, its repository, an editor or a shell"
+        ),
+        "始终询问：`/w/.git` 会影响代理、仓库、编辑器或 shell 的配置"
+    );
+    assert_eq!(
+        chinese(
+            "no rule allows it: `$X` is known only when it runs; the sandbox cannot hold all that is closed here"
+        ),
+        "没有规则允许：`$X` 要到运行时才知道；沙箱无法守住此处关闭的全部内容"
+    );
+    // A name is no sentence.
+    assert_eq!(chinese("always asked: `rewind`"), "始终询问：`rewind`");
+    // A rule of the user's, and what this build does not know, come as they are.
+    for text in ["Bash(rm:*)", "of the future", "", "always asked: ``"] {
+        assert_eq!(chinese(text), text);
+    }
+    assert_eq!(Language::English.translate("rewind"), "rewind");
+}
+
+/// Sources as one text, with strings that a backslash continues put together.
+fn sources(directory: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("messages") {
+            continue;
+        }
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let source = std::fs::read_to_string(&path).unwrap();
+            let mut pieces = source.split("\\\n");
+            text.push_str(pieces.next().unwrap_or_default());
+            pieces.for_each(|piece| text.push_str(piece.trim_start()));
+        }
+    }
+}
+
+#[test]
+fn every_sentence_that_is_translated_is_still_said() {
+    let mut text = String::new();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    sources(&here.join("../../daemon"), &mut text);
+    sources(&here.join("src"), &mut text);
+    for message in daemon::Msg::ALL {
+        let literals = message.english().split(['{', '}']).step_by(2);
+        // Put together by the daemon of parts.
+        let parts =
+            literals.flat_map(|literal| literal.split(". ").flat_map(|part| part.split(" over: ")));
+        for part in parts.map(|part| part.trim_matches([':', ' ', '`'])) {
+            assert!(
+                text.contains(part),
+                "{message:?}: nobody says {part:?} any more"
+            );
+        }
+    }
+}
+
+#[test]
+fn values_stand_where_their_numbers_are() {
+    assert_eq!(fill("{1} of {0}", &["ten", "one"]), "one of ten");
+    assert_eq!(fill("{0}", &["{1}"]), "{1}");
+    assert_eq!(fill("a {b} {9}", &["x"]), "a {b} {9}");
+}
+
+#[test]
+fn a_language_is_found_by_a_locale() {
+    assert_eq!(Language::named("zh_CN.UTF-8"), Some(Language::Chinese));
+    assert_eq!(Language::named("zh-Hans"), Some(Language::Chinese));
+    assert_eq!(Language::named("en"), Some(Language::English));
+    assert_eq!(Language::named("fr_FR"), None);
+}

@@ -1,0 +1,542 @@
+//! What each record and each live event makes of the transcript.
+
+use std::collections::{HashMap, HashSet};
+
+use proto::hook::HookOutcome;
+use proto::item::{CallStatus, Display, Finish, ToolCall, UserMessage, Voice};
+use proto::live::{Live, Snapshot, ToolOutput};
+use proto::outcome::TurnEnded;
+use proto::params::approval::{Approval, Decision};
+use proto::params::plan::Plan;
+use proto::params::question::Question;
+use proto::record::{
+    ApprovalResolved, CheckpointCreated, ChildExited, ChildKind, ChildSpawned, Level,
+    QuestionAnswered, SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
+};
+use proto::state::{State, WaitingFor};
+use proto::{Body, CallId, Pid, PromptId, QuestionId, Seq};
+use serde_json::Value;
+
+use super::tail::Tail;
+use super::{
+    AnswerText, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
+};
+
+/// What earlier events said and later ones refer to.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The calls that run, by the entries that show them.
+    running: HashMap<CallId, (u64, Tail)>,
+    /// Tool and subject of calls of this turn: as they were judged, or else as the model wrote them.
+    calls: HashMap<CallId, (String, String)>,
+    /// Calls of this turn whose denial was told with who said no.
+    denied: HashSet<CallId>,
+    /// Calls that were questions to a person, whose answers were told.
+    answered: HashSet<CallId>,
+    /// Why calls of this turn were denied, as far as it was told.
+    reasons: HashMap<CallId, String>,
+    /// Calls of this turn that the sandbox stopped: what they came to within is told.
+    blocked: HashSet<CallId>,
+    /// The words of prompts that wait.
+    prompts: HashMap<PromptId, String>,
+    /// Commands that run, and whether they are in the background.
+    children: HashMap<Pid, (String, bool)>,
+    /// Questions that are open.
+    asked: HashMap<QuestionId, Vec<String>>,
+    /// The newest turn of which it was told that its commands are not kept.
+    unkept: Option<u64>,
+    /// The list of what is to be done, as it was told last.
+    pub(super) todos: Vec<Todo>,
+    /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay tells of it is not
+    /// told twice.
+    held: Option<(Seq, Vec<Todo>)>,
+}
+
+impl Known {
+    fn calls(&mut self, calls: &[ToolCall]) {
+        for call in calls {
+            let named = (call.name.clone(), call.subject());
+            self.calls.insert(call.id.clone(), named);
+        }
+    }
+
+    fn approval(&mut self, approval: &Approval) {
+        let call = (approval.tool.clone(), approval.subject.clone());
+        self.calls.insert(approval.call.clone(), call);
+    }
+
+    fn question(&mut self, question: &Question) {
+        let asked = question.questions.iter().map(|ask| ask.question.clone());
+        self.asked
+            .insert(question.question_id.clone(), asked.collect());
+    }
+
+    /// How a prompt that waits begins; empty where it is not known.
+    fn which(&self, id: PromptId) -> String {
+        self.prompts
+            .get(&id)
+            .map_or_else(String::new, |text| words::first_words(text))
+    }
+}
+
+impl<T: AnswerText> Transcript<T> {
+    pub(super) fn live(&mut self, live: &Live, at: At) {
+        match live {
+            Live::Text(delta) => self.text(delta.clone(), at),
+            Live::Reasoning(delta) => self.reasoning(delta.clone(), at),
+            Live::ToolArgs(delta) => self.calls(&delta.item),
+            Live::ToolOutput(output) => self.tool_output(output),
+            Live::Partial(partial) => self.partial(partial, at),
+            Live::Snapshot(snapshot) => self.snapshot(snapshot),
+            Live::Sync(sync) => {
+                for approval in &sync.pending {
+                    self.known.approval(approval);
+                }
+                for question in &sync.questions {
+                    self.known.question(question);
+                }
+                self.synced(sync.live.clone(), at);
+                if let Some((_, todos)) = self.known.held.take() {
+                    self.todos_updated(&todos, at);
+                }
+            }
+            Live::Status(status) => self.stream_status(status, at),
+            Live::ClientJoined(client) => {
+                let name = client.name.clone();
+                self.tell(at, Status::Joined { name });
+            }
+            Live::ClientLeft(client) => {
+                let name = client.name.clone();
+                self.tell(at, Status::Left { name });
+            }
+        }
+    }
+
+    /// The state at the moment of attaching. The log may be another one now: its records are new.
+    fn snapshot(&mut self, snapshot: &Snapshot) {
+        let queue = snapshot.queue.iter();
+        self.known.prompts = queue
+            .map(|queued| (queued.prompt_id, queued.text.clone()))
+            .collect();
+        self.known.held = Some((snapshot.seq, snapshot.todos.clone()));
+        self.newest = Seq::default();
+    }
+
+    fn stream_status(&mut self, status: &Value, at: At) {
+        if let Some(behind) = status["behind"].as_u64() {
+            self.tell(at, Status::Behind(behind));
+        }
+        let (is_in, of) = (&status["samples_in"], &status["samples"]);
+        if let (Some(is_in), Some(of)) = (is_in.as_u64(), of.as_u64()) {
+            self.tell(at, Status::Samples { is_in, of });
+        }
+        if let Some(reason) = status["read_only"].as_str() {
+            // What is not in the log never happened: no more of it comes.
+            self.end_all();
+            let reason = reason.to_owned();
+            self.tell(at, Status::ReadOnly { reason });
+        }
+    }
+
+    pub(super) fn record(&mut self, body: &Body, at: At) {
+        match body {
+            Body::User(message) => self.user(message, at),
+            Body::Assistant(message) => {
+                self.known.calls(&message.calls);
+                self.assistant(message, at);
+            }
+            Body::PolicyDecided(decided) if !decided.tool.is_empty() => {
+                let call = (decided.tool.clone(), decided.subject.clone());
+                self.known.calls.insert(decided.call.clone(), call);
+            }
+            Body::ToolStarted(started) => self.tool_started(started, at),
+            Body::ToolBlocked(blocked) => self.tool_blocked(blocked),
+            Body::ToolFinished(finished) => self.tool_finished(finished, at),
+            Body::ApprovalRequested(approval) => {
+                self.known.approval(approval);
+                self.push(at, EntryKind::Approval(Box::new(approval.clone())));
+            }
+            Body::ApprovalResolved(resolved) => self.resolved(resolved, at),
+            Body::QuestionAsked(question) => {
+                self.known.question(question);
+                self.push(at, EntryKind::Question(Box::new(question.clone())));
+            }
+            Body::QuestionAnswered(answered) => self.answered(answered, at),
+            Body::PlanProposed(plan) => self.proposed(plan, at),
+            Body::PlanResolved(resolved) => {
+                self.push(at, EntryKind::PlanResolved(resolved.clone()));
+            }
+            Body::TodoUpdated(updated) => {
+                // What a snapshot had is older than this.
+                self.known.held.take_if(|held| at.seq > Some(held.0));
+                self.todos_updated(&updated.todos, at);
+            }
+            Body::TurnStarted(_) => self.end_all(),
+            Body::TurnEnded(ended) => self.turn_ended(ended, at),
+            Body::ChildSpawned(child) => self.spawned(child, at),
+            Body::ChildExited(child) => self.child_exited(child, at),
+            Body::CheckpointCreated(checkpoint) => self.checkpoint(checkpoint, at),
+            Body::SessionRewound(rewound) => {
+                self.push(at, EntryKind::Rewound(Box::new(rewound.clone())));
+            }
+            Body::Notice(notice) => {
+                let tone = match notice.level {
+                    Level::Info => Tone::Info,
+                    Level::Warning => Tone::Warning,
+                    Level::Error => Tone::Error,
+                };
+                let words = notice.text.clone();
+                self.push(at, EntryKind::Notice { tone, words });
+            }
+            other => self.session(other, at),
+        }
+    }
+
+    /// Records of the session and its queue.
+    fn session(&mut self, body: &Body, at: At) {
+        let status = match body {
+            Body::SessionCreated(created) => Status::Created {
+                pid: created.pid,
+                model: format!("{}/{}", created.provider, created.model),
+                cwd: created.cwd.clone(),
+                origin: created.origin.clone(),
+            },
+            Body::SessionState(state) => match waits(state) {
+                Some(status) => status,
+                None => return,
+            },
+            Body::SessionSet(set) => return self.session_set(set, at),
+            Body::SessionExited(exited) => {
+                self.end_all();
+                Status::Exited {
+                    outcome: exited.outcome,
+                    reason: exited.reason,
+                }
+            }
+            Body::SessionReopened(reopened) => Status::Reopened {
+                by: reopened.by.clone(),
+            },
+            Body::SessionSuspended(_) => Status::Suspended,
+            Body::CacheReset(reset) => Status::CacheReset(reset.clone()),
+            Body::ReasoningHarvested(found) => Status::Harvested(found.clone()),
+            Body::MessagePinned(pinned) => Status::Pinned(pinned.clone()),
+            Body::HookFinished(finished) => {
+                // A call that was blocked says so itself.
+                let shown = finished.call.is_none() || !finished.blocks();
+                if !shown || finished.outcome == HookOutcome::Pass {
+                    return;
+                }
+                Status::Hook(finished.clone())
+            }
+            Body::PromptQueued(queued) => {
+                let text = queued.text.clone();
+                self.known.prompts.insert(queued.prompt_id, text);
+                return;
+            }
+            Body::PromptEdited(edited) => {
+                let which = self.known.which(edited.prompt_id);
+                let text = edited.text.clone();
+                self.known.prompts.insert(edited.prompt_id, text.clone());
+                let by = edited.by.clone();
+                Status::PromptEdited { by, which, text }
+            }
+            Body::PromptMoved(moved) => Status::PromptMoved {
+                which: self.known.which(moved.prompt_id),
+                by: moved.by.clone(),
+                place: moved.position.saturating_add(1),
+            },
+            Body::PromptUnqueued(unqueued) => {
+                let which = self.known.which(unqueued.prompt_id);
+                self.known.prompts.remove(&unqueued.prompt_id);
+                Status::PromptDropped { which }
+            }
+            // Shown elsewhere, or words for the model.
+            _ => return,
+        };
+        self.tell(at, status);
+    }
+
+    fn session_set(&mut self, set: &SessionSet, at: At) {
+        let by = || set.by.clone();
+        if let Some(rule) = set.revoked.clone() {
+            let by = by().unwrap_or_default();
+            return self.tell(at, Status::Revoked { by, rule });
+        }
+        match set.paused {
+            Some(true) => self.tell(at, Status::Paused { by: by() }),
+            Some(false) => self.tell(at, Status::Resumed { by: by() }),
+            None => {}
+        }
+        if let Some(mode) = set.mode {
+            self.tell(at, Status::Mode { mode, by: by() });
+        }
+        if let Some(only) = set.read_only {
+            self.tell(at, Status::OnlyReads { only, by: by() });
+        }
+    }
+
+    /// What the daemon says to the model is not for the person.
+    fn user(&mut self, message: &UserMessage, at: At) {
+        if let Some(id) = message.prompt_id {
+            self.known.prompts.remove(&id);
+        }
+        let steer = match message.voice {
+            Voice::Prompt => false,
+            Voice::Steer => true,
+            Voice::Daemon => return,
+        };
+        let text = message.text.clone();
+        self.push(at, EntryKind::User { text, steer });
+    }
+
+    fn tool_started(&mut self, started: &ToolStarted, at: At) {
+        // After a crash a call may start again: it stands there already, and prints anew.
+        if let Some((_, tail)) = self.known.running.get_mut(&started.call) {
+            *tail = Tail::default();
+            return;
+        }
+        let tool = ToolRun {
+            call: started.call.clone(),
+            tool: started.tool.clone(),
+            subject: started.subject.clone(),
+            outside: started.outside,
+            started: true,
+            output: String::new(),
+            outcome: None,
+        };
+        let id = self.push(at, EntryKind::Tool(Box::new(tool)));
+        let running = (id, Tail::default());
+        self.known.running.insert(started.call.clone(), running);
+    }
+
+    fn tool_output(&mut self, output: &ToolOutput) {
+        let Some((id, mut tail)) = self.known.running.remove(&output.call) else {
+            return;
+        };
+        if let Some(entry) = self.find(id)
+            && let EntryKind::Tool(tool) = &mut entry.kind
+        {
+            tail.push(&mut tool.output, output.offset, &output.text);
+        }
+        self.known.running.insert(output.call.clone(), (id, tail));
+    }
+
+    /// A call was stopped: what it came to stands, and a run outside is shown by itself.
+    fn tool_blocked(&mut self, blocked: &ToolBlocked) {
+        let outcome = ToolOutcome {
+            status: blocked.status,
+            duration_ms: blocked.duration_ms,
+            display: blocked.display.clone(),
+            spill: blocked.spill.clone(),
+            blocked: Some(blocked.reason.clone()),
+            changed: Vec::new(),
+        };
+        if let Some((id, _)) = self.known.running.remove(&blocked.call) {
+            self.settle_tool(id, outcome);
+            self.changes.push(Change::Settled(id));
+            self.known.blocked.insert(blocked.call.clone());
+        }
+    }
+
+    fn tool_finished(&mut self, finished: &ToolFinished, at: At) {
+        let call = &finished.call;
+        if self.known.blocked.remove(call) && !self.known.running.contains_key(call) {
+            return;
+        }
+        // Its answers stand there already.
+        if self.known.answered.remove(call) && finished.status == CallStatus::Ok {
+            return;
+        }
+        let outcome = self.outcome(finished);
+        if let Some((id, _)) = self.known.running.remove(call) {
+            self.settle_tool(id, outcome);
+            self.changes.push(Change::Settled(id));
+            return;
+        }
+        // It never started: what judged it, or asked, knows what it was.
+        let judged = self.known.calls.get(call).cloned();
+        let (tool, subject) = judged.unwrap_or((finished.tool.clone(), String::new()));
+        let tool = ToolRun {
+            call: call.clone(),
+            tool,
+            subject,
+            outside: false,
+            started: false,
+            output: String::new(),
+            outcome: Some(outcome),
+        };
+        self.push(at, EntryKind::Tool(Box::new(tool)));
+    }
+
+    fn outcome(&mut self, finished: &ToolFinished) -> ToolOutcome {
+        let mut display = finished.display.clone();
+        if let (CallStatus::Denied, Display::Line { text }) = (finished.status, &mut display) {
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            self.known.reasons.insert(finished.call.clone(), first);
+            // Told with who said no.
+            if self.known.denied.contains(&finished.call) {
+                text.clear();
+            }
+        }
+        // Of edits there is the diff.
+        let changed = match &display {
+            Display::Command { .. } => finished.changed.clone(),
+            Display::Diff { .. } | Display::Line { .. } => Vec::new(),
+        };
+        ToolOutcome {
+            status: finished.status,
+            duration_ms: finished.duration_ms,
+            display,
+            spill: finished.spill.clone(),
+            blocked: None,
+            changed,
+        }
+    }
+
+    fn settle_tool(&mut self, id: u64, outcome: ToolOutcome) {
+        if let Some(entry) = self.find(id)
+            && let EntryKind::Tool(tool) = &mut entry.kind
+        {
+            tool.outcome = Some(outcome);
+        }
+    }
+
+    fn resolved(&mut self, resolved: &ApprovalResolved, at: At) {
+        if resolved.decision == Decision::Deny {
+            self.known.denied.insert(resolved.call.clone());
+        }
+        let judged = self.known.calls.get(&resolved.call).cloned();
+        let (tool, subject) = judged.unwrap_or_default();
+        let kind = EntryKind::Resolved {
+            tool,
+            subject,
+            resolved: resolved.clone(),
+        };
+        self.push(at, kind);
+    }
+
+    /// A plan is words of the model: it is still there to be read when it has been answered.
+    fn proposed(&mut self, plan: &Plan, at: At) {
+        let mut text = T::default();
+        text.push(&plan.plan);
+        text.finish();
+        let kind = EntryKind::Answer {
+            text,
+            finish: Some(Finish::ToolCalls),
+            plan: Some(plan.plan_id.clone()),
+        };
+        self.push(at, kind);
+    }
+
+    fn answered(&mut self, answered: &QuestionAnswered, at: At) {
+        let asked = self.known.asked.remove(&answered.question_id);
+        if !answered.unattended {
+            self.known.answered.insert(answered.call.clone());
+        }
+        let kind = EntryKind::Answered {
+            asked: asked.unwrap_or_default(),
+            answered: answered.clone(),
+        };
+        self.push(at, kind);
+    }
+
+    fn todos_updated(&mut self, todos: &[Todo], at: At) {
+        if self.known.todos != todos {
+            self.known.todos = todos.to_vec();
+            self.push(at, EntryKind::Todos(todos.to_vec()));
+        }
+    }
+
+    fn turn_ended(&mut self, ended: &TurnEnded, at: At) {
+        self.end_all();
+        let reasons = std::mem::take(&mut self.known.reasons);
+        let told = ended.denied.iter().filter(|denied| {
+            let told = reasons.get(&denied.call).map(String::as_str);
+            told.is_some() && told == denied.why.lines().next()
+        });
+        let told = told.map(|denied| denied.call.clone()).collect();
+        self.known.calls.clear();
+        self.known.denied.clear();
+        self.known.blocked.clear();
+        let ended = Box::new(ended.clone());
+        self.push(at, EntryKind::Ended { ended, told });
+    }
+
+    /// Whatever is live until now is not any more.
+    fn end_all(&mut self) {
+        self.streams_end();
+        let running: Vec<_> = self.known.running.drain().collect();
+        for (_, (id, _)) in running {
+            let outcome = ToolOutcome {
+                status: CallStatus::Interrupted,
+                duration_ms: 0,
+                display: Display::Line {
+                    text: String::new(),
+                },
+                spill: None,
+                blocked: None,
+                changed: Vec::new(),
+            };
+            self.settle_tool(id, outcome);
+        }
+    }
+
+    fn spawned(&mut self, child: &ChildSpawned, at: At) {
+        let background = match child.kind {
+            ChildKind::Command => false,
+            ChildKind::Shell => true,
+        };
+        let (pid, command) = (child.pid, child.command.clone());
+        let known = (command.clone(), background);
+        self.known.children.insert(pid, known);
+        let kind = EntryKind::Child {
+            pid,
+            command,
+            background,
+            exited: None,
+        };
+        self.push(at, kind);
+    }
+
+    /// Of one that was not seen to begin it is not known whether it was in the background.
+    fn child_exited(&mut self, child: &ChildExited, at: At) {
+        let known = self.known.children.remove(&child.pid);
+        let (command, background) = known.unwrap_or_default();
+        let kind = EntryKind::Child {
+            pid: child.pid,
+            command,
+            background,
+            exited: Some(child.clone()),
+        };
+        self.push(at, kind);
+    }
+
+    /// Nothing, but for what will not be there when it is wanted back: once a turn.
+    fn checkpoint(&mut self, checkpoint: &CheckpointCreated, at: At) {
+        let Some(why) = checkpoint.skipped.clone() else {
+            return;
+        };
+        let turn = at.turn.unwrap_or(0);
+        if self.known.unkept.replace(turn) != Some(turn) {
+            self.tell(at, Status::Unkept { why });
+        }
+    }
+}
+
+/// A wait that no other entry tells of.
+fn waits(state: &SessionState) -> Option<Status> {
+    let cause = state.cause.clone();
+    match (state.state, state.waiting_for) {
+        (State::Waiting, Some(WaitingFor::Retry)) => Some(Status::Retry {
+            in_ms: state.retry_in_ms,
+            cause,
+        }),
+        (State::Waiting, Some(WaitingFor::Credentials)) => Some(Status::Credentials { cause }),
+        // The question itself is shown.
+        (
+            State::Waiting,
+            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
+        )
+        | (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
+    }
+}
