@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
-use proto::params::question::Ask;
+use proto::params::interaction::Question;
 use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ pub enum CallAction {
     /// The tool runs.
     Run,
     /// The user answers questions. The answers are the call's result.
-    AskUser(Vec<Ask>),
+    AskUser(Vec<Question>),
     /// The user approves a plan (Markdown) or rejects it. The answer is the call's result.
     PresentPlan(String),
     /// The session's todo list becomes this one.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use proto::item::{Display, ToolKind};
-use proto::params::question::{Ask as Question, Choice};
+use proto::params::interaction::{Choice, Question};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,9 +1,9 @@
-//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
-//! stands in `questions`.
+//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What waits for the user
+//! is in `interactions`.
 
 use contract::{Basis, CallAction, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
-use proto::params::approval::Approval;
+use proto::params::interaction::{Approval, InteractionRequest};
 use proto::record::{
     CheckpointCreated, PolicyDecided, Todo, TodoUpdated, ToolFinished, ToolStarted,
     Unattended as Left, Verdict,
@@ -16,8 +16,7 @@ use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
 
 mod escape;
-mod plans;
-mod questions;
+mod interactions;
 
 impl Step<'_> {
     /// Begins with the calls of the newest answer, or goes on with them after a crash.
@@ -30,7 +29,7 @@ impl Step<'_> {
                 words::NO_MORE_STEPS
             });
             // Only in an edited log: nothing of an answer that sums up is asked about.
-            self.close_questions_where("the turn has ended", |_| true);
+            self.close_interactions_where("the turn has ended", |_| true);
             return self.end_summed_up();
         }
         self.close_what_cannot_run(&mut calls);
@@ -43,13 +42,11 @@ impl Step<'_> {
             Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
             Stage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
             Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
-            Stage::Answered { by, words } => Some(questions::outcome(*by, words)),
+            Stage::Answered { by, words } => Some(interactions::outcome(*by, words)),
             Stage::KeptInside { .. } => open.as_blocked(),
             Stage::Blocked
             | Stage::Open
-            | Stage::Asked(_)
-            | Stage::Questioned(_)
-            | Stage::Proposed(_)
+            | Stage::Waiting(_)
             | Stage::Approved { .. }
             | Stage::Started { .. }
             | Stage::Closed => None,
@@ -137,7 +134,8 @@ impl Step<'_> {
                 subject,
                 input_sha256,
                 action,
-                question,
+                shown_hash,
+                approval,
                 unattended,
                 tool,
                 kind,
@@ -168,13 +166,16 @@ impl Step<'_> {
                     tool,
                     action,
                     kind,
+                    shown_hash,
+                    approval,
+                    unattended,
                     checkpoint,
                 };
                 if blocked {
-                    self.decide_escape(&mut calls, &call, decided, question, unattended);
+                    self.decide_escape(&mut calls, &call, decided);
                     return self.proceed(calls);
                 }
-                let waits = self.decide(&mut calls, &call, decided, question, unattended);
+                let waits = self.decide(&mut calls, &call, decided);
                 if waits {
                     return Phase::Calls(calls);
                 }
@@ -209,14 +210,7 @@ impl Step<'_> {
 
     /// Carries out a call, asks the user about it or closes it. True where the call has to wait before anything behind it
     /// may be judged.
-    fn decide(
-        &mut self,
-        calls: &mut Calls,
-        call: &ToolCall,
-        mut decided: Decided,
-        question: Approval,
-        unattended: Unattended,
-    ) -> bool {
+    fn decide(&mut self, calls: &mut Calls, call: &ToolCall, mut decided: Decided) -> bool {
         if let Some(why) = self.facts.stance().refuses()
             && !decided.decision.read_only
         {
@@ -227,8 +221,7 @@ impl Step<'_> {
             Stance::LAYER.clone_into(&mut decided.decision.layer);
         }
         let verdict = decided.decision.verdict;
-        // A yes holds for what was shown: if it looks different now, it is asked again.
-        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
+        let approved = self.approved(call, &decided);
         if self.denied_before(&decided) && verdict != Verdict::Deny && !approved {
             self.close(
                 calls,
@@ -243,31 +236,25 @@ impl Step<'_> {
             self.close_denied(calls, call);
             return false;
         }
-        let attended = unattended == Unattended::Wait;
+        let attended = decided.unattended == Unattended::Wait;
         match decided.action.clone() {
             CallAction::Run => {
-                self.permits(calls, call, &decided, question, approved, unattended)
-                    && self.run(calls, call, decided)
+                self.permits(calls, call, &decided) && self.run(calls, call, decided)
             }
             CallAction::UpdateTodos(todos) => {
-                if self.permits(calls, call, &decided, question, approved, unattended) {
+                if self.permits(calls, call, &decided) {
                     self.update_todos(calls, call, decided, todos);
                 }
                 false
             }
             CallAction::AskUser(questions) => {
                 self.log_decision(call, &decided, None, None);
-                if attended {
-                    self.ask_questions(call, questions);
-                } else {
-                    let outcome = Outcome::with_status(CallStatus::Ok, words::NOBODY_ANSWERS);
-                    self.close(calls, call, outcome, 0);
-                }
+                self.ask_questions(calls, call, questions, decided.shown_hash, attended);
                 false
             }
             CallAction::PresentPlan(plan) => {
                 self.log_decision(call, &decided, None, None);
-                self.propose(calls, call, plan, question.shown_hash, attended);
+                self.present_plan(calls, call, plan, decided.shown_hash, attended);
                 false
             }
             // The session has followed it to the tool that it names.
@@ -279,20 +266,12 @@ impl Step<'_> {
     }
 
     /// Whether a call that was not denied may be carried out now. Otherwise the user is asked, or it is closed.
-    fn permits(
-        &mut self,
-        calls: &mut Calls,
-        call: &ToolCall,
-        decided: &Decided,
-        question: Approval,
-        approved: bool,
-        unattended: Unattended,
-    ) -> bool {
-        if approved || decided.decision.verdict == Verdict::Allow {
+    fn permits(&mut self, calls: &mut Calls, call: &ToolCall, decided: &Decided) -> bool {
+        if decided.decision.verdict == Verdict::Allow || self.approved(call, decided) {
             self.log_decision(call, decided, None, None);
             return true;
         }
-        match unattended {
+        match decided.unattended.clone() {
             Unattended::Allow => {
                 self.log_decision(call, decided, Some(Left::Allowed), None);
                 true
@@ -305,10 +284,20 @@ impl Step<'_> {
             Unattended::Wait => {
                 self.log_decision(call, decided, None, None);
                 // Readers behind it may still run; a writer will wait by itself.
-                self.ask_person(question);
+                self.ask_approval(call, decided);
                 false
             }
         }
+    }
+
+    /// Whether the user said yes to what would be shown now: if it looks different, they are asked again.
+    fn approved(&self, call: &ToolCall, decided: &Decided) -> bool {
+        matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == decided.shown_hash)
+    }
+
+    fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
+        let request = InteractionRequest::Approval(decided.approval.clone());
+        self.wait_for_user(&call.id, decided.shown_hash.clone(), request);
     }
 
     /// Closes a call that the log says is denied, in the words that the log leads to.
@@ -555,11 +544,7 @@ impl Calls {
 /// writer that does.
 fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
     for open in open.iter().filter(|open| !calls.has_result(open)) {
-        let busy = calls.running.contains(&open.call.id)
-            || matches!(
-                open.stage,
-                Stage::Asked(_) | Stage::Questioned(_) | Stage::Proposed(_)
-            );
+        let busy = calls.running.contains(&open.call.id) || matches!(open.stage, Stage::Waiting(_));
         match busy {
             true if open.read_only => {}
             true => return None,
@@ -577,5 +562,8 @@ struct Decided {
     tool: String,
     action: CallAction,
     kind: ToolKind,
+    shown_hash: String,
+    approval: Approval,
+    unattended: Unattended,
     checkpoint: Option<CheckpointCreated>,
 }

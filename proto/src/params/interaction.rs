@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::item::Display;
+use crate::item::{Display, ToolKind};
 use crate::state::WaitingFor;
 use crate::{CallId, InteractionId, Pid, RequestId, Stamp};
 
@@ -22,7 +22,7 @@ pub struct Interaction {
 
 /// What the user is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum InteractionRequest {
     /// May a call run?
     Approval(Approval),
@@ -58,6 +58,8 @@ impl InteractionRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     pub tool: String,
+    #[serde(default, skip_serializing_if = "ToolKind::is_other")]
+    pub kind: ToolKind,
     /// What it wants to work on: the whole command, or the path.
     pub subject: String,
     /// What would happen: the diff, the command with its parts.
@@ -125,7 +127,7 @@ pub struct Choice {
 
 /// What the user says to an interaction. Its kind is that of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum InteractionAnswer {
     Approval {
         decision: ApprovalDecision,

@@ -10,10 +10,10 @@ use contract::{
     Basis, CallAction, CallContext, Decision, Outcome, Spawn, Tool, ToolMemory, ToolSet, Walls,
 };
 use proto::item::{Display, ToolCall};
-use proto::params::approval::Approval;
+use proto::params::interaction::Approval;
 use proto::params::process::ChildProcess;
 use proto::record::Verdict;
-use proto::{ApprovalId, CallId, Pid, Stamp};
+use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use turn::Judgement;
 use turn::repair::flatten::Flat;
@@ -23,7 +23,7 @@ use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::Seen;
-use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
+use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings, Unfit};
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, Places, Watched};
 
@@ -220,7 +220,16 @@ impl Bench {
         let name = &*spec.name;
         let canonical = Value::Object(found.arguments.clone()).to_string();
         let judgement = Judgement::Decided {
-            question: self.question(call, &found, &canonical, preview, &judged, standpoint),
+            shown_hash: shown_hash(&found, &canonical, &preview, &judged.subject, standpoint),
+            approval: Approval {
+                tool: name.to_owned(),
+                kind: spec.kind,
+                subject: judged.subject.clone(),
+                preview,
+                rule: judged.explanation.decision.rule.clone(),
+                escape: standpoint.outside.clone(),
+                scopes: judged.explanation.decision.scopes.clone(),
+            },
             decision: judged.explanation.decision,
             subject: judged.subject,
             input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
@@ -241,48 +250,6 @@ impl Bench {
             walls: judged.walls,
         };
         Ok((judgement, ready))
-    }
-
-    /// What a person would be asked. `canonical`: the arguments as they are written down.
-    fn question(
-        &self,
-        call: &ToolCall,
-        found: &Found<'_>,
-        canonical: &str,
-        preview: Display,
-        judged: &Judged,
-        standpoint: &Standpoint,
-    ) -> Approval {
-        let tool = found.tool.spec();
-        // What the user is shown is hashed: what a call asks in the place of a run, or what would run.
-        let shown = match &found.action {
-            CallAction::AskUser(questions) => serde_json::to_string(questions),
-            CallAction::PresentPlan(plan) => Ok(plan.clone()),
-            CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {
-                serde_json::to_string(&preview)
-            }
-        };
-        let shown = shown.unwrap_or_default();
-        let outside = standpoint.outside.as_deref();
-        // A yes to a run within is none to one outside.
-        let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
-        hashed.extend([&*tool.name, &judged.subject, canonical, &shown]);
-        let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
-        let decision = &judged.explanation.decision;
-        Approval {
-            approval_id: ApprovalId(String::new()),
-            session: self.session,
-            call: call.id.clone(),
-            tool: tool.name.to_string(),
-            kind: tool.kind,
-            shown_hash: digest(&hashed),
-            subject: judged.subject.clone(),
-            preview,
-            rule: decision.rule.clone(),
-            escape: outside.map(str::to_owned),
-            scopes: decision.scopes.clone(),
-            asked_at: Stamp::default(),
-        }
     }
 
     /// Keeps what a call may change, where the turn has not done so yet.
@@ -333,6 +300,31 @@ fn asked_always(decision: &mut Decision) {
     decision.basis = Basis::AlwaysAsked;
     decision.scopes.clear();
     decision.confinement_suffices = false;
+}
+
+/// SHA-256 over what the user is shown: what a call asks in the place of a run, or what would run. `canonical`: the
+/// arguments as they are written down.
+fn shown_hash(
+    found: &Found<'_>,
+    canonical: &str,
+    preview: &Display,
+    subject: &str,
+    standpoint: &Standpoint,
+) -> String {
+    let shown = match &found.action {
+        CallAction::AskUser(questions) => serde_json::to_string(questions),
+        CallAction::PresentPlan(plan) => Ok(plan.clone()),
+        CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {
+            serde_json::to_string(preview)
+        }
+    };
+    let shown = shown.unwrap_or_default();
+    // A yes to a run within is none to one outside.
+    let outside = standpoint.outside.as_deref();
+    let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
+    hashed.extend([&*found.tool.spec().name, subject, canonical, &shown]);
+    let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
+    digest(&hashed)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Makes an actor from its parts: for a new session, and for one that was read from its log.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -257,9 +257,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
     let summary = summary::of(machine.facts(), 0, journal.read_only());
     Seen {
         summary: summary.unwrap_or_else(|| unborn(created)),
-        pending: Vec::new(),
-        asked: Vec::new(),
-        plans: Vec::new(),
+        interactions: Vec::new(),
         in_turn: machine.facts().open.is_some(),
         closed: journal.closed().cloned(),
     }
@@ -323,8 +321,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         publisher: Publisher::new(made.seen, ground.catalog.clone()),
         gate: PromptGate::default(),
         life: Life::new(made.activity, warning),
-        lasting: Vec::new(),
-        asked_at: HashMap::new(),
+        interactions: crate::actor::interactions::InteractionState::default(),
         happened: made.to.happened,
         assembly: Arc::clone(&ground.assembly),
     }

@@ -9,10 +9,9 @@
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE | doing TODO TODO] [as TOOL INPUT]
 //! > policy a allow stale                          (it was looked at in plan mode)
 //! > policy a questions|left-questions             (people are asked for `a`; or would be, and nobody is there)
-//! > ann yes|always|no 7.1 [NOTE]                  > nobody no 7.1 NOTE
+//! > ann yes|always|no 7.1 [NOTE]                  > nobody leaves 7.1 [WHY]
 //! > policy a plans|left-plans                     (a person is to approve its plan; or would be, and nobody is there)
-//! > ann approves|rejects 7.1 [NOTE]               > nobody leaves 7.1
-//! > ann says 7.1 LABEL   > nobody says 7.1
+//! > ann approves|rejects 7.1 [NOTE]               > ann says 7.1 LABEL
 //! > ends a ok|failed|blocked|interrupted [changing FILE]
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
@@ -48,7 +47,7 @@ use crate::{
 mod happens;
 mod told;
 
-use happens::{answer_question, child, ends, kind, model, number, set, stop};
+use happens::{answer, child, ends, kind, model, number, set, stop};
 use told::told;
 
 /// Plays a scene, and compares what came of each line.
@@ -211,7 +210,7 @@ impl Stage {
             "set" => set(what),
             "model" => model(what),
             "policy" => self.policy(what),
-            "ann" | "nobody" => answer_question(what, who == "nobody"),
+            "ann" | "nobody" => answer(what),
             "rewind" => {
                 if !self.plan(what) {
                     return vec!["there is no such turn".into()];
@@ -552,7 +551,8 @@ impl Stage {
         let mut judgement = judgement(&call, verdict, unattended, call.name != "write", 0);
         if let Judgement::Decided {
             action,
-            question,
+            approval,
+            shown_hash,
             stance,
             checkpoint: kept,
             tool,
@@ -562,14 +562,14 @@ impl Stage {
         {
             if let Some(real) = leads_to.map(happens::call) {
                 *input_sha256 = format!("{} {}", real.name, real.arguments);
-                question.tool.clone_from(&real.name);
+                approval.tool.clone_from(&real.name);
                 *tool = real.name;
             }
-            seeing.clone_into(&mut question.shown_hash);
+            seeing.clone_into(shown_hash);
             if let Some(why) = self.machine.facts().blocked(&call.id) {
-                question.escape = Some(why.to_owned());
-                question.scopes.clear();
-                question.shown_hash = format!("outside {seeing}");
+                approval.escape = Some(why.to_owned());
+                approval.scopes.clear();
+                *shown_hash = format!("outside {seeing}");
             }
             *action = match (says, doing) {
                 (_, Some(todos)) => CallAction::UpdateTodos(todos.split(' ').map(todo).collect()),
