@@ -160,7 +160,7 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
 /// What is said of the interface before the name of a command.
 fn misplaced() -> Error {
     Error::usage(
-        "`--continue`, `--resume`, `--model`, `--fullscreen` and `--inline` before a command belong to `reasonix` alone",
+        "options before a command belong to `reasonix` alone",
         "put what belongs to the command behind its name",
     )
 }

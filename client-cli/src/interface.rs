@@ -4,10 +4,11 @@
 use client::{Client, Start};
 use client_tui::{Open, Options};
 use proto::SessionId;
+use proto::SessionOptions;
 use proto::hello::Role;
 use proto::methods::SessionGet;
 use proto::params::session::{CreateParams, OneParams};
-use proto::state::{Kind, Mode};
+use proto::state::Kind;
 
 use crate::commands::setup;
 use crate::exit::Error;
@@ -62,13 +63,11 @@ pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
     Ok(Open::Session(found.session.to_string()))
 }
 
-/// What a session is like that is made there.
+/// Options of a session that is created there.
 #[derive(Debug, Default)]
 pub struct Fresh {
-    pub model: Option<String>,
-    /// It begins in plan mode.
-    pub plan: bool,
-    pub read_only: bool,
+    pub preset: Option<String>,
+    pub options: SessionOptions,
 }
 
 /// Runs it; returns the exit code. Before a new session it is looked whether anything could answer it.
@@ -90,13 +89,11 @@ pub async fn run(
         cwd: reach::utf8(&cwd)?,
         env: own.shared,
         env_held: own.held,
-        model: fresh.model,
-        mode: match fresh.plan {
-            true => Mode::Plan,
-            false => Mode::default(),
+        preset: fresh.preset,
+        options: SessionOptions {
+            kind: Some(Kind::Interactive),
+            ..fresh.options
         },
-        read_only: fresh.read_only,
-        kind: Kind::Interactive,
         ..CreateParams::default()
     };
     let options = Options {

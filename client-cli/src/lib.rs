@@ -13,6 +13,7 @@ mod person;
 mod pieces;
 mod reach;
 pub mod schema;
+mod session_options;
 mod signals;
 mod terminal;
 mod when;

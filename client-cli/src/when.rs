@@ -73,5 +73,21 @@ pub fn offset_minutes(now: Stamp, zone: &TimeZone) -> i32 {
     Timestamp::from_millisecond(now.0).map_or(0, |at| zone.to_offset(at).seconds() / 60)
 }
 
+/// Reads seconds, whole or not, as milliseconds.
+///
+/// # Errors
+/// It is no number above 0.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a number of seconds above 0");
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    if !(seconds > 0.0 && seconds <= 1e9) {
+        return Err(wrong());
+    }
+    let duration = std::time::Duration::from_secs_f64(seconds);
+    u64::try_from(duration.as_millis())
+        .map(|ms| ms.max(1))
+        .map_err(|_| wrong())
+}
+
 #[cfg(test)]
 mod tests;

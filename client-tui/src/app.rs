@@ -127,7 +127,7 @@ impl App {
         let look = settings.look(&surroundings, terminal::size()?, options.fullscreen);
         let template = options.template;
         let place = Place {
-            model: template.model.clone().unwrap_or(settings.model),
+            model: template.options.model.clone().unwrap_or(settings.model),
             posture: settings.posture.unwrap_or_default(),
             home: std::env::home_dir(),
             cwd: options.cwd,

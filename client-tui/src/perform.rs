@@ -20,7 +20,7 @@ use proto::params::rules::{ListOutput, ListParams};
 use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
 use proto::params::{config, interaction};
 use proto::state::{Kind, OnAsk};
-use proto::{RequestId, Seq};
+use proto::{RequestId, Seq, SessionOptions};
 
 use crate::effect::{Answer, Call, Trouble};
 use crate::messages::Language;
@@ -177,9 +177,12 @@ async fn prompt(
         // A person is here now: it does not exit after each turn, and its questions wait.
         let set = SetParams {
             session: params.session.clone(),
-            kind: Some(Kind::Interactive),
-            on_ask: Some(OnAsk::Wait),
             request_id: Some(RequestId::new()),
+            options: SessionOptions {
+                kind: Some(Kind::Interactive),
+                on_ask: Some(OnAsk::Wait),
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         };
         client.call::<SessionSet>(&set).await?;

@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
+use jiff::fmt::StdFmtWrite;
+use jiff::fmt::temporal::DateTimePrinter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
@@ -123,6 +126,9 @@ text_id! {
     InteractionId
 }
 
+/// 9999-12-30T22:00:00Z, the last second of the calendar in all time zones.
+const STAMP_MAX: i64 = 253_402_207_200_000;
+
 /// A moment of the wall clock in milliseconds since 1970, written as RFC 3339 with milliseconds, UTC.
 /// For showing only: durations are measured on the monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,19 +147,19 @@ impl Stamp {
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = u64::try_from(self.0).unwrap_or(0);
-        // 9999-12-31, the last moment that RFC 3339 can write.
-        let at = UNIX_EPOCH + Duration::from_millis(ms.min(253_402_300_799_999));
-        humantime::format_rfc3339_millis(at).fmt(f)
+        const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+        let at = Timestamp::from_millisecond(self.0.clamp(0, STAMP_MAX));
+        let at = at.map_err(|_| fmt::Error)?;
+        let printed = PRINTER.print_timestamp(&at, StdFmtWrite(f));
+        printed.map_err(|_| fmt::Error)
     }
 }
 
 impl FromStr for Stamp {
-    type Err = humantime::TimestampError;
+    type Err = jiff::Error;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let at = humantime::parse_rfc3339_weak(text)?;
-        let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok(Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+        let at: Timestamp = text.parse()?;
+        Ok(Self(at.as_millisecond().max(0)))
     }
 }
 
@@ -178,3 +184,6 @@ impl JsonSchema for Stamp {
         schemars::json_schema!({"type": "string", "format": "date-time"})
     }
 }
+
+#[cfg(test)]
+mod tests;

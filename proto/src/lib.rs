@@ -13,17 +13,21 @@ pub mod ids;
 pub mod item;
 pub mod live;
 pub mod methods;
+pub mod near;
+pub mod options;
 pub mod outcome;
 pub mod params;
 pub mod paths;
 pub mod record;
 pub mod reset;
 pub mod secret;
+pub mod startup;
 pub mod state;
 
 pub use error::{ErrorName, Failure};
 pub use hidden::hidden;
 pub use ids::{CallId, InteractionId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+pub use options::SessionOptions;
 pub use record::{Body, Event, Record};
 pub use secret::{held_back, loader_name, secret_name, secret_value};
 

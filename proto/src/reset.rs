@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ItemId, RequestId, Seq};
+use crate::{ItemId, RequestId, Seq, SessionOptions};
 
 /// `cache.reset`: earlier bytes of the conversation change with the next request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,6 +95,22 @@ pub struct Wire {
     pub context_window: u64,
     /// SHA-256 of the prefix, hexadecimal.
     pub prefix_sha256: String,
+}
+
+impl Wire {
+    /// The model as `provider/model`.
+    #[must_use]
+    pub fn full_model(&self) -> String {
+        format!("{}/{}", self.provider, self.model)
+    }
+
+    /// Whether this is the model, with the effort, that the options name.
+    #[must_use]
+    pub fn is_asked_by(&self, options: &SessionOptions) -> bool {
+        options.provider() == self.provider
+            && options.model_name() == self.model
+            && options.effort == self.effort
+    }
 }
 
 /// `message.pinned`: a message stays word for word in every compaction, or no longer.

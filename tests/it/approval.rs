@@ -460,7 +460,7 @@ async fn an_interactive_session_without_anybody_waits() {
     house.daemon();
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("make it");
-    params.posture = Some(Posture::Ask);
+    params.options.posture = Some(Posture::Ask);
     let pid = client
         .call::<SessionCreate>(&params)
         .await

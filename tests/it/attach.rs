@@ -138,7 +138,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
     let gate = Gate::new(&house, "gate");
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("work");
-    params.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
     let created = client.call::<SessionCreate>(&params).await.expect("create");
     gate.wait();
     let queued = PromptParams {
@@ -219,7 +219,7 @@ async fn a_follower_gets_every_event_once_however_often_its_connection_breaks() 
     let follower = through(&house, &proxy, "follower").await;
     proxy.cut_after(6_000);
     let mut params = house.create("forty rounds");
-    params.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
     let created = driver.call::<SessionCreate>(&params).await.expect("create");
     let mut follow = from_the_start(&follower, created.pid).await;
     let mut breaks = 0;
@@ -282,7 +282,7 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
     let gate = Gate::new(&house, "gate");
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("work");
-    params.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
     let created = client.call::<SessionCreate>(&params).await.expect("create");
     let mut follow = from_the_start(&client, created.pid).await;
     let mut events = to(&mut follow, "the command", |event| {

@@ -27,7 +27,7 @@ fn begin(test: u32) -> (House, Raw, u64) {
     house.daemon();
     let mut raw = house.raw_as(Role::Drive);
     let mut params = house.create("go");
-    params.on_ask = Some(OnAsk::Allow);
+    params.options.on_ask = Some(OnAsk::Allow);
     let entry = mark(test);
     let (name, value) = entry.split_once('=').expect("an entry");
     params.env.insert(name.to_owned(), value.to_owned());

@@ -81,7 +81,7 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
     let mut sessions = JoinSet::new();
     for number in 0..SESSIONS {
         let (client, mut params) = (client.clone(), house.create(&format!("prompt {number}")));
-        (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
+        (params.options.kind, params.options.on_ask) = (Some(Kind::Headless), Some(OnAsk::Allow));
         sessions.spawn(async move {
             let created = client.call::<SessionCreate>(&params).await.expect("create");
             let wait = WaitParams {
@@ -128,7 +128,7 @@ fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
     let gate = Gate::new();
     let model = Model::start([Answer::text("Slow.").held(Place::Before, &gate)]);
     let house = House::new();
-    house.settings("[network]\nqueue_seconds = 1");
+    house.settings("[internal]\nqueue_seconds = 1");
     let entry = model.entry("model", None);
     house.provider(&format!("{entry}max_concurrent = 1\n"));
     house.daemon();
@@ -164,7 +164,7 @@ fn single_failures_after_a_refusal_do_not_close_the_gate_for_longer_and_longer()
         }
     }));
     let house = House::new();
-    house.settings("[network]\nretry_base_ms = 10\nretry_tries = 4\n");
+    house.settings("[internal]\nretry_base_ms = 10\nretry_tries = 4\n");
     house.provider(&model.entry("model", None));
     house.daemon();
     let pid = run(&house, &[], "One.").expect(0, "completed").pid();

@@ -204,11 +204,11 @@ fn prompts_that_wait_stay_and_go_on_with_a_raise() {
     let house = house(&model, "");
     let mut raw = house.raw_as(proto::hello::Role::Drive);
     let mut params = house.create("Look.");
-    params.budget = Some(proto::budget::Budget {
+    params.options.budget = Some(proto::budget::Budget {
         steps: Some(1),
         ..proto::budget::Budget::default()
     });
-    params.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
     let params = serde_json::to_value(&params).expect("JSON");
     let created = raw.call("session.create", &params).expect("a session");
     let pid = created["pid"].to_string();

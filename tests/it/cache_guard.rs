@@ -23,7 +23,7 @@ use proto::params::history::{RewindParams, What};
 use proto::params::session::{PromptParams, SetParams, Until, WaitParams, When};
 use proto::record::Level;
 use proto::state::{Mode, OnAsk};
-use proto::{RequestId, Seq};
+use proto::{RequestId, Seq, SessionOptions};
 use serde_json::{Value, json};
 use testkit::model::cache::{BLOCK, BlockCache};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Wire};
@@ -109,7 +109,10 @@ impl Talk<'_> {
             };
             let set = SetParams {
                 session: self.pid.to_string(),
-                mode: Some(mode),
+                options: SessionOptions {
+                    mode: Some(mode),
+                    ..SessionOptions::default()
+                },
                 ..SetParams::default()
             };
             bob.call::<SessionSet>(&set).await.expect("set");
@@ -220,7 +223,7 @@ fn play(turns: usize) {
     let pid = house.block_on(async {
         let client = house.client("ann", Role::Drive).await;
         let mut params = house.create(&format!("{TURN}1: {background}"));
-        params.on_ask = Some(OnAsk::Allow);
+        params.options.on_ask = Some(OnAsk::Allow);
         client
             .call::<SessionCreate>(&params)
             .await

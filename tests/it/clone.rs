@@ -229,7 +229,7 @@ fn a_hostile_clone_starts_nothing_and_calls_nobody_before_it_is_trusted() {
         "its deny rule counts, its allow rules and its posture do not: {results:?}"
     );
     assert!(log.count("checkpoint.created") > 0, "{:?}", log.kinds());
-    assert_eq!(log.created().posture, Posture::Ask);
+    assert_eq!(log.created().options.posture, Some(Posture::Ask));
     assert_eq!(log.created().root, scene.house.project().to_string_lossy());
     scene.assert_nothing_happened();
 

@@ -123,7 +123,7 @@ fn begin(test: u32) -> (House, Vec<(CreateOutput, Marks)>) {
         let place = house.project().join(number.to_string());
         std::fs::create_dir(&place).expect("a directory");
         let mut params = house.create(&format!("escape {number}."));
-        params.on_ask = Some(OnAsk::Allow);
+        params.options.on_ask = Some(OnAsk::Allow);
         params.cwd = place.to_string_lossy().into_owned();
         let (name, value) = marks.entry.split_once('=').expect("an entry");
         params.env.insert(name.to_owned(), value.to_owned());
@@ -223,7 +223,7 @@ fn what_a_call_leaves_is_gone_before_its_session_is_closed() {
     house.daemon();
     let mut raw = house.raw_as(Role::Drive);
     let mut params = house.create("go");
-    params.on_ask = Some(OnAsk::Allow);
+    params.options.on_ask = Some(OnAsk::Allow);
     let params = serde_json::to_value(params).expect("JSON");
     raw.call("session.create", &params).expect("create");
     raw.call("session.wait", &json!({"session": "1"}))

@@ -46,7 +46,7 @@ fn produce(name: ErrorName) -> Shown {
             let answers = Script::new().says("1").says("2").says("3").says("4");
             let (house, mut raw) = started(&answers);
             let mut params = house.create(&"words ".repeat(4_000));
-            params.kind = proto::state::Kind::Interactive;
+            params.options.kind = Some(proto::state::Kind::Interactive);
             let params = serde_json::to_value(&params).expect("JSON");
             let pid = raw.call("session.create", &params).expect("create")["pid"].to_string();
             let wait = json!({"session": pid});

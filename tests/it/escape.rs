@@ -14,7 +14,7 @@ use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
 use proto::params::session::{CreateParams, PromptParams, SetParams, Signal, SignalParams, When};
 use proto::record::ToolStarted;
 use proto::state::{Mode, Posture};
-use proto::{Body, ErrorName, Pid, RequestId};
+use proto::{Body, ErrorName, Pid, RequestId, SessionOptions};
 use serde_json::json;
 use tempfile::TempDir;
 use testkit::Script;
@@ -42,7 +42,10 @@ fn touches(place: &Path) -> String {
 /// A session whose commands run unasked, because the sandbox holds them.
 async fn begun(house: &House, client: &Client) -> Pid {
     let create = CreateParams {
-        posture: Some(Posture::Auto),
+        options: SessionOptions {
+            posture: Some(Posture::Auto),
+            ..house.create("make it").options
+        },
         ..house.create("make it")
     };
     let made = client.call::<SessionCreate>(&create).await;
@@ -297,7 +300,10 @@ async fn unasked(settings: &str, create: impl FnOnce(CreateParams) -> CreatePara
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let create = create(CreateParams {
-        posture: Some(Posture::Auto),
+        options: SessionOptions {
+            posture: Some(Posture::Auto),
+            ..house.create("make it").options
+        },
         ..house.create("make it")
     });
     let made = client.call::<SessionCreate>(&create).await;
@@ -330,20 +336,29 @@ async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
         let rules = format!("[permissions]\ndeny = [\"{denied}\"]");
         unasked(&rules, |create| create, &command).await;
     }
-    let yolo = |create| CreateParams {
-        posture: Some(Posture::Yolo),
+    let yolo = |create: CreateParams| CreateParams {
+        options: SessionOptions {
+            posture: Some(Posture::Yolo),
+            ..create.options
+        },
         ..create
     };
     unasked("", yolo, &command).await;
     // What is read fails as if it had been stopped: readers run in both.
     let reads = "cat 'Read-only file system'";
-    let plan = |create| CreateParams {
-        mode: Mode::Plan,
+    let plan = |create: CreateParams| CreateParams {
+        options: SessionOptions {
+            mode: Some(Mode::Plan),
+            ..create.options
+        },
         ..create
     };
     unasked("", plan, reads).await;
-    let read_only = |create| CreateParams {
-        read_only: true,
+    let read_only = |create: CreateParams| CreateParams {
+        options: SessionOptions {
+            read_only: Some(true),
+            ..create.options
+        },
         ..create
     };
     unasked("", read_only, reads).await;
@@ -422,7 +437,10 @@ async fn going_to_plan_mode_while_it_is_asked_keeps_it_inside() {
     let approval = offered(&client, pid).await;
     let plan = SetParams {
         session: pid.to_string(),
-        mode: Some(Mode::Plan),
+        options: SessionOptions {
+            mode: Some(Mode::Plan),
+            ..SessionOptions::default()
+        },
         ..SetParams::default()
     };
     client.call::<SessionSet>(&plan).await.expect("set");
@@ -449,9 +467,12 @@ async fn a_run_that_loses_its_person_goes_on_without() {
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let create = CreateParams {
-        kind: proto::state::Kind::Headless,
-        on_ask: Some(proto::state::OnAsk::Sandboxed),
         prompt: None,
+        options: SessionOptions {
+            kind: Some(proto::state::Kind::Headless),
+            on_ask: Some(proto::state::OnAsk::Sandboxed),
+            ..house.create("").options
+        },
         ..house.create("")
     };
     let pid = client

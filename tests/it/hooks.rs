@@ -353,7 +353,7 @@ fn a_hook_sees_the_tool_that_a_call_leads_to_and_is_asked_once() {
     );
     house.daemon();
     let mut params = house.create("make it");
-    params.on_ask = Some(OnAsk::Wait);
+    params.options.on_ask = Some(OnAsk::Wait);
     house.block_on(async {
         let client = house.client("ann", Role::Drive).await;
         let made = client.call::<SessionCreate>(&params).await.expect("create");

@@ -14,7 +14,7 @@ use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, StepParams, StepPart, When,
 };
 use proto::state::{Mode, State, WaitingFor};
-use proto::{Body, ErrorName, Failure, Pid, RequestId};
+use proto::{Body, ErrorName, Failure, Pid, RequestId, SessionOptions};
 use serde_json::{Value, json};
 use testkit::Script;
 use tests::follow::{body, from_the_start, to_rest};
@@ -89,7 +89,10 @@ async fn answer(client: &Client, params: &AnswerParams) -> Result<(), Failure> {
 
 async fn begun(house: &House, client: &Client) -> (Pid, Plan) {
     let wish = CreateParams {
-        mode: Mode::Plan,
+        options: SessionOptions {
+            mode: Some(Mode::Plan),
+            ..house.create("make it").options
+        },
         ..house.create("make it")
     };
     let created = client.call::<SessionCreate>(&wish).await.expect("create");
@@ -206,8 +209,11 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
     house.daemon();
     let client = house.client("one", Role::Drive).await;
     let wish = CreateParams {
-        mode: Mode::Plan,
-        read_only: true,
+        options: SessionOptions {
+            mode: Some(Mode::Plan),
+            read_only: Some(true),
+            ..house.create("make it").options
+        },
         ..house.create("make it")
     };
     let pid = client
@@ -227,7 +233,10 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
     let approver = house.client("three", Role::Approve).await;
     let lift = SetParams {
         session: pid.to_string(),
-        read_only: Some(false),
+        options: SessionOptions {
+            read_only: Some(false),
+            ..SessionOptions::default()
+        },
         ..SetParams::default()
     };
     let lifted = approver.call::<SessionSet>(&lift).await;
@@ -250,8 +259,11 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
         &client,
         pid,
         SetParams {
-            read_only: Some(false),
-            posture: Some(proto::state::Posture::Auto),
+            options: SessionOptions {
+                read_only: Some(false),
+                posture: Some(proto::state::Posture::Auto),
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         },
     )
@@ -297,11 +309,17 @@ async fn changes_of_the_mode_are_told_behind_what_was_said_and_change_no_earlier
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
     let mode = |mode| SetParams {
-        mode: Some(mode),
+        options: SessionOptions {
+            mode: Some(mode),
+            ..SessionOptions::default()
+        },
         ..SetParams::default()
     };
     let only = |only| SetParams {
-        read_only: Some(only),
+        options: SessionOptions {
+            read_only: Some(only),
+            ..SessionOptions::default()
+        },
         ..SetParams::default()
     };
     for (change, text) in [

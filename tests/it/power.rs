@@ -115,7 +115,7 @@ fn load(house: &House, told: &Mutex<Told>, cut: &AtomicBool) {
     }
     let mut params = house.create("");
     params.prompt = None;
-    params.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
     let create = serde_json::to_value(&params).expect("JSON");
     if say("session.create", &create).is_none() {
         return;

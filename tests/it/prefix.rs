@@ -207,7 +207,7 @@ async fn two_clients_that_watch_and_one_that_prompts_make_no_difference() {
         house.client("two", Role::Approve).await,
     );
     let mut create = house.create("Part 0, please.");
-    create.on_ask = Some(proto::state::OnAsk::Allow);
+    create.options.on_ask = Some(proto::state::OnAsk::Allow);
     let created = soon(
         "a session",
         one.call::<proto::methods::SessionCreate>(&create),

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use client::CallError;
+use proto::SessionOptions;
 use proto::hello::Role;
 use proto::methods::SessionSet;
 use proto::params::forecast::{Forecast, Forecasts};
@@ -77,7 +78,10 @@ fn forecasts(value: &Value) -> Forecasts {
 fn told_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
     let params = SetParams {
         session: session.to_owned(),
-        model: Some(model.to_owned()),
+        options: SessionOptions {
+            model: Some(model.to_owned()),
+            ..SessionOptions::default()
+        },
         ..SetParams::default()
     };
     house.block_on(async {

@@ -209,7 +209,7 @@ fn a_refused_connection_is_tried_again() {
     let model = Model::unreachable([Answer::text("There.")]);
     let house = House::new();
     // As many tries as it takes until somebody listens.
-    house.settings("[network]\nretry_base_ms = 10\nretry_tries = 100\nretry_cap_seconds = 1\n");
+    house.settings("[internal]\nretry_base_ms = 10\nretry_tries = 100\nretry_cap_seconds = 1\n");
     house.provider(&model.entry("model", None));
     house.daemon();
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);

@@ -408,7 +408,7 @@ fn samples_and_harvests_are_no_way_around_a_budget() {
     };
     let mut raw = house.raw_as(proto::hello::Role::Drive);
     let mut params = house.create("Go.");
-    (params.budget, params.branch) = (Some(budget), Some(3));
+    (params.options.budget, params.options.branch) = (Some(budget), Some(3));
     let params = serde_json::to_value(&params).expect("JSON");
     let created = raw.call("session.create", &params).expect("a session");
     let waited = json!({"session": created["pid"].to_string()});

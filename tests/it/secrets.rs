@@ -114,8 +114,8 @@ fn what_another_client_sends_is_held_back_by_the_daemon_and_a_project_lets_nothi
     house.files("//- reasonix.toml\n[tools.shell]\npass = [\"*\"]\n");
     house.daemon();
     let mut params = house.create("look");
-    params.model = Some("replay".into());
-    params.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.model = Some("replay".into());
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
     for (name, value) in [
         ("NPM_TOKEN", "canary-1"),
         (ODD_NAME, "canary-2"),

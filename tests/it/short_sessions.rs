@@ -47,7 +47,7 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
         .says("Read.");
     let house = House::playing(&script);
     // An hundredth of a minute: what is done goes from memory while others come.
-    house.settings("[daemon]\nevict_minutes = 0.01");
+    house.settings("[internal]\nevict_minutes = 0.01");
     house.files("//- notes.txt\nsome notes\n");
     let temporary = house.root().join("tmp");
     fs::create_dir(&temporary).expect("a directory");
@@ -64,7 +64,8 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
     for round in 0..SESSIONS / AT_ONCE {
         let sessions = (0..AT_ONCE).map(|number| {
             let (client, mut params) = (client.clone(), house.create(&format!("{round}.{number}")));
-            (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
+            (params.options.kind, params.options.on_ask) =
+                (Some(Kind::Headless), Some(OnAsk::Allow));
             async move {
                 let created = client.call::<SessionCreate>(&params).await.expect("create");
                 let wait = WaitParams {

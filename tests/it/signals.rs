@@ -33,7 +33,7 @@ fn house(model: &Model) -> House {
 
 async fn create(house: &House, client: &Client, on_ask: OnAsk) -> Pid {
     let mut params = house.create("Begin.");
-    params.on_ask = Some(on_ask);
+    params.options.on_ask = Some(on_ask);
     soon("a session", client.call::<SessionCreate>(&params))
         .await
         .expect("create")
@@ -101,7 +101,7 @@ async fn paused_while_idle_it_takes_prompts_and_starts_none() {
         let house = house(&model);
         let client = house.client("driver", Role::Drive).await;
         let mut params = house.create("");
-        (params.prompt, params.on_ask) = (None, Some(OnAsk::Allow));
+        (params.prompt, params.options.on_ask) = (None, Some(OnAsk::Allow));
         let created = client.call::<SessionCreate>(&params).await.expect("create");
         signal(&client, created.pid, Signal::Pause).await;
         let prompt = PromptParams {
@@ -205,7 +205,7 @@ async fn a_kill_that_comes_with_the_natural_end_gives_one_end() {
     let mut racing = Vec::new();
     for _ in 0..SESSIONS {
         let mut params = house.create("Say it.");
-        params.kind = proto::state::Kind::Headless;
+        params.options.kind = Some(proto::state::Kind::Headless);
         let pause = std::time::Duration::from_micros(chance.below(40_000));
         let client = client.clone();
         racing.push(tokio::spawn(async move {
@@ -318,7 +318,7 @@ async fn interrupts_at_any_moment_leave_a_conversation_that_is_accepted() {
     let house = house(&model);
     let client = house.client("driver", Role::Drive).await;
     let mut params = house.create("");
-    (params.prompt, params.on_ask) = (None, Some(OnAsk::Allow));
+    (params.prompt, params.options.on_ask) = (None, Some(OnAsk::Allow));
     let created = client.call::<SessionCreate>(&params).await.expect("create");
     let session = created.pid.to_string();
     let one = OneParams {

@@ -246,7 +246,8 @@ async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
     options.interactive = true;
     let person = Client::connect(options).await.expect("connect");
     let mut params = house.create("make it");
-    (params.kind, params.on_ask, params.prompt) = (Kind::Headless, Some(OnAsk::Sandboxed), None);
+    (params.options.kind, params.options.on_ask, params.prompt) =
+        (Some(Kind::Headless), Some(OnAsk::Sandboxed), None);
     let created = person.call::<SessionCreate>(&params).await.expect("create");
     let mut follow = from_the_start(&person, created.pid).await;
     let prompt = json!({"session": created.pid.to_string(), "text": "make it"});

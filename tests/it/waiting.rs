@@ -34,7 +34,7 @@ async fn three_waiters_and_two_programs_get_the_same_code() {
     let gate = Gate::new(&house, "gate");
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("work");
-    (params.kind, params.on_ask) = (Kind::Headless, Some(OnAsk::Allow));
+    (params.options.kind, params.options.on_ask) = (Some(Kind::Headless), Some(OnAsk::Allow));
     let pid = client
         .call::<SessionCreate>(&params)
         .await
@@ -100,7 +100,7 @@ async fn a_wait_that_takes_too_long_says_so_and_the_turn_goes_on() {
     let gate = Gate::new(&house, "gate");
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("work");
-    params.on_ask = Some(OnAsk::Allow);
+    params.options.on_ask = Some(OnAsk::Allow);
     let pid = client
         .call::<SessionCreate>(&params)
         .await

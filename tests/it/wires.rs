@@ -12,7 +12,8 @@ use crate::scripted::{HASTE, Ran, command_is_gone, command_runs, run};
 const WIRES: [Wire; 2] = [Wire::Messages, Wire::Responses];
 
 /// Tries enough for everything that can befall an answer.
-const PATIENT: &str = "[network]\nretry_base_ms = 10\nretry_tries = 9\nidle_seconds = 60\n";
+const PATIENT: &str =
+    "[network]\nidle_seconds = 60\n[internal]\nretry_base_ms = 10\nretry_tries = 9\n";
 
 fn house(model: &Model, wire: Wire, more: &str) -> House {
     let house = House::new();

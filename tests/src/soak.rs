@@ -86,7 +86,7 @@ fn deaths(time: Duration) -> &'static [f64] {
 }
 
 /// Settings: sessions leave memory quickly, go on after a crash, and a stalled stream is over soon.
-const SETTINGS: &str = "[daemon]\nevict_minutes = 0.05\nrecover = \"continue\"\n[network]\nretry_base_ms = 10\nretry_tries = 4\nidle_seconds = 1\n";
+const SETTINGS: &str = "[daemon]\nrecover = \"continue\"\n[network]\nidle_seconds = 1\n[internal]\nevict_minutes = 0.05\nretry_base_ms = 10\nretry_tries = 4\n";
 
 /// Runs a plan; `tell` gets a line for each measurement, and a last one.
 ///

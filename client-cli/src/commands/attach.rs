@@ -17,7 +17,7 @@ use proto::live::{Live, Snapshot, Sync};
 use proto::methods::SessionGet;
 use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
-use proto::{Body, RequestId, Seq, SessionId};
+use proto::{Body, RequestId, Seq, SessionId, SessionOptions};
 use tokio::time::Instant;
 
 use crate::commands::setup;
@@ -157,7 +157,10 @@ async fn whole(args: Args, role: Role) -> Result<u8, Error> {
         },
     };
     let fresh = Fresh {
-        model: args.model,
+        options: SessionOptions {
+            model: args.model,
+            ..SessionOptions::default()
+        },
         ..Fresh::default()
     };
     interface::run(client, role, open, fresh, &args.look).await
@@ -191,9 +194,12 @@ async fn here(
         env: own.shared,
         env_held: own.held,
         credentials: client.credentials().await,
-        model,
-        kind: Kind::Interactive,
         request_id: Some(RequestId::new()),
+        options: SessionOptions {
+            model,
+            kind: Some(Kind::Interactive),
+            ..SessionOptions::default()
+        },
         ..CreateParams::default()
     };
     let created = setup::created(client, params, terminal::is_interactive()).await?;

@@ -7,6 +7,7 @@ use proto::hello::Role;
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
 use crate::reach;
+use crate::session_options::SessionArgs;
 
 /// Talk with a session in the terminal: a new one in this directory, or one that is there.
 ///
@@ -15,20 +16,13 @@ use crate::reach;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
     /// Go on with the session of this directory that was active last.
-    #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "model"])]
+    #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "SessionArgs"])]
     last: bool,
     /// Go on with this session; without a name: pick one of this directory.
-    #[arg(short = 'r', long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "", conflicts_with = "model")]
+    #[arg(short = 'r', long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "", conflicts_with = "SessionArgs")]
     resume: Option<String>,
-    /// Provider name, model, or `provider/model` of a new session.
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// A new session begins in plan mode: it looks and plans, and changes nothing until you have approved the plan.
-    #[arg(long, conflicts_with_all = ["last", "resume"])]
-    plan: bool,
-    /// A new session only reads: calls that change anything are refused, and no plan lifts that.
-    #[arg(long, conflicts_with_all = ["last", "resume"])]
-    read_only: bool,
+    #[command(flatten)]
+    options: SessionArgs,
     #[command(flatten)]
     look: Look,
 }
@@ -36,12 +30,7 @@ pub struct Args {
 impl Args {
     /// Whether nothing of it was said.
     pub fn is_empty(&self) -> bool {
-        !self.last && self.resume.is_none() && !self.is_about_a_new_one() && self.look.is_empty()
-    }
-
-    /// Whether something was said that only a new session can have.
-    fn is_about_a_new_one(&self) -> bool {
-        self.model.is_some() || self.plan || self.read_only
+        !self.last && self.resume.is_none() && self.options.is_empty() && self.look.is_empty()
     }
 }
 
@@ -50,9 +39,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
-        model: args.model,
-        plan: args.plan,
-        read_only: args.read_only,
+        preset: args.options.preset(),
+        options: args.options.options(),
     };
     interface::run(client, Role::Drive, open, fresh, &args.look).await
 }
@@ -66,9 +54,7 @@ async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     match &args.resume {
         Some(session) if session.is_empty() => Ok(Open::Pick),
         Some(session) => interface::named(client, session.clone()).await,
-        None if !args.is_about_a_new_one() && reach::any_live(client, &cwd).await? => {
-            Ok(Open::Pick)
-        }
+        None if args.options.is_empty() && reach::any_live(client, &cwd).await? => Ok(Open::Pick),
         None => Ok(Open::New),
     }
 }

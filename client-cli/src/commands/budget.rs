@@ -2,6 +2,7 @@
 
 use client::amounts;
 use proto::RequestId;
+use proto::SessionOptions;
 use proto::budget::{Budget, BudgetNode, BudgetNodeKind, Dimension};
 use proto::methods::{SessionInspect, SessionSet};
 use proto::params::session::{InspectOutput, InspectParams, InspectPart, SetParams};
@@ -60,8 +61,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if change != Budget::default() {
         let params = SetParams {
             session: session.clone(),
-            budget: Some(change),
             request_id: Some(RequestId::new()),
+            options: SessionOptions {
+                budget: Some(change),
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         };
         client.call::<SessionSet>(&params).await?;

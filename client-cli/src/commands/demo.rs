@@ -12,7 +12,7 @@ use proto::outcome::TurnEnded;
 use proto::params::daemon::ShutdownMode;
 use proto::params::session::CreateParams;
 use proto::state::{Kind, OnAsk};
-use proto::{Body, Pid, RequestId, Seq, SessionId};
+use proto::{Body, Pid, RequestId, Seq, SessionId, SessionOptions};
 
 use crate::exit::Error;
 use crate::paint::Painter;
@@ -181,10 +181,13 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
         env: own.shared,
         env_held: own.held,
         prompt: Some(PROMPT.to_owned()),
-        kind: Kind::Interactive,
-        on_ask: Some(OnAsk::Allow),
-        name: Some("demo".to_owned()),
         request_id: Some(RequestId::new()),
+        options: SessionOptions {
+            kind: Some(Kind::Interactive),
+            on_ask: Some(OnAsk::Allow),
+            name: Some("demo".to_owned()),
+            ..SessionOptions::default()
+        },
         ..CreateParams::default()
     };
     let created = client.call::<SessionCreate>(&params).await?;

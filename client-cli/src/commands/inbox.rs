@@ -17,11 +17,11 @@ use proto::{InteractionId, RequestId};
 use tokio::time::Instant;
 
 use super::Listing;
-use super::run::seconds;
 use crate::dialog::{self, Decided, Dialog};
 use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::pieces::Piece;
+use crate::when::seconds;
 use crate::{output, reach, text};
 use client::reply;
 

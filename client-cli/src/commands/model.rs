@@ -1,6 +1,7 @@
 //! `reasonix model`: who is asked in a session, from its next request on.
 
 use proto::RequestId;
+use proto::SessionOptions;
 use proto::methods::{SessionGet, SessionSet};
 use proto::params::session::{OneParams, SessionSummary, SetParams};
 
@@ -46,14 +47,16 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let summary = if changes {
         let params = SetParams {
             session: args.session,
-            model: args.model,
-            effort: args.effort,
             confirm: args.yes,
             preset: args.preset,
-            branch: args.branch,
-            harvest: args.harvest,
             request_id: Some(RequestId::new()),
-            ..SetParams::default()
+            options: SessionOptions {
+                model: args.model,
+                effort: args.effort,
+                branch: args.branch,
+                harvest: args.harvest,
+                ..SessionOptions::default()
+            },
         };
         client.call::<SessionSet>(&params).await?
     } else {

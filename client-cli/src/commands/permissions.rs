@@ -14,8 +14,8 @@ use proto::params::rules::{
 use proto::record::Verdict;
 use serde_json::Map;
 
-use super::run::PostureName;
 use crate::exit::Error;
+use crate::session_options::PostureName;
 use crate::{output, reach, text};
 
 pub use check::Line;

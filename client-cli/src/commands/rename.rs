@@ -1,6 +1,7 @@
 //! `reasonix rename`: another name for a session.
 
 use proto::RequestId;
+use proto::SessionOptions;
 use proto::methods::SessionSet;
 use proto::params::session::SetParams;
 
@@ -36,8 +37,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("rename").await?;
     let params = SetParams {
         session: args.session,
-        name: Some(name),
         request_id: Some(RequestId::new()),
+        options: SessionOptions {
+            name: Some(name),
+            ..SessionOptions::default()
+        },
         ..SetParams::default()
     };
     let summary = client.call::<SessionSet>(&params).await?;

@@ -140,7 +140,7 @@ pub async fn created(
     interactive: bool,
 ) -> Result<CreateOutput, Error> {
     match client.call::<SessionCreate>(&params).await {
-        Err(CallError::Failure(failure)) if params.model.is_none() => {
+        Err(CallError::Failure(failure)) if params.options.model.is_none() => {
             first(client, failure, interactive).await?;
             let credentials = client.credentials().await;
             let params = CreateParams {

@@ -15,7 +15,7 @@ use crate::reach;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Give up after so many seconds, with exit code 124.
-    #[arg(long, value_name = "SECONDS", value_parser = super::run::seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::when::seconds)]
     timeout: Option<u64>,
     /// Print JSON: how each came out, one object a line.
     #[arg(long)]

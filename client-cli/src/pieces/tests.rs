@@ -517,8 +517,8 @@ fn a_call_through_another_tool_is_told_by_the_tool_that_runs() {
 fn a_fork_tells_where_it_comes_from() {
     let id = "01890000-0000-7000-8000-000000000003";
     let created = json!({
-        "session": id, "pid": 5, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp", "provider": "p",
-        "provider_kind": "openai-chat", "model": "m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
+        "session": id, "pid": 5, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp",
+        "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
         "posture": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
         "origin": {"session": id, "pid": 3, "turn": 2, "first": id},
     });

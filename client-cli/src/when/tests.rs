@@ -86,3 +86,12 @@ proptest! {
         prop_assert!(begun <= Stamp(now) && now - begun.0 < 86_400_000);
     }
 }
+
+#[test]
+fn seconds_are_above_nothing() {
+    assert_eq!(seconds("1.5"), Ok(1500));
+    assert_eq!(seconds("0.0001"), Ok(1));
+    for wrong in ["0", "-1", "nan", "inf", "1e99", "x", ""] {
+        assert!(seconds(wrong).is_err(), "{wrong}");
+    }
+}

@@ -284,23 +284,30 @@ impl Model {
     /// The mode that is in force, or that a new session will get.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.session
-            .as_ref()
-            .map_or(self.place.template.mode, |session| session.mode)
+        self.session.as_ref().map_or(
+            self.place.template.options.mode.unwrap_or_default(),
+            |session| session.mode,
+        )
     }
 
     /// Whether the session, or the one that will be made, changes nothing.
     #[must_use]
     pub fn only_reads(&self) -> bool {
-        self.session
-            .as_ref()
-            .map_or(self.place.template.read_only, |session| session.only_reads)
+        self.session.as_ref().map_or(
+            self.place.template.options.read_only.unwrap_or_default(),
+            |session| session.only_reads,
+        )
     }
 
     /// The posture that is in force, or that a new session will get.
     #[must_use]
     pub fn posture(&self) -> Posture {
-        let template = self.place.template.posture.unwrap_or(self.place.posture);
+        let template = self
+            .place
+            .template
+            .options
+            .posture
+            .unwrap_or(self.place.posture);
         self.session
             .as_ref()
             .map_or(template, |session| session.posture)

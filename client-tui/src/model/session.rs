@@ -245,12 +245,14 @@ impl Session {
         }
         match body {
             Body::SessionCreated(created) => {
-                self.model = format!("{}/{}", created.provider, created.model);
+                let options = created.options;
+                self.model = options.model.unwrap_or_default();
                 self.cwd = created.cwd;
-                self.name = created.name;
-                self.posture = created.posture;
-                (self.mode, self.only_reads) = (created.mode, created.read_only);
-                self.kind = created.kind;
+                self.name = options.name;
+                self.posture = options.posture.unwrap_or_default();
+                self.mode = options.mode.unwrap_or_default();
+                self.only_reads = options.read_only.unwrap_or_default();
+                self.kind = options.kind.unwrap_or_default();
                 self.context_window = created.context_window;
             }
             Body::SessionState(state) => {
@@ -261,12 +263,13 @@ impl Session {
             Body::SessionExited(_) => self.enter(State::Exited, None, "", at),
             Body::SessionReopened(_) => self.enter(State::Idle, None, "", at),
             Body::SessionSet(set) => {
-                self.posture = set.posture.unwrap_or(self.posture);
-                self.mode = set.mode.unwrap_or(self.mode);
-                self.only_reads = set.read_only.unwrap_or(self.only_reads);
-                self.kind = set.kind.unwrap_or(self.kind);
-                if set.name.is_some() {
-                    self.name = set.name;
+                let options = set.options;
+                self.posture = options.posture.unwrap_or(self.posture);
+                self.mode = options.mode.unwrap_or(self.mode);
+                self.only_reads = options.read_only.unwrap_or(self.only_reads);
+                self.kind = options.kind.unwrap_or(self.kind);
+                if options.name.is_some() {
+                    self.name = options.name;
                 }
             }
             Body::TurnStarted(_) => {

@@ -140,7 +140,7 @@ fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Done {
             what: Call::Set(ref params),
             result: Ok(()),
-        } if params.budget.is_some() => {
+        } if params.options.budget.is_some() => {
             let part = InspectPart::Budget;
             let session = params.session.clone();
             commands::called(Call::Inspect(InspectParams { session, part }))
@@ -310,7 +310,7 @@ fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
     let language = model.look.language;
     match (what, result) {
         (Call::Set(params), Ok(())) => {
-            if let Some(name) = &params.name {
+            if let Some(name) = &params.options.name {
                 let words = language.fill(Msg::Renamed, &[&client::text::line(name)]);
                 model.toast(Tone::Good, words);
             }

@@ -12,7 +12,7 @@ use proto::params::history::{
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
 use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{Mode, Posture};
-use proto::{RequestId, SessionId};
+use proto::{RequestId, SessionId, SessionOptions};
 
 use super::{daemon, everywhere, hooks, list, pager, permissions, submit};
 use crate::effect::{Call, Effect};
@@ -142,35 +142,44 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Rename => rename(session, arguments),
         Command::Compact => compact(session, arguments),
         Command::Pin => pin(model, session, arguments),
-        Command::Model => asks(SetParams {
+        Command::Model => set(
             session,
-            model: Some(arguments.to_owned()),
-            ..SetParams::default()
-        }),
-        Command::Effort => asks(SetParams {
-            session,
-            effort: Some(match arguments {
-                "auto" => String::new(),
-                effort => effort.to_owned(),
-            }),
-            ..SetParams::default()
-        }),
+            SessionOptions {
+                model: Some(arguments.to_owned()),
+                ..SessionOptions::default()
+            },
+        ),
+        Command::Effort => {
+            let effort = if arguments == "auto" { "" } else { arguments };
+            set(
+                session,
+                SessionOptions {
+                    effort: Some(effort.to_owned()),
+                    ..SessionOptions::default()
+                },
+            )
+        }
         Command::Budget => budget(model, session, arguments),
-        Command::Preset => asks(SetParams {
+        Command::Preset => called(Call::Set(Box::new(SetParams {
             session,
             preset: Some(arguments.to_owned()),
+            request_id: Some(RequestId::new()),
             ..SetParams::default()
-        }),
-        Command::Harvest => asks(SetParams {
+        }))),
+        Command::Harvest => set(
             session,
-            harvest: Some(arguments == "on"),
-            ..SetParams::default()
-        }),
-        Command::Branch => asks(SetParams {
+            SessionOptions {
+                harvest: Some(arguments == "on"),
+                ..SessionOptions::default()
+            },
+        ),
+        Command::Branch => set(
             session,
-            branch: arguments.parse().ok(),
-            ..SetParams::default()
-        }),
+            SessionOptions {
+                branch: arguments.parse().ok(),
+                ..SessionOptions::default()
+            },
+        ),
         Command::Posture => match Posture::named(arguments) {
             Some(posture) => everywhere::set_posture(model, posture),
             None => everywhere::act(model, Action::Posture),
@@ -223,19 +232,20 @@ fn fork(session: String, name: &str) -> Vec<Effect> {
 }
 
 fn rename(session: String, name: &str) -> Vec<Effect> {
-    called(Call::Set(Box::new(SetParams {
-        session,
+    let options = SessionOptions {
         name: Some(name.to_owned()),
-        request_id: Some(RequestId::new()),
-        ..SetParams::default()
-    })))
+        ..SessionOptions::default()
+    };
+    set(session, options)
 }
 
-/// Another model, or another effort. Before the vendor's cache starts anew it is asked whether that is meant.
-fn asks(params: SetParams) -> Vec<Effect> {
+/// Changes options of the session. Before the provider's cache is lost the person has to confirm it.
+pub(super) fn set(session: String, options: SessionOptions) -> Vec<Effect> {
     called(Call::Set(Box::new(SetParams {
+        session,
         request_id: Some(RequestId::new()),
-        ..params
+        options,
+        ..SetParams::default()
     })))
 }
 
@@ -255,12 +265,13 @@ fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
         }
     };
     match amounts::change(name, value) {
-        Ok(budget) => called(Call::Set(Box::new(SetParams {
+        Ok(budget) => set(
             session,
-            budget: Some(budget),
-            request_id: Some(RequestId::new()),
-            ..SetParams::default()
-        }))),
+            SessionOptions {
+                budget: Some(budget),
+                ..SessionOptions::default()
+            },
+        ),
         Err(_) => {
             model.toast(Tone::Warning, model.look.language.say(Msg::BudgetHow));
             Vec::new()

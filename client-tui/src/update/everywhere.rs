@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use proto::RequestId;
+use proto::SessionOptions;
 use proto::hello::Role;
-use proto::params::session::{CreateParams, SetParams};
 use proto::state::{Mode, Posture};
 
-use super::{approval, list, pager};
+use super::{approval, commands, list, pager};
 use crate::effect::{Call, Effect, Leave};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
@@ -196,17 +195,16 @@ pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        model.place.template.posture = Some(posture);
+        model.place.template.options.posture = Some(posture);
         let words = language.fill(Msg::Posture, &[posture.name()]);
         model.toast(Tone::Info, words);
         return Vec::new();
     };
-    vec![Effect::Call(Call::Set(Box::new(SetParams {
-        session: session.id.to_string(),
+    let options = SessionOptions {
         posture: Some(posture),
-        request_id: Some(RequestId::new()),
-        ..SetParams::default()
-    })))]
+        ..SessionOptions::default()
+    };
+    commands::set(session.id.to_string(), options)
 }
 
 /// Sets the mode, of the session or of the one that the first prompt will make.
@@ -215,11 +213,11 @@ pub fn set_mode(model: &mut Model, mode: Mode) -> Vec<Effect> {
         Mode::Plan => Msg::PlanMode,
         Mode::Normal => Msg::NormalMode,
     };
-    let set = SetParams {
+    let options = SessionOptions {
         mode: Some(mode),
-        ..SetParams::default()
+        ..SessionOptions::default()
     };
-    held(model, set, words, |template| template.mode = mode)
+    held(model, options, words)
 }
 
 /// Has the session, or the one that the first prompt will make, change nothing; or lifts that.
@@ -228,20 +226,15 @@ pub fn only_reads(model: &mut Model, only: bool) -> Vec<Effect> {
         true => Msg::OnlyReads,
         false => Msg::NotOnlyReads,
     };
-    let set = SetParams {
+    let options = SessionOptions {
         read_only: Some(only),
-        ..SetParams::default()
+        ..SessionOptions::default()
     };
-    held(model, set, words, |template| template.read_only = only)
+    held(model, options, words)
 }
 
 /// Changes what holds calls back, and says so: the words stay true until the session says otherwise.
-fn held(
-    model: &mut Model,
-    set: SetParams,
-    words: Msg,
-    template: impl FnOnce(&mut CreateParams),
-) -> Vec<Effect> {
+fn held(model: &mut Model, options: SessionOptions, words: Msg) -> Vec<Effect> {
     let language = model.look.language;
     if !model.may_drive() {
         return Vec::new();
@@ -251,15 +244,11 @@ fn held(
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        template(&mut model.place.template);
+        model.place.template.options.apply(&options);
         model.toast(Tone::Info, language.say(words));
         return Vec::new();
     };
     let session = session.id.to_string();
     model.toast(Tone::Info, language.say(words));
-    vec![Effect::Call(Call::Set(Box::new(SetParams {
-        session,
-        request_id: Some(RequestId::new()),
-        ..set
-    })))]
+    commands::set(session, options)
 }

@@ -61,21 +61,29 @@ fn everywhere(action: Action) {
         }
         Action::Posture => {
             let effects = press(&mut model, &["ctrl-o"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Auto))
+            );
             if let Some(session) = &mut model.session {
                 session.posture = Posture::Auto;
             }
             let effects = press(&mut model, &["ctrl-o"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Ask)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Ask))
+            );
         }
         Action::Mode => {
             let effects = press(&mut model, &["shift-tab"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Plan)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Plan))
+            );
             if let Some(session) = &mut model.session {
                 session.mode = Mode::Plan;
             }
             let effects = press(&mut model, &["shift-tab"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Normal)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Normal))
+            );
         }
         Action::Todos => {
             to_do(&mut model);
@@ -210,7 +218,7 @@ fn said(command: Command) {
         Command::Rename => {
             let effects = say(&mut model, "/rename two words");
             assert!(
-                matches!(call(&effects), Call::Set(set) if set.name.as_deref() == Some("two words"))
+                matches!(call(&effects), Call::Set(set) if set.options.name.as_deref() == Some("two words"))
             );
         }
         Command::Compact => {
@@ -234,7 +242,7 @@ fn said(command: Command) {
             let Call::Set(set) = call(&effects) else {
                 panic!("it sets the model");
             };
-            assert_eq!(set.model.as_deref(), Some("other/one"));
+            assert_eq!(set.options.model.as_deref(), Some("other/one"));
             let trouble = Trouble {
                 what: "The cache starts anew.".into(),
                 hint: String::new(),
@@ -255,7 +263,9 @@ fn said(command: Command) {
         }
         Command::Effort => {
             let effects = say(&mut model, "/effort auto");
-            assert!(matches!(call(&effects), Call::Set(set) if set.effort.as_deref() == Some("")));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.effort.as_deref() == Some(""))
+            );
         }
         Command::Preset => {
             let effects = say(&mut model, "/preset smart");
@@ -265,20 +275,24 @@ fn said(command: Command) {
         }
         Command::Harvest => {
             let effects = say(&mut model, "/harvest on");
-            assert!(matches!(call(&effects), Call::Set(set) if set.harvest == Some(true)));
+            assert!(matches!(call(&effects), Call::Set(set) if set.options.harvest == Some(true)));
             assert!(say(&mut model, "/harvest perhaps").is_empty());
         }
         Command::Branch => {
             let effects = say(&mut model, "/branch 3");
-            assert!(matches!(call(&effects), Call::Set(set) if set.branch == Some(3)));
+            assert!(matches!(call(&effects), Call::Set(set) if set.options.branch == Some(3)));
             assert!(say(&mut model, "/branch 9").is_empty());
         }
         Command::Posture => {
             let effects = say(&mut model, "/posture auto");
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Auto)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Auto))
+            );
             assert!(say(&mut model, "/posture yolo").is_empty(), "it asks first");
             let effects = press(&mut model, &["y"]);
-            assert!(matches!(call(&effects), Call::Set(set) if set.posture == Some(Posture::Yolo)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Yolo))
+            );
         }
         Command::Hooks => {
             let effects = say(&mut model, "/hooks");
@@ -294,17 +308,25 @@ fn said(command: Command) {
         }
         Command::Plan => {
             let effects = say(&mut model, "/plan");
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Plan)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Plan))
+            );
         }
         Command::Normal => {
             let effects = say(&mut model, "/normal");
-            assert!(matches!(call(&effects), Call::Set(set) if set.mode == Some(Mode::Normal)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Normal))
+            );
         }
         Command::Safe => {
             let effects = say(&mut model, "/safe");
-            assert!(matches!(call(&effects), Call::Set(set) if set.read_only == Some(true)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.read_only == Some(true))
+            );
             let effects = say(&mut model, "/safe off");
-            assert!(matches!(call(&effects), Call::Set(set) if set.read_only == Some(false)));
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.read_only == Some(false))
+            );
         }
         Command::Trust => {
             let effects = say(&mut model, "/trust");
@@ -353,7 +375,7 @@ fn said(command: Command) {
                 panic!("{effects:?}");
             };
             assert_eq!(
-                set.budget.and_then(|budget| budget.cost_micros),
+                set.options.budget.and_then(|budget| budget.cost_micros),
                 Some(2_000_000)
             );
             // What came of it is shown.
@@ -519,7 +541,7 @@ fn nothing_is_sent_while_a_session_is_being_loaded() {
     assert_eq!(model.composer.text(), "hello");
     assert!(toast(&model).contains("loaded"));
     assert!(press(&mut model, &["ctrl-o"]).is_empty());
-    assert_eq!(model.place.template.posture, None);
+    assert_eq!(model.place.template.options.posture, None);
 }
 
 #[test]

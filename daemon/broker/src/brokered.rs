@@ -189,8 +189,7 @@ impl Waiting {
                 "the request was not sent within {} s{cause}",
                 self.account.patience.as_secs()
             ),
-            hint: "Try later, or use another model; `network.queue_seconds` says how long a request may wait."
-                .into(),
+            hint: "Try later, or use another model.".into(),
             kind: ErrorKind::Permanent,
             status: None,
             retry_after: None,

@@ -8,7 +8,6 @@ pub mod decision;
 pub mod estimate;
 mod first_line;
 pub mod memory;
-pub mod near;
 pub mod provider;
 pub mod scrub;
 pub mod secret;

@@ -3,7 +3,8 @@
 //! Families of tools have their names here; tools bring theirs in their specs. Servers name their own tools: of those
 //! nothing is known here. Called by `rule`.
 
-use contract::{ToolSpec, near};
+use contract::ToolSpec;
+use proto::near;
 
 /// Families of tools.
 const FAMILIES: &[&str] = &[

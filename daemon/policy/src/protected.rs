@@ -4,10 +4,12 @@
 
 use std::path::PathBuf;
 
+use proto::startup::STARTUP_FILES;
+
 use crate::shell::Word;
 use crate::wildcards::may_match;
 
-/// What a command must not touch without a person: what `workspace` protects, but of `.git` only what runs programs later,
+/// What a command must not touch without a person, beside `STARTUP_FILES`: what `workspace` protects, but of `.git` only what runs programs later,
 /// since git itself is how commands work on the rest.
 const IN_COMMANDS: &[&str] = &[
     ".git/hooks",
@@ -24,17 +26,6 @@ const IN_COMMANDS: &[&str] = &[
     ".zed",
     ".idea",
     ".code-workspace",
-    ".profile",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".gitconfig",
     "core.hookspath",
     "core.fsmonitor",
     "core.pager",
@@ -53,7 +44,11 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
     while lower.contains("/./") {
         lower = lower.replace("/./", "/");
     }
-    if let Some(name) = IN_COMMANDS.iter().find(|name| mentions(&lower, name)) {
+    if let Some(name) = IN_COMMANDS
+        .iter()
+        .chain(&STARTUP_FILES)
+        .find(|name| mentions(&lower, name))
+    {
         return Some(name);
     }
     // The repository's own folder as a whole: moved away, replaced, linked, entered.

@@ -79,6 +79,30 @@ impl Site {
         self.error(what, hint.to_owned(), ErrorKind::Permanent, None)
     }
 
+    /// A piece of an answer that cannot be read.
+    pub(crate) fn no_event(&self) -> ProviderError {
+        self.transient("broke its answer off: it sent something that is no event")
+    }
+
+    /// A document that cannot be read.
+    pub(crate) fn no_answer(&self) -> ProviderError {
+        self.transient("broke its answer off: it sent something that is no answer")
+    }
+
+    /// The answer has grown beyond `ANSWER_MAX`.
+    pub(crate) fn too_long(&self) -> ProviderError {
+        self.endless("sent an answer that is too long to be one")
+    }
+
+    /// The answer has more calls than `Calls` takes.
+    pub(crate) fn too_many_calls(&self) -> ProviderError {
+        self.endless("wants more calls in one answer than can be made")
+    }
+
+    fn endless(&self, what: &str) -> ProviderError {
+        self.permanent(what, "try again, or another model")
+    }
+
     /// The entry names a key, and there is none.
     fn no_key(&self, variable: &str) -> ProviderError {
         let hint = format!("set `{variable}` in the environment, or store the key, and try again");
@@ -122,6 +146,13 @@ impl Site {
         let mut error = self.error(&what, self.hint(model, kind, meant), kind, retry_after);
         error.status = meant;
         error
+    }
+
+    /// An error in the place of an answer, or of the rest of one.
+    pub(crate) fn refused_in(&self, model: &str, data: &str) -> ProviderError {
+        let value: Option<Value> = serde_json::from_str(data).ok();
+        let vendor = value.as_ref().and_then(VendorError::from_value);
+        self.refused(model, 200, None, &vendor.unwrap_or_default())
     }
 
     /// What the person can do.

@@ -13,6 +13,7 @@ mod command;
 mod openai_chat;
 mod openai_responses;
 
+mod body;
 mod calls;
 mod extra;
 mod failure;
@@ -39,5 +40,5 @@ pub mod fuzz;
 mod play;
 
 pub use options::{Options, Timeouts};
-pub use probe::{KeyState, Probe, Probed, probe};
+pub use probe::{Probe, Probed, probe};
 pub use registry::{KINDS, Means, OpenError, open};

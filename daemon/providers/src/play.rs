@@ -109,15 +109,15 @@ fn parts(kind: &str, pieces: Vec<Vec<u8>>) -> BoxStream<'static, Result<Part, Pr
     let (site, timeouts, model) = (site(), Timeouts::default(), "big".to_owned());
     match kind {
         "openai" => {
-            let collect = crate::openai_chat::collector(site.clone(), model, 0);
+            let collect = crate::openai_chat::stream::Collector::new(site.clone(), model, 0);
             read::from_body(body, timeouts, site, collect)
         }
         "openai-responses" => {
-            let collect = crate::openai_responses::collector(site.clone(), model, 0);
+            let collect = crate::openai_responses::stream::Collector::new(site.clone(), model, 0);
             read::from_body(body, timeouts, site, collect)
         }
         "anthropic" => {
-            let collect = crate::anthropic::collector(site.clone(), model, 0);
+            let collect = crate::anthropic::stream::Collector::new(site.clone(), model, 0);
             read::from_body(body, timeouts, site, collect)
         }
         other => panic!("no kind {other}"),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use contract::Secret;
 use contract::provider::ErrorKind;
 use futures::StreamExt as _;
+use proto::params::config::KeyState;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Response, Url};
 use serde_json::Value;
@@ -41,21 +42,6 @@ pub struct Probe {
     pub headers: Vec<(String, String)>,
     /// For a connection, with TLS; at most 15 s.
     pub connect: Duration,
-}
-
-/// What is known of the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyState {
-    /// The provider takes it.
-    Works,
-    /// The provider refuses it.
-    Wrong,
-    /// There is none, and one is needed.
-    Missing,
-    /// None is needed.
-    NotNeeded,
-    /// The answer does not tell.
-    Unknown,
 }
 
 /// What came of it.

@@ -6,9 +6,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
-use contract::provider::{Part, ProviderError, Request};
+use contract::provider::{Part, ProviderError, Reported, Request};
 use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
+use proto::item::{Finish, Thought, ToolCall};
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout};
 
@@ -40,8 +41,8 @@ pub(crate) trait Collect: Send + 'static {
     fn event(&mut self, data: &str, batch: &mut Batch) -> Result<Flow, ProviderError>;
     /// Takes an answer that came as one document. `end` follows.
     fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError>;
-    /// Says what the vendor has reported of a broken answer: it is billed all the same.
-    fn reported(&self, batch: &mut Batch);
+    /// What the vendor has reported so far. A broken answer is billed all the same.
+    fn reported(&self) -> Option<Reported>;
     /// Whether all that must come has come: an end of the connection is no failure then.
     fn is_finished(&self) -> bool;
     /// The answer is over. Says what is left to say, `Done` last, or why it is broken.
@@ -94,8 +95,18 @@ impl Batch {
         }
     }
 
-    pub(crate) fn push(&mut self, part: Part) {
-        self.0.push(part);
+    /// The end of a whole answer.
+    pub(crate) fn finish(
+        &mut self,
+        thoughts: Vec<Thought>,
+        calls: Vec<ToolCall>,
+        usage: Option<Reported>,
+        finish: Finish,
+    ) {
+        self.0.extend(thoughts.into_iter().map(Part::Thought));
+        self.0.extend(calls.into_iter().map(Part::Call));
+        self.0.extend(usage.map(Part::Usage));
+        self.0.push(Part::Done(finish));
     }
 
     /// The parts, in order.
@@ -141,7 +152,7 @@ struct Reading<C> {
     /// When something of the answer last came.
     progress: Instant,
     /// What was told last of what the vendor has reported.
-    told: Option<Part>,
+    told: Option<Reported>,
 }
 
 /// Sending → Receiving → Draining → Over; each may go to Over.
@@ -319,13 +330,10 @@ impl<C: Collect> Reading<C> {
 
     /// Says what the vendor has reported so far, where it is news: whoever drops the stream has to know it.
     fn tell_reported(&mut self, batch: &mut Batch) {
-        let mut now = Batch::default();
-        self.collect.reported(&mut now);
-        if let Some(usage) = now.0.pop()
-            && self.told.as_ref() != Some(&usage)
-        {
-            self.told = Some(usage.clone());
-            batch.push(usage);
+        let now = self.collect.reported();
+        if now != self.told {
+            self.told = now;
+            batch.0.extend(now.map(Part::Usage));
         }
     }
 
@@ -434,12 +442,13 @@ impl<C: Collect> Reading<C> {
     fn end(&mut self, error: Option<ProviderError>) {
         let mut batch = Batch::default();
         let ended = match error {
-            Some(error) if !self.collect.is_finished() => {
-                self.collect.reported(&mut batch);
-                Err(error)
-            }
+            Some(error) if !self.collect.is_finished() => Err(error),
             _ => self.collect.end(&mut batch),
         };
+        if ended.is_err() {
+            let reported = self.collect.reported();
+            batch.0.extend(reported.map(Part::Usage));
+        }
         self.queue.extend(batch.0.into_iter().map(Ok));
         self.queue.extend(ended.err().map(Err));
     }

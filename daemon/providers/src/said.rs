@@ -2,10 +2,20 @@
 
 use proto::item::{UserMessage, Voice};
 
+use crate::json::push_string;
+
 /// What stands before words of a person that came while the model worked.
 const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
 /// What stands before words that no person said.
 const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
+
+/// The message of a user, as OpenAI began it.
+pub(crate) fn user(message: &UserMessage) -> String {
+    let mut out = String::from("{\"role\":\"user\",\"content\":");
+    push_string(&mut out, &words(message));
+    out.push('}');
+    out
+}
 
 /// The words of a message, with what is told besides.
 pub(crate) fn words(message: &UserMessage) -> String {

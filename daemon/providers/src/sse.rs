@@ -2,6 +2,9 @@
 //!
 //! Takes bytes cut anywhere, line ends of all three kinds, comments, a byte order mark, fields that nobody asked
 //! for. Holds one event at a time, and no more than a cap. Knows nothing of what the data mean. Called by `read`.
+//!
+//! Not `eventsource-stream` or `sse-stream`: neither limits the size of an event, and both end the stream at a byte that
+//! is not UTF-8 and drop a last event without its blank line.
 
 /// The event in hand has grown beyond the cap.
 #[derive(Debug, PartialEq, Eq)]

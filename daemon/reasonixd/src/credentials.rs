@@ -330,14 +330,7 @@ fn in_file(home: &Path) -> Result<InFile, String> {
     };
     let mut table: toml::Table = toml::from_str(&text).map_err(|error| {
         // The parser's own words may quote a key.
-        let line = error.span().map_or(1, |span| {
-            text.as_bytes()
-                .iter()
-                .take(span.start)
-                .filter(|byte| **byte == b'\n')
-                .count()
-                + 1
-        });
+        let line = read::line_of(&text, error.span().map_or(0, |span| span.start));
         format!(
             "{}:{line}: not valid TOML, so no key of it counts",
             path.display()

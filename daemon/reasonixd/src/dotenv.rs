@@ -2,6 +2,9 @@
 //!
 //! Whether it counts is decided by `settings::layers`: only where the user trusts the directory. What it holds goes to a
 //! provider and nowhere else; no tool gets it. Blocks.
+//!
+//! Not `dotenvy`: it puts the daemon's own variables in place of `$NAME`, takes an open quote for the start of a value of
+//! many lines, and quotes the line in its errors. Not `dotenv-parser`: one line that it cannot read fails the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;

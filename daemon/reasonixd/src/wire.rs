@@ -134,8 +134,7 @@ impl Wire {
             }),
             pinned: settings.pinned.clone(),
             layers,
-            posture: settings.posture,
-            max_steps: settings.max_steps,
+            options: settings.options.clone(),
             limits: Limits {
                 retry_base_ms: settings.retry_base_ms,
                 retry_cap_ms: settings.retry_cap_ms,
@@ -166,10 +165,8 @@ impl Wire {
             unusable: None,
             price: facts.price,
             repair: entry.repairs_calls(),
-            budget: settings.budget.session,
             efforts: facts.efforts,
             temperature: !facts.refuses_temperature,
-            harvest: settings.harvest,
             effort: entry.effort.clone(),
             fallback,
         }
@@ -227,7 +224,7 @@ impl Assembly for Wire {
         entries.extend(shipped::besides(&entries));
         let entry = entries
             .into_iter()
-            .find(|entry| entry.name == created.provider);
+            .find(|entry| entry.name == created.options.provider());
         let entry = entry
             .filter(|entry| entry.kind == created.provider_kind)
             .ok_or_else(|| {
@@ -235,22 +232,24 @@ impl Assembly for Wire {
                     ErrorName::InvalidConfig,
                     format!(
                         "its provider `{}` (kind `{}`) is not configured any more",
-                        created.provider, created.provider_kind
+                        created.options.provider(),
+                        created.provider_kind
                     ),
                     "",
                 )
             });
         let opened = entry.and_then(|mut entry| {
             // As the log says, whatever the entry says by now.
-            entry.effort.clone_from(&created.effort);
-            let opened = self.open(&entry, &created.model, &loaded.settings)?;
+            entry.effort.clone_from(&created.options.effort);
+            let opened = self.open(&entry, created.options.model_name(), &loaded.settings)?;
             Ok((opened, entry))
         });
+        let model = created.options.model_name().to_owned();
         match opened {
-            Ok((opened, entry)) => self.setup(loaded, &entry, created.model.clone(), opened),
+            Ok((opened, entry)) => self.setup(loaded, &entry, model, opened),
             Err(failure) => Setup {
                 unusable: Some(failure.message),
-                ..self.setup(loaded, &gone(created), created.model.clone(), silent())
+                ..self.setup(loaded, &gone(created), model, silent())
             },
         }
     }
@@ -303,7 +302,7 @@ impl Assembly for Wire {
         let trusted = project.is_none_or(|project| project.config_trusted);
         Terms {
             layers: self.layers(&settings, project),
-            posture: settings.posture,
+            posture: settings.options.posture.unwrap_or_default(),
             trusted,
             tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,
@@ -422,7 +421,7 @@ fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
 /// The entry of a provider that is not configured any more.
 fn gone(created: &SessionCreated) -> ProviderEntry {
     ProviderEntry {
-        name: created.provider.clone(),
+        name: created.options.provider().to_owned(),
         kind: created.provider_kind.clone(),
         ..ProviderEntry::default()
     }

@@ -17,6 +17,7 @@ mod viewers;
 
 pub use actor::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
+pub use assembly::options::BRANCH_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};
@@ -26,7 +27,6 @@ pub use calls::permissions::{Asked, Explained, Permissions};
 pub use calls::sandbox::make_private;
 pub use request::keys::Keys;
 pub use supervisor::eviction::Residence;
-pub use supervisor::model_switch::BRANCH_MAX;
 pub use supervisor::{Client, Supervisor};
 
 #[cfg(test)]

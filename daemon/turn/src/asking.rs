@@ -41,10 +41,10 @@ impl Step<'_> {
     /// Tells the model what the session may do, where that has changed since it was told last. Behind all that was said:
     /// earlier bytes stay as they are. Not with another try of a request: it is the same request.
     fn tell_stance(&mut self) {
-        let settings = &self.facts.settings;
+        let options = &self.facts.options;
         let now = Told {
-            mode: settings.mode,
-            read_only: settings.read_only,
+            mode: options.mode.unwrap_or_default(),
+            read_only: options.read_only.unwrap_or_default(),
         };
         let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
         if (self.facts.told != now || self.facts.told_again) && !summing_up {
@@ -74,7 +74,7 @@ impl Step<'_> {
             return Phase::Held;
         }
         self.fold_steering();
-        let limit = self.facts.settings.max_steps;
+        let limit = self.facts.options.max_steps.unwrap_or_default();
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };

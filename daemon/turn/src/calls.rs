@@ -208,17 +208,22 @@ impl Step<'_> {
             .all(|open| calls.has_result(open))
     }
 
+    /// Denies a change that the session may not make now. Policy has said so before. Here it is said where calls start,
+    /// whatever came of that.
+    fn apply_stance(&self, decision: &mut Decision) {
+        if let Some(why) = self.facts.stance().refuses() {
+            decision.verdict = Verdict::Deny;
+            decision.basis = Basis::Stance;
+            why.clone_into(&mut decision.rule);
+            Stance::LAYER.clone_into(&mut decision.layer);
+        }
+    }
+
     /// Carries out a call, asks the user about it or closes it. True where the call has to wait before anything behind it
     /// may be judged.
     fn decide(&mut self, calls: &mut Calls, call: &ToolCall, mut decided: Decided) -> bool {
-        if let Some(why) = self.facts.stance().refuses()
-            && !decided.decision.read_only
-        {
-            // Policy has said so before. Here it is said where calls start, whatever came of that.
-            decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
-            why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
+        if !decided.decision.read_only {
+            self.apply_stance(&mut decided.decision);
         }
         let verdict = decided.decision.verdict;
         let approved = self.approved(call, &decided);

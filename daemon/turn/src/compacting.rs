@@ -319,7 +319,7 @@ impl Step<'_> {
         if self.hold.suspending {
             return self.leave_to_next_life(compacting);
         }
-        if self.facts.settings.paused && compacting.then == Then::Ask {
+        if self.facts.paused && compacting.then == Then::Ask {
             let waits = Waits::Resume;
             return Phase::Compacting(Compacting {
                 waits: Doing::Digest(Asking { waits, ..asking }),

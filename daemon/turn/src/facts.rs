@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use proto::budget::Budget;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
 use proto::reset::Wire;
-use proto::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
-use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, Stamp};
+use proto::state::{Mode, OnAsk, Posture, State, WaitingFor};
+use proto::{
+    Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionOptions,
+    Stamp,
+};
 
 use crate::compaction::EditedFile;
 use crate::words;
@@ -48,7 +50,10 @@ pub struct Facts {
     pub created: Option<SessionCreated>,
     pub created_at: Stamp,
     pub active_at: Stamp,
-    pub settings: Settings,
+    /// Options in force: those of the creation, changed by each `session.set`.
+    pub options: SessionOptions,
+    /// Nothing new starts. Ends with the session.
+    pub paused: bool,
     pub state: Standing,
     pub queue: VecDeque<QueuedPrompt>,
     /// The number of the newest turn; numbers are never used again.
@@ -172,35 +177,6 @@ impl Default for Standing {
     }
 }
 
-/// Settings in force: those of the creation, changed by each `session.set`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
-    pub kind: Kind,
-    /// The provider that is asked, by its name in the config.
-    pub provider: String,
-    /// The model that is asked.
-    pub model: String,
-    /// How hard it thinks; `None`: as it does by itself.
-    pub effort: Option<String>,
-    pub posture: Posture,
-    pub mode: Mode,
-    /// Calls that change anything are refused.
-    pub read_only: bool,
-    pub on_ask: Option<OnAsk>,
-    pub name: Option<String>,
-    pub labels: Vec<String>,
-    pub max_steps: u64,
-    pub timeout_ms: u64,
-    /// Nothing new starts. Ends with the session.
-    pub paused: bool,
-    /// What the session may use in its whole life.
-    pub budget: Budget,
-    /// What the model has reasoned is turned into lists for people.
-    pub harvest: bool,
-    /// Samples of each request; 0 as 1.
-    pub branch: u32,
-}
-
 /// What the model was told last of what the session may do. Nothing: that it is as every other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
@@ -289,11 +265,17 @@ impl Facts {
         }
     }
 
+    /// Which calls run without asking.
+    #[must_use]
+    pub fn posture(&self) -> Posture {
+        self.options.posture.unwrap_or_default()
+    }
+
     /// What becomes of a question now: as the open turn's prompt says, else as the session is set.
     #[must_use]
     pub fn on_ask(&self) -> OnAsk {
         let turns = self.open.as_ref().and_then(|open| open.on_ask);
-        turns.or(self.settings.on_ask).unwrap_or(OnAsk::Wait)
+        turns.or(self.options.on_ask).unwrap_or(OnAsk::Wait)
     }
 
     fn remember(

@@ -6,7 +6,7 @@
 
 use proto::outcome::OutcomeKind;
 use proto::record::{Level, SessionSet};
-use proto::{Body, Failure};
+use proto::{Body, Failure, SessionOptions};
 
 use crate::machine::{Phase, Step};
 
@@ -20,13 +20,21 @@ pub struct Fallback {
     pub effort: Option<String>,
 }
 
+impl Fallback {
+    /// The model as `provider/model`.
+    fn full_model(&self) -> String {
+        format!("{}/{}", self.provider, self.model)
+    }
+}
+
 impl Step<'_> {
     /// Whether the fallback goes on with the turn when all tries are over. Not for itself, and once a turn.
     pub(crate) fn may_fall_back(&self) -> bool {
-        let settings = &self.facts.settings;
-        let other = self.fallback.as_ref().is_some_and(|fallback| {
-            (&fallback.provider, &fallback.model) != (&settings.provider, &settings.model)
-        });
+        let model = &self.facts.options.model;
+        let other = self
+            .fallback
+            .as_ref()
+            .is_some_and(|fallback| model.as_ref() != Some(&fallback.full_model()));
         let first = self.facts.open.is_some() && self.facts.stand_in.is_none();
         other && first
     }
@@ -37,8 +45,11 @@ impl Step<'_> {
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
         };
         self.append(Body::SessionSet(SessionSet {
-            model: Some(format!("{}/{}", fallback.provider, fallback.model)),
-            effort: Some(fallback.effort.unwrap_or_default()),
+            options: SessionOptions {
+                model: Some(fallback.full_model()),
+                effort: Some(fallback.effort.unwrap_or_default()),
+                ..SessionOptions::default()
+            },
             stand_in: Some(failure),
             ..SessionSet::default()
         }));
@@ -71,9 +82,9 @@ impl Step<'_> {
 
     /// Who is down, who stands in, and what the first failed with.
     fn stand_in_words(&self) -> Option<(String, String, String)> {
-        let (stand_in, settings) = (self.facts.stand_in.as_ref()?, &self.facts.settings);
-        let first = format!("{}/{}", stand_in.provider, stand_in.model);
-        let fallback = format!("{}/{}", settings.provider, settings.model);
+        let stand_in = self.facts.stand_in.as_ref()?;
+        let first = stand_in.model.clone()?;
+        let fallback = self.facts.options.model.clone()?;
         let cause = stand_in.failure.message.trim_end_matches('.').to_owned();
         Some((first, fallback, cause))
     }

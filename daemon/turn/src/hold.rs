@@ -87,7 +87,7 @@ impl Phase {
 impl Step<'_> {
     /// Whether nothing new may start.
     pub fn held(&self) -> bool {
-        self.facts.settings.paused || self.hold.suspending
+        self.facts.paused || self.hold.suspending
     }
 
     /// Takes `PAUSE` or `RESUME`. What would change nothing is not logged.
@@ -98,7 +98,7 @@ impl Step<'_> {
         by: &str,
         request_id: Option<RequestId>,
     ) -> Phase {
-        if self.facts.exited.is_some() || self.facts.settings.paused == paused {
+        if self.facts.exited.is_some() || self.facts.paused == paused {
             return phase;
         }
         self.append(Body::SessionSet(SessionSet {
@@ -205,7 +205,7 @@ impl Step<'_> {
 
     /// Whether a headless run's turn has ended in a pause, and what waited behind it was taken back.
     fn is_run_to_exit(&self) -> bool {
-        let headless = self.facts.settings.kind == Kind::Headless;
+        let headless = self.facts.options.kind == Some(Kind::Headless);
         let none_waits = self.facts.queue.is_empty() || self.facts.over_budget;
         self.facts.unsettled && headless && none_waits
     }
@@ -301,13 +301,13 @@ impl Step<'_> {
 
     /// Bounds the open turn's time, where there is a limit.
     pub fn arm_timeout(&mut self) {
-        let limit = self.facts.settings.timeout_ms;
+        let limit = self.facts.options.timeout_ms.unwrap_or_default();
         self.hold.clock = (limit > 0).then_some(Clock {
             turn: self.facts.turns,
             left_ms: limit,
             runs_since: None,
         });
-        if !self.facts.settings.paused {
+        if !self.facts.paused {
             self.run_clock();
         }
     }

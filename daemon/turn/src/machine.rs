@@ -530,7 +530,7 @@ impl Step<'_> {
         cause: &str,
         retry_in_ms: Option<u64>,
     ) {
-        if self.facts.settings.paused {
+        if self.facts.paused {
             return;
         }
         let standing = &self.facts.state;

@@ -75,7 +75,7 @@ impl Step<'_> {
         let mut policy = self.wake(policy);
         self.lose_children();
         self.recover_rewind();
-        if self.facts.settings.paused && self.facts.exited.is_none() {
+        if self.facts.paused && self.facts.exited.is_none() {
             self.stand_still("recovered");
             // The pause waits for its person already; to end the turn as well would undo their work.
             policy = RecoverPolicy::Continue;
@@ -100,7 +100,7 @@ impl Step<'_> {
                 self.recover_between_turns(policy)
             }
             RecoverPolicy::Continue => {
-                if self.facts.settings.paused {
+                if self.facts.paused {
                     self.notice(Level::Info, words::STILL_PAUSED);
                 } else if !kept {
                     self.notice(Level::Info, words::GOES_ON);
@@ -250,7 +250,7 @@ impl Step<'_> {
             && let Some(ended) = &self.facts.ended
         {
             let none_waits = self.facts.queue.is_empty() || self.facts.over_budget;
-            let done = self.facts.settings.kind == Kind::Headless && none_waits;
+            let done = self.facts.options.kind == Some(Kind::Headless) && none_waits;
             if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
                 return self.exit_with_turn();
             }

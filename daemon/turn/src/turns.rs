@@ -106,7 +106,8 @@ impl Step<'_> {
         match reason {
             // A run is over with its turn; whoever waits for it is told.
             Some(Reason::Shutdown)
-                if self.facts.settings.kind == Kind::Headless && self.facts.queue.is_empty() =>
+                if self.facts.options.kind == Some(Kind::Headless)
+                    && self.facts.queue.is_empty() =>
             {
                 self.exit(outcome, reason, exit_code, None)
             }
@@ -123,7 +124,7 @@ impl Step<'_> {
                 self.state(State::Idle, None, "turn ended", None);
                 self.start_next()
             }
-            _ if self.facts.settings.kind == Kind::Headless => {
+            _ if self.facts.options.kind == Some(Kind::Headless) => {
                 self.exit(outcome, reason, exit_code, None)
             }
             _ => {

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use proto::startup::STARTUP_FILES;
+
 use crate::closing::may_be_opened;
 use crate::repository::GitDirs;
 
@@ -32,22 +34,6 @@ const OF_OTHERS: [(&str, Meant); 11] = [
     (".zed/settings.json", Meant::Itself),
     (".idea/runConfigurations", Meant::Below),
     (".idea/workspace.xml", Meant::Itself),
-];
-
-/// What a shell or git reads at its start, wherever it lies: a workspace may be somebody's home, or lie in it by a link.
-/// Commands are kept from those that are there.
-const OF_HOMES: [&str; 11] = [
-    ".profile",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".gitconfig",
 ];
 
 /// The agent's own workshop: what is in it is no configuration. A climb out of it cannot stand in a resolved path.
@@ -89,7 +75,8 @@ fn begin(names: &[Cow<'_, str>], path: &str) -> bool {
 }
 
 fn is_of_a_home(name: &str) -> bool {
-    let mut known = OF_HOMES.iter();
+    // A workspace may be somebody's home, or lie in it by a link. Commands are kept from those that are there.
+    let mut known = STARTUP_FILES.iter();
     known.any(|known| name.eq_ignore_ascii_case(known))
 }
 

@@ -96,7 +96,7 @@ impl Trace {
         let what = match body {
             Body::SessionCreated(created) => What::Created {
                 pid: created.pid,
-                model: format!("{}/{}", created.provider, created.model),
+                model: created.options.model.unwrap_or_default(),
                 cwd: created.cwd,
                 forked_from: created.origin.map(|origin| (origin.pid, origin.turn)),
             },

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Budget, BudgetNode};
+use crate::budget::BudgetNode;
+use crate::options::SessionOptions;
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::params::forecast::Forecast;
-use crate::record::{Event, Rules};
+use crate::record::Event;
 use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
 use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 
@@ -31,50 +32,14 @@ pub struct CreateParams {
     /// The first prompt: creation and prompt are one commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Provider name, model, or `provider/model`; absent: `default_model`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    #[serde(default)]
-    pub kind: Kind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub posture: Option<Posture>,
-    #[serde(default, skip_serializing_if = "Mode::is_normal")]
-    pub mode: Mode,
-    /// Calls that change anything are refused, whatever the mode.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub read_only: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_ask: Option<OnAsk>,
-    #[serde(default, skip_serializing_if = "Rules::is_empty")]
-    pub rules: Rules,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_steps: Option<u64>,
-    /// Milliseconds a turn may take; absent or 0: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// What it may use in its whole life; absent members: as the config says; 0: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
-    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. `model` goes before
-    /// its model.
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. Options that are
+    /// given beside it override its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Whether what the model reasons is turned into lists for people; absent: `agent.harvest`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harvest: Option<bool>,
-    /// Samples of each request, of which the one with the fewest uncertainties is taken: 1 to 8. Goes before the preset's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<u32>,
-    /// How hard the model thinks, as it knows the words (`low`, `high`, …); empty: as it does by itself; absent: as its
-    /// entry says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
+    #[serde(flatten)]
+    pub options: SessionOptions,
 }
 
 /// Answer of `session.create`.
@@ -440,51 +405,17 @@ pub struct Exited {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SetParams {
     pub session: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub posture: Option<Posture>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<Mode>,
-    /// Whether calls that change anything are refused, whatever the mode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_only: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_ask: Option<OnAsk>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_steps: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
-    /// Who is asked from the next request on: a provider's name, a model, or `provider/model`. The vendor's cache starts
-    /// anew: it has to be said with `confirm` once there is a conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// How hard the model thinks, as it knows the words (`low`, `high`, …); empty: as it does by itself. As `model`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
-    /// A new start of the vendor's cache is meant.
+    /// Confirm that the provider's prompt cache will be lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// What it may use in its whole life: only the members that are to change; 0 takes a limit away. What was spent
-    /// stays, and prompts that wait for a budget go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
-    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. What is said beside
-    /// it goes first. As `model`.
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. Options that are
+    /// given beside it override its own. As `model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Whether what the model has reasoned is turned into lists for people, by a request of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harvest: Option<bool>,
-    /// Samples of each request, of which the one with the fewest uncertainties is taken: 1 to 8; 1: none but the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<u32>,
+    #[serde(flatten)]
+    pub options: SessionOptions,
 }
 
 /// Parameters of `session.read`.

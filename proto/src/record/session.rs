@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Budget;
+use crate::options::SessionOptions;
 use crate::outcome::{OutcomeKind, Reason};
-use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
+use crate::state::{State, WaitingFor};
 use crate::{Failure, Pid, RequestId, SessionId};
 
 /// `session.created`.
@@ -22,12 +22,7 @@ pub struct SessionCreated {
     pub cwd: String,
     /// The workspace root, fixed for the session's life.
     pub root: String,
-    pub provider: String,
     pub provider_kind: String,
-    pub model: String,
-    /// How hard the model thinks; absent: as it does by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
     /// Tokens that the model can take; 0: not known.
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
@@ -35,25 +30,6 @@ pub struct SessionCreated {
     /// The tools that the session has for its whole life.
     #[serde(default, skip_serializing_if = "SessionTools::is_empty")]
     pub tools: SessionTools,
-    pub kind: Kind,
-    pub posture: Posture,
-    #[serde(default, skip_serializing_if = "Mode::is_normal")]
-    pub mode: Mode,
-    /// Calls that change anything are refused.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub read_only: bool,
-    pub on_ask: OnAsk,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<String>,
-    /// Steps a turn may have; 0: no limit.
-    pub max_steps: u64,
-    /// Milliseconds a turn may take; 0: no limit.
-    pub timeout_ms: u64,
-    /// Rules of this session alone.
-    #[serde(default, skip_serializing_if = "Rules::is_empty")]
-    pub rules: Rules,
     /// The environment of the session's tools: names that may stand in the log, with their values.
     pub env: BTreeMap<String, String>,
     /// Names of the other variables that the client gave; their values were in memory only.
@@ -69,15 +45,9 @@ pub struct SessionCreated {
     pub origin: Option<Origin>,
     /// The version of the daemon that wrote this.
     pub version: String,
-    /// What it may use in its whole life.
-    #[serde(default, skip_serializing_if = "Budget::is_empty")]
-    pub budget: Budget,
-    /// What the model has reasoned is turned into lists for people.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub harvest: bool,
-    /// Samples of each request, of which one is taken; absent: one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<u32>,
+    /// Resolved: as the client asked for them, else as the config says.
+    #[serde(flatten)]
+    pub options: SessionOptions,
 }
 
 /// The tools of a session.
@@ -130,31 +100,8 @@ impl Rules {
 /// `session.set`: only what changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSet {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub posture: Option<Posture>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<Mode>,
-    /// Whether calls that change anything are refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_only: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_ask: Option<OnAsk>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_steps: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
-    /// Who is asked from the next request on: `provider/model`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// How hard the model thinks, from the next request on; empty: as it does by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
+    #[serde(flatten)]
+    pub options: SessionOptions,
     /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
@@ -166,15 +113,6 @@ pub struct SessionSet {
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// What it may use: only the members that change; 0 takes a limit away.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
-    /// Whether what the model has reasoned is turned into lists for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harvest: Option<bool>,
-    /// Samples of each request, of which one is taken; 1: none but the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<u32>,
     /// Of the fallback model: `model` stands in, for the rest of the turn, for the one before, which failed with this.
     /// With the end of the turn model and effort are again what they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -63,7 +63,7 @@ async fn cut_off_and_going_on(house: &House, session: proto::SessionId, text: &s
 async fn create(house: &House, on_ask: OnAsk) -> proto::params::session::CreateOutput {
     let client = house.client("creator", Role::Drive).await;
     let mut params = house.create("Begin.");
-    params.on_ask = Some(on_ask);
+    params.options.on_ask = Some(on_ask);
     soon("a session", client.call::<SessionCreate>(&params))
         .await
         .expect("create")

@@ -93,7 +93,7 @@ pub fn ride(seed: u64, kills: u64) {
         let hold: Hold = Hold::default();
         let model = Model::start(script(Arc::clone(&hold)));
         let house = House::new();
-        house.settings("[daemon]\nrecover = \"continue\"\n\n[network]\nretry_base_ms = 10\n");
+        house.settings("[daemon]\nrecover = \"continue\"\n\n[internal]\nretry_base_ms = 10\n");
         house.provider(&model.entry("model", None));
         story::project(&house);
         house.daemon();
@@ -102,10 +102,10 @@ pub fn ride(seed: u64, kills: u64) {
         let approver = house.client("approver", Role::Approve).await;
         let mut create = house.create("");
         create.prompt = None;
-        create.rules = Rules {
+        create.options.rules = Some(Rules {
             allow: story::rules(),
             ..Rules::default()
-        };
+        });
         let created = soon("a session", driver.call::<SessionCreate>(&create))
             .await
             .expect("create a session");

@@ -7,7 +7,9 @@ use proto::params::session::{
     AttachParams, CreateParams, EditParams, PromptParams, ReorderParams, Signal, Until, When,
 };
 use proto::state::{OnAsk, State};
-use proto::{ApprovalId, ErrorName, Event, Failure, PromptId, RequestId, Seq, SessionId};
+use proto::{
+    ApprovalId, ErrorName, Event, Failure, PromptId, RequestId, Seq, SessionId, SessionOptions,
+};
 use session::{Attach, Following, SessionHandle};
 use tests::Chance;
 use tokio::sync::Notify;
@@ -116,7 +118,10 @@ impl Clients {
         CreateParams {
             session: self.session,
             cwd: project.to_string_lossy().into_owned(),
-            on_ask: Some(OnAsk::Wait),
+            options: SessionOptions {
+                on_ask: Some(OnAsk::Wait),
+                ..SessionOptions::default()
+            },
             ..CreateParams::default()
         }
     }

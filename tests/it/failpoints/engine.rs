@@ -14,8 +14,7 @@ use futures::{FutureExt, StreamExt};
 use proto::item::{CallStatus, Display, Finish, ToolCall};
 use proto::params::process::ChildProcess;
 use proto::record::{Rules, SessionCreated};
-use proto::state::Posture;
-use proto::{CallId, Failure, Pid};
+use proto::{CallId, Failure, Pid, SessionOptions};
 use serde_json::{Map, Value, json};
 use session::{Assembly, Layered, Setup};
 use store::log::Syncer;
@@ -38,7 +37,6 @@ impl Bench {
         let (codec, _) = replay::open(replay::Cassette::default());
         let allow = vec!["Bash(mark b:*)".to_owned()];
         Setup {
-            budget: proto::budget::Budget::default(),
             pinned: Vec::new(),
             provider_name: "script".into(),
             provider_kind: "replay".into(),
@@ -63,8 +61,7 @@ impl Bench {
                 },
                 trusted: true,
             }],
-            posture: Posture::Ask,
-            max_steps: 0,
+            options: SessionOptions::default(),
             limits: turn::Limits {
                 retry_base_ms: 1,
                 ..turn::Limits::default()
@@ -84,7 +81,6 @@ impl Bench {
             repair: false,
             efforts: Vec::new(),
             temperature: true,
-            harvest: false,
             effort: None,
             fallback: None,
         }

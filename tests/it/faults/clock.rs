@@ -201,7 +201,7 @@ fn f55_a_daemon_that_was_frozen_in_streams_goes_on_with_each_once() {
     const SESSIONS: usize = 4;
     let model = streaming();
     let house = House::new();
-    house.settings("[daemon]\nclient_stuck_seconds = 1\nhello_seconds = 1\n[network]\nidle_seconds = 1\nretry_base_ms = 10");
+    house.settings("[network]\nidle_seconds = 1\n[internal]\nclient_stuck_seconds = 1\nhello_seconds = 1\nretry_base_ms = 10");
     house.provider(&model.entry("model", None));
     house.daemon();
     let daemon = house.daemon_pid().expect("a daemon");

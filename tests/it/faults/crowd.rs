@@ -148,7 +148,7 @@ fn f64_a_million_levels_a_million_elements_and_many_calls_in_flight_cost_bounded
 fn f66_hundreds_that_drip_bytes_are_let_go_and_hold_up_nobody() {
     const DRIPPING: usize = 300;
     let house = House::new();
-    house.settings("[daemon]\nhello_seconds = 1");
+    house.settings("[internal]\nhello_seconds = 1");
     house.daemon();
     let mut good = house.raw_as(Role::Watch);
     let mut dripping: Vec<UnixStream> = (0..DRIPPING)

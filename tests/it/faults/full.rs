@@ -186,7 +186,8 @@ fn f15_a_disk_without_inodes_refuses_and_goes_on() {
 #[test]
 fn f16_a_disk_that_turns_read_only_refuses_and_goes_on_when_it_takes_writes_again() {
     let script = Script::new().says("One.").says("Two.").says("Three.");
-    let Some(mut small) = Small::begin("size=8m", "[daemon]\nevict_minutes = 0.01", &script) else {
+    let Some(mut small) = Small::begin("size=8m", "[internal]\nevict_minutes = 0.01", &script)
+    else {
         return;
     };
     let daemon = small.house.daemon_pid();

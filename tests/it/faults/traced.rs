@@ -35,7 +35,7 @@ fn house() -> House {
 
 fn create(house: &House) -> (CreateParams, PathBuf) {
     let mut params = house.create("Do it.");
-    params.on_ask = Some(OnAsk::Allow);
+    params.options.on_ask = Some(OnAsk::Allow);
     let log = log_of(house, params.session);
     (params, log)
 }
@@ -250,7 +250,7 @@ fn fails(calls: &str, fault: &str) {
     }
     // Another session works.
     let mut other = house.create("hello");
-    other.on_ask = Some(OnAsk::Allow);
+    other.options.on_ask = Some(OnAsk::Allow);
     let made = raw
         .call(
             "session.create",

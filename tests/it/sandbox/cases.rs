@@ -162,9 +162,9 @@ impl<'a> Scene<'a> {
         self.place.house.cassette(&script.says("Done.").jsonl());
         let mut params = self.place.house.create("go");
         params.cwd = self.top.join("ws").to_string_lossy().into_owned();
-        params.posture = Some(Posture::Yolo);
-        params.on_ask = Some(OnAsk::Allow);
-        params.rules.deny = deny.to_vec();
+        params.options.posture = Some(Posture::Yolo);
+        params.options.on_ask = Some(OnAsk::Allow);
+        params.options.rules.get_or_insert_default().deny = deny.to_vec();
         let params = serde_json::to_value(params).expect("JSON");
         let created = self.raw.call("session.create", &params).expect("create");
         let pid = proto::Pid(created["pid"].as_u64().expect("a pid"));

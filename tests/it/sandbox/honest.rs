@@ -157,7 +157,8 @@ fn git_works_and_commits_when_a_person_has_said_so() {
         let subject = house.block_on(async {
             let client = house.client("ann", Role::Drive).await;
             let mut params = house.create("commit it");
-            params.rules.ask.push("Bash(git commit:*)".into());
+            let rules = params.options.rules.get_or_insert_default();
+            rules.ask.push("Bash(git commit:*)".into());
             let created = client.call::<SessionCreate>(&params).await.expect("create");
             allow(&client, created.pid).await
         });

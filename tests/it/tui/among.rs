@@ -40,12 +40,12 @@ impl Live {
             let text = format!("{name} one. {name} two. {name} three. {name} four.");
             Answer::text(text).held(Place::Middle, &held[which])
         });
-        let named = |params: &mut CreateParams| params.name = Some("alpha".to_owned());
+        let named = |params: &mut CreateParams| params.options.name = Some("alpha".to_owned());
         let scene = scenes::scene("", script, Pause::new(), "Go, alpha.", named);
         let mut pids = [scene.pid; 3];
         for (pid, name) in pids.iter_mut().zip(NAMES).skip(1) {
             let mut params = scene.house.create(&format!("Go, {name}."));
-            params.name = Some(name.to_owned());
+            params.options.name = Some(name.to_owned());
             *pid = scene.create(&params);
         }
         for pause in &pauses {

@@ -128,8 +128,9 @@ fn a_new_session_plans_or_only_reads_where_that_was_said() {
         terminal.type_text("Look at it.\n");
         terminal.wait_text("Seen.");
         let created = house.log(Pid(pid)).created();
-        let plans = created.mode == proto::state::Mode::Plan;
-        assert_eq!((plans, created.read_only), (pid == 1, pid == 2), "{option}");
+        let plans = created.options.mode == Some(proto::state::Mode::Plan);
+        let reads = created.options.read_only == Some(true);
+        assert_eq!((plans, reads), (pid == 1, pid == 2), "{option}");
         terminal.press("ctrl-d");
     }
 }

@@ -128,7 +128,7 @@ fn several_sessions() {
     let check = Answer::call("bash", json!({"command": "sh check.sh"}));
     scene.model.push([took(check, 1078)]);
     let mut params = scene.house.create("Check that everything still works.");
-    params.posture = Some(Posture::Yolo);
+    params.options.posture = Some(Posture::Yolo);
     scene.create(&params);
     gate.wait();
     let terminal = interface(&scene.house, &["top", "--fullscreen"], at("en", "dark"));

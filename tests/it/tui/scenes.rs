@@ -71,7 +71,9 @@ pub fn scene(
     let model = Model::start(answers);
     let house = House::new();
     // A model that is held stays silent for as long as a test looks.
-    house.settings("[network]\nretry_base_ms = 10\nretry_tries = 4\nidle_seconds = 600\n");
+    house.settings(
+        "[network]\nidle_seconds = 600\n[internal]\nretry_base_ms = 10\nretry_tries = 4\n",
+    );
     house.provider(&model.entry("model", None));
     house.daemon();
     house.files(files);
@@ -182,7 +184,7 @@ pub fn tool() -> Scene {
     let call = Answer::call("bash", json!({"command": Gate::command("gate")}));
     let answers = [call, Answer::text("The command is through.")];
     let scene = scene(FILES, answers, Pause::new(), "Run it.", |params| {
-        params.posture = Some(Posture::Yolo);
+        params.options.posture = Some(Posture::Yolo);
     });
     scene.gate.wait();
     scene

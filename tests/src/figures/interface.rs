@@ -67,7 +67,7 @@ fn house(endpoint: &Endpoint) -> (House, Raw) {
 fn begin(house: &House, raw: &mut Raw) -> String {
     let mut params = house.create("");
     params.prompt = None;
-    params.model = Some("test".to_owned());
+    params.options.model = Some("test".to_owned());
     let params = serde_json::to_value(params).expect("JSON");
     let created = raw.call("session.create", &params).expect("create");
     load::prompt(raw, &created["session"], "go on");
@@ -169,7 +169,7 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
     script.push(Round::Words(1));
     endpoint.play(script);
     let mut params = house.create("ask me");
-    params.model = Some("test".to_owned());
+    params.options.model = Some("test".to_owned());
     let params = serde_json::to_value(params).expect("JSON");
     let created = raw.call("session.create", &params).expect("create");
     let pid = created["pid"].to_string();

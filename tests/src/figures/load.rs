@@ -94,8 +94,8 @@ pub fn rounds_beside(size: Size, endpoint: &Endpoint, beside: Beside) -> (Durati
 pub fn create(house: &House, raw: &mut Raw, model: &str, prompt: Option<&str>) -> Value {
     let mut params = house.create("");
     params.prompt = prompt.map(str::to_owned);
-    params.model = Some(model.to_owned());
-    params.on_ask = Some(OnAsk::Allow);
+    params.options.model = Some(model.to_owned());
+    params.options.on_ask = Some(OnAsk::Allow);
     let params = serde_json::to_value(params).expect("JSON");
     raw.call("session.create", &params).expect("create")["session"].clone()
 }

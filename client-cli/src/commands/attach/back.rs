@@ -11,7 +11,7 @@ use proto::params::history::{
 };
 use proto::params::session::{OneParams, SetParams};
 use proto::record::RewoundResult;
-use proto::{RequestId, SessionId};
+use proto::{RequestId, SessionId, SessionOptions};
 
 use super::Attached;
 use crate::exit::Error;
@@ -129,8 +129,11 @@ impl Attached {
     pub(super) async fn rename(&mut self, name: String) -> Result<(), Error> {
         let params = SetParams {
             session: self.session.clone(),
-            name: Some(name.clone()),
             request_id: Some(RequestId::new()),
+            options: SessionOptions {
+                name: Some(name.clone()),
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         };
         self.client.call::<SessionSet>(&params).await?;

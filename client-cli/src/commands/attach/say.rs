@@ -14,7 +14,7 @@ use proto::params::session::{
     SignalParams, UnqueueParams, When,
 };
 use proto::state::{Kind, Mode, OnAsk};
-use proto::{PromptId, RequestId};
+use proto::{PromptId, RequestId, SessionOptions};
 
 use super::Attached;
 use super::input::{HELP, Said, ToMode};
@@ -228,9 +228,12 @@ impl Attached {
             // A person is here now: it does not exit after each turn, and its questions wait.
             let params = SetParams {
                 session: self.session.clone(),
-                kind: Some(Kind::Interactive),
-                on_ask: Some(OnAsk::Wait),
                 request_id: Some(RequestId::new()),
+                options: SessionOptions {
+                    kind: Some(Kind::Interactive),
+                    on_ask: Some(OnAsk::Wait),
+                    ..SessionOptions::default()
+                },
                 ..SetParams::default()
             };
             self.client.call::<SessionSet>(&params).await?;
@@ -257,16 +260,19 @@ impl Attached {
     async fn set_mode(&mut self, mode: ToMode) -> Result<(), Error> {
         let params = SetParams {
             session: self.session.clone(),
-            mode: match mode {
-                ToMode::Plan => Some(Mode::Plan),
-                ToMode::Normal => Some(Mode::Normal),
-                ToMode::Safe(_) => None,
-            },
-            read_only: match mode {
-                ToMode::Safe(safe) => Some(safe),
-                ToMode::Plan | ToMode::Normal => None,
-            },
             request_id: Some(RequestId::new()),
+            options: SessionOptions {
+                mode: match mode {
+                    ToMode::Plan => Some(Mode::Plan),
+                    ToMode::Normal => Some(Mode::Normal),
+                    ToMode::Safe(_) => None,
+                },
+                read_only: match mode {
+                    ToMode::Safe(safe) => Some(safe),
+                    ToMode::Plan | ToMode::Normal => None,
+                },
+                ..SessionOptions::default()
+            },
             ..SetParams::default()
         };
         self.client.call::<SessionSet>(&params).await?;

@@ -11,7 +11,7 @@ use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
 };
 use proto::state::{Kind, OnAsk};
-use proto::{PromptId, RequestId, Seq, SessionId, Stamp};
+use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
 use serde_json::json;
 
 use super::report::Report;
@@ -40,6 +40,9 @@ pub(super) async fn create(
 ) -> Result<Given, Error> {
     let own = client::environment::own(&client.hello().await);
     let session = SessionId::new();
+    let mut options = args.options.options();
+    options.kind = Some(Kind::Headless);
+    options.on_ask.get_or_insert(OnAsk::Sandboxed);
     let params = CreateParams {
         session,
         cwd,
@@ -48,23 +51,9 @@ pub(super) async fn create(
         credentials: client.credentials().await,
         // A person who is to be asked must be attached before the turn begins.
         prompt: (!interactive).then(|| prompt.clone()),
-        model: args.model.clone(),
-        kind: Kind::Headless,
-        posture: args.posture.map(Into::into),
-        mode: args.mode().unwrap_or_default(),
-        read_only: args.read_only,
-        on_ask: Some(args.on_ask.map_or(OnAsk::Sandboxed, Into::into)),
-        rules: args.rules(),
-        name: args.name.clone(),
-        labels: args.label.clone(),
-        max_steps: args.max_steps,
-        timeout_ms: args.timeout,
         request_id: Some(RequestId::new()),
-        budget: args.budget(),
-        preset: args.preset.clone(),
-        harvest: args.harvest.then_some(true),
-        branch: args.branch,
-        effort: args.effort.clone(),
+        preset: args.options.preset(),
+        options,
     };
     let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
@@ -118,8 +107,10 @@ pub(super) async fn resume(
     let session = summary.session;
     if let Some(settings) = changes(args, &summary) {
         let params = SetParams {
+            session: session.to_string(),
             request_id: Some(RequestId::new()),
-            ..settings.clone()
+            options: settings.clone(),
+            ..SetParams::default()
         };
         client.call::<SessionSet>(&params).await?;
         if let Some(words) = kept(&settings, &summary) {
@@ -138,7 +129,7 @@ pub(super) async fn resume(
         });
     }
     // A session of a person would wait for one, and does so again behind this turn. A run's own keeps what it was told.
-    let alone = summary.kind == Kind::Interactive && args.on_ask.is_none();
+    let alone = summary.kind == Kind::Interactive && args.options.options().on_ask.is_none();
     let on_ask = alone.then_some(OnAsk::Sandboxed);
     let (prompt_id, seq) = give(client, session, prompt, env, on_ask).await?;
     let before = Seq(seq.0.saturating_sub(1));
@@ -157,13 +148,19 @@ pub(super) async fn resume(
 
 /// Refuses options that are not for a session that there is.
 fn fits(args: &Args) -> Result<(), Error> {
-    if args.model.is_some() || args.effort.is_some() {
+    let options = args.options.options();
+    let of_the_model = options.model.is_some()
+        || options.effort.is_some()
+        || options.harvest.is_some()
+        || options.branch.is_some()
+        || args.options.preset().is_some();
+    if of_the_model {
         return Err(Error::usage(
-            "model and effort of a session are not a run's",
+            "model, effort, preset, samples and harvest of a session are not a run's",
             "change them with `reasonix model SESSION`, or start a new session",
         ));
     }
-    if !args.rules().is_empty() {
+    if options.rules.is_some() {
         return Err(Error::usage(
             "rules of a session are fixed when it is made",
             "leave out `--allow`, `--ask` and `--deny`, or start a new session",
@@ -172,36 +169,14 @@ fn fits(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the options change of the session; `None` where they say nothing.
-fn changes(args: &Args, summary: &SessionSummary) -> Option<SetParams> {
-    let labels = (!args.label.is_empty()).then(|| {
-        let mut labels = summary.labels.clone();
-        labels.extend(
-            args.label
-                .iter()
-                .filter(|label| !summary.labels.contains(label))
-                .cloned(),
-        );
-        labels
-    });
-    let settings = SetParams {
-        session: summary.session.to_string(),
-        posture: args.posture.map(Into::into),
-        mode: args.mode(),
-        read_only: args.read_only.then_some(true),
-        on_ask: args.on_ask.map(Into::into),
-        name: args.name.clone(),
-        labels,
-        max_steps: args.max_steps,
-        timeout_ms: args.timeout,
-        budget: args.budget(),
-        ..SetParams::default()
-    };
-    let none = SetParams {
-        session: settings.session.clone(),
-        ..SetParams::default()
-    };
-    (settings != none).then_some(settings)
+/// What the options change of the session; `None` where they say nothing. Labels are added to those that it has.
+fn changes(args: &Args, summary: &SessionSummary) -> Option<SessionOptions> {
+    let mut options = args.options.options();
+    if let Some(new) = &mut options.labels {
+        new.retain(|label| !summary.labels.contains(label));
+        new.splice(0..0, summary.labels.iter().cloned());
+    }
+    (!options.is_empty()).then_some(options)
 }
 
 /// What a session may use from now on, in words.
@@ -230,7 +205,7 @@ fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
 }
 
 /// What the session keeps of this run's options: a line for the person, who may have meant one run only.
-fn kept(settings: &SetParams, before: &SessionSummary) -> Option<String> {
+fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
     let posture = settings
         .posture
         .filter(|posture| *posture != before.posture);

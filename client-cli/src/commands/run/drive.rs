@@ -79,9 +79,10 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
         detached(report, args.output_format)?;
         return Ok(0);
     }
+    let options = args.options.options();
     let run = Run {
         format: args.output_format,
-        park: args.on_ask.map(OnAsk::from) == Some(OnAsk::Park),
+        park: options.on_ask == Some(OnAsk::Park),
         session: given.session,
         prompt_id: given.prompt_id,
         from: given.seq,
@@ -96,7 +97,9 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     let pid = report
         .pid
         .map_or_else(|| given.session.to_string(), |pid| pid.to_string());
-    let watched = run.watch(given.follow, heard, args.timeout, report).await;
+    let watched = run
+        .watch(given.follow, heard, options.timeout_ms, report)
+        .await;
     let code = watched.map_err(|error| error.of_session(pid))?;
     if args.output_format == Format::Text {
         print_answer(report, code)?;

@@ -3,15 +3,6 @@
 use super::*;
 
 #[test]
-fn seconds_are_above_nothing() {
-    assert_eq!(seconds("1.5"), Ok(1500));
-    assert_eq!(seconds("0.0001"), Ok(1));
-    for wrong in ["0", "-1", "nan", "inf", "1e99", "x", ""] {
-        assert!(seconds(wrong).is_err(), "{wrong}");
-    }
-}
-
-#[test]
 fn the_arguments_hold_together() {
     use clap::CommandFactory;
     crate::args::Cli::command().debug_assert();

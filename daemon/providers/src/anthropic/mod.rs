@@ -4,7 +4,7 @@
 //! registry.
 
 mod codec;
-mod stream;
+pub(crate) mod stream;
 mod wire;
 
 use std::sync::Arc;
@@ -35,20 +35,6 @@ fn path(base: &str) -> &'static str {
         "/messages"
     } else {
         "/v1/messages"
-    }
-}
-
-#[cfg(any(test, fuzzing))]
-pub(crate) use collecting::collector;
-
-#[cfg(any(test, fuzzing))]
-mod collecting {
-    use crate::failure::Site;
-    use crate::read::Collect;
-
-    /// What understands an answer, for streams that no connection brought.
-    pub(crate) fn collector(site: Site, model: String, answered: u64) -> impl Collect {
-        super::stream::Collector::new(site, model, answered)
     }
 }
 

@@ -4,19 +4,19 @@
 //! known by their index, so that they may come interleaved. Thinking is shown as it comes, and kept as a thought when
 //! its block ends: signed, and to go back unchanged. Called by `read`.
 
-use contract::provider::{Part, ProviderError, Reported};
+use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 
 use super::KIND;
 use super::wire::{Block, Delta, Event, Usage};
 use crate::calls::{Calls, End, Piece, TooMany};
-use crate::failure::{Site, VendorError};
+use crate::failure::Site;
 use crate::json::{on_one_line, push_string};
 use crate::lenient::{Number, there};
 use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
 
 /// One answer in the making.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     site: Site,
     model: String,
     calls: Calls,
@@ -67,7 +67,7 @@ struct Counts {
 }
 
 impl Collector {
-    pub(super) fn new(site: Site, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: Site, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
@@ -86,11 +86,7 @@ impl Collector {
             Ok(event) => event,
             // Nothing behind the stop reason can make the answer less whole.
             Err(_) if self.end != End::Open => return Ok(Flow::Nothing),
-            Err(_) => {
-                return Err(self
-                    .site
-                    .transient("broke its answer off: it sent something that is no event"));
-            }
+            Err(_) => return Err(self.site.no_event()),
         };
         if event.kind.text == "error" || there(event.error).is_some() {
             return Err(self.refused(data));
@@ -129,10 +125,7 @@ impl Collector {
         }
         if self.said > ANSWER_MAX {
             self.end = End::Open;
-            return Err(self.site.permanent(
-                "sent an answer that is too long to be one",
-                "try again, or another model",
-            ));
+            return Err(self.site.too_long());
         }
         Ok(if self.said == before {
             Flow::Nothing
@@ -144,10 +137,7 @@ impl Collector {
     /// The vendor takes back what it said.
     fn refused(&mut self, data: &str) -> ProviderError {
         self.end = End::Open;
-        let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
-        let vendor = value.as_ref().and_then(VendorError::from_value);
-        self.site
-            .refused(&self.model, 200, None, &vendor.unwrap_or_default())
+        self.site.refused_in(&self.model, data)
     }
 
     fn begin(&mut self, index: u64, raw: &str, batch: &mut Batch) -> Result<(), ProviderError> {
@@ -249,10 +239,7 @@ impl Collector {
         };
         self.calls.take(piece, batch).map_err(|TooMany| {
             self.end = End::Open;
-            self.site.permanent(
-                "wants more calls in one answer than can be made",
-                "try again, or another model",
-            )
+            self.site.too_many_calls()
         })
     }
 
@@ -324,9 +311,7 @@ impl Collect for Collector {
 
     fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError> {
         let Ok(message) = serde_json::from_str::<Event<'_>>(text) else {
-            return Err(self
-                .site
-                .transient("broke its answer off: it sent something that is no answer"));
+            return Err(self.site.no_answer());
         };
         if message.kind.text == "error" || there(message.error).is_some() {
             return Err(self.refused(text));
@@ -344,18 +329,16 @@ impl Collect for Collector {
         Ok(())
     }
 
-    fn reported(&self, batch: &mut Batch) {
+    fn reported(&self) -> Option<Reported> {
         let counts = self.counts;
-        if counts.there {
-            let cached = counts.read.saturating_add(counts.written);
-            batch.push(Part::Usage(Reported {
-                prompt_tokens: counts.input.saturating_add(cached),
-                cached_tokens: counts.read,
-                cache_write_tokens: counts.written,
-                output_tokens: counts.output,
-                reasoning_tokens: counts.thinking,
-            }));
-        }
+        let cached = counts.read.saturating_add(counts.written);
+        counts.there.then(|| Reported {
+            prompt_tokens: counts.input.saturating_add(cached),
+            cached_tokens: counts.read,
+            cache_write_tokens: counts.written,
+            output_tokens: counts.output,
+            reasoning_tokens: counts.thinking,
+        })
     }
 
     fn is_finished(&self) -> bool {
@@ -364,20 +347,14 @@ impl Collect for Collector {
 
     fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            self.reported(batch);
             return Err(self
                 .site
                 .transient("ended its answer before it had said anything"));
         };
         let is_cut = !matches!(finish, Finish::Stop | Finish::ToolCalls);
-        for thought in self.thoughts(is_cut) {
-            batch.push(Part::Thought(thought));
-        }
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let thoughts = self.thoughts(is_cut);
+        let calls = self.calls.finish(trust);
+        batch.finish(thoughts, calls, self.reported(), finish);
         Ok(())
     }
 }

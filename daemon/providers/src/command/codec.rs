@@ -1,13 +1,13 @@
 //! Conversations as the request object of `docs/command-provider.md`. Pure, and the same bytes for the same input.
 
 use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
-use proto::item::{AssistantMessage, CallStatus, Item, ToolMessage, UserMessage};
+use proto::item::{AssistantMessage, CallStatus, Item, ToolMessage};
 
 use super::KIND;
 use crate::json::{on_one_line, push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
-use crate::{extra, said};
+use crate::{body, extra, said};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -44,13 +44,6 @@ impl Lines {
             extra,
             sends_reasoning: options.sends_reasoning,
         })
-    }
-
-    fn user(message: &UserMessage) -> String {
-        let mut out = String::from("{\"role\":\"user\",\"content\":");
-        push_string(&mut out, &said::words(message));
-        out.push('}');
-        out
     }
 
     fn assistant(&self, message: &AssistantMessage) -> Option<String> {
@@ -134,7 +127,7 @@ impl Codec for Lines {
 
     fn render(&self, item: &Item) -> Option<String> {
         match item {
-            Item::User(message) => Some(Self::user(message)),
+            Item::User(message) => Some(said::user(message)),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => Some(Self::tool(message)),
         }
@@ -144,30 +137,21 @@ impl Codec for Lines {
         let prefix = asked.prefix;
         let mut head = String::from("{\"version\":1,\"model\":");
         push_string(&mut head, &prefix.model);
-        for (name, open, members, close) in [
-            ("", "", &prefix.extra, ""),
-            ("\"tools\":", "[", &prefix.tools, "]"),
-            ("\"system\":", "", &prefix.system, ""),
-        ] {
-            if !members.is_empty() {
-                for part in [",", name, open, members, close] {
-                    head.push_str(part);
-                }
-            }
-        }
+        body::push_members(
+            &mut head,
+            &[
+                ("", "", &prefix.extra, ""),
+                ("\"tools\":", "[", &prefix.tools, "]"),
+                ("\"system\":", "", &prefix.system, ""),
+            ],
+        );
         head.push_str(",\"cache_key\":");
         push_string(&mut head, asked.cache_key);
         head.push_str(",\"messages\":[");
-        let mut body = head.into_bytes();
-        for (at, fragment) in asked.fragments.iter().enumerate() {
-            if at > 0 {
-                body.push(b',');
-            }
-            body.extend_from_slice(fragment.bytes);
-        }
+        let mut body = body::with_messages(&head, "", asked.fragments);
         body.extend_from_slice(match asked.tool_choice {
-            ToolChoice::Auto => b"],\"tool_choice\":\"auto\"}\n",
-            ToolChoice::None => b"],\"tool_choice\":\"none\"}\n",
+            ToolChoice::Auto => b",\"tool_choice\":\"auto\"}\n",
+            ToolChoice::None => b",\"tool_choice\":\"none\"}\n",
         });
         body
     }

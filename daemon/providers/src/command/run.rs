@@ -237,9 +237,9 @@ impl Run {
     }
 
     fn fail(&mut self, error: ProviderError) {
-        let mut batch = Batch::default();
-        self.collect.reported(&mut batch);
-        self.queue.extend(batch.into_parts().map(Ok));
+        let reported = self.collect.reported();
+        self.queue
+            .extend(reported.map(|usage| Ok(Part::Usage(usage))));
         self.queue.push_back(Err(error));
     }
 

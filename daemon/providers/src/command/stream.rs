@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::provider::{ErrorKind, Part, ProviderError, Reported};
+use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{Finish, Thought};
 use serde_json::value::RawValue;
 
@@ -109,8 +109,7 @@ impl Collector {
             _ => return Ok(Flow::Nothing),
         }
         if self.said > ANSWER_MAX {
-            let what = "sent an answer that is too long to be one";
-            return Err(self.site.permanent(what, "try again, or another model"));
+            return Err(self.site.too_long());
         }
         Ok(Flow::More)
     }
@@ -126,12 +125,8 @@ impl Collector {
             whole: event.index.0.is_none(),
         };
         self.said += 1 + arguments.len();
-        self.calls.take(piece, batch).map_err(|TooMany| {
-            self.site.permanent(
-                "wants more calls in one answer than can be made",
-                "try again, or another model",
-            )
-        })
+        let taken = self.calls.take(piece, batch);
+        taken.map_err(|TooMany| self.site.too_many_calls())
     }
 
     fn thought(&mut self, event: &Event<'_>) {
@@ -199,11 +194,9 @@ impl Collector {
             .error(&format!("failed: {words}"), hint, kind, wait)
     }
 
-    /// Says what was reported of a broken answer.
-    pub(super) fn reported(&self, batch: &mut Batch) {
-        if let Some(usage) = self.usage {
-            batch.push(Part::Usage(usage));
-        }
+    /// What was reported so far.
+    pub(super) fn reported(&self) -> Option<Reported> {
+        self.usage
     }
 
     /// The answer is over, where `done` has come.
@@ -213,14 +206,9 @@ impl Collector {
             Finish::Stop | Finish::ToolCalls => Trust::Whole,
             Finish::Length | Finish::ContentFilter | Finish::Interrupted => Trust::AllButLast,
         };
-        for thought in std::mem::take(&mut self.thoughts) {
-            batch.push(Part::Thought(thought));
-        }
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let thoughts = std::mem::take(&mut self.thoughts);
+        let calls = self.calls.finish(trust);
+        batch.finish(thoughts, calls, self.usage, finish);
         Some(())
     }
 }

@@ -3,14 +3,13 @@
 //! What an assistant said goes back byte for byte as it came: its text, and the arguments of its calls as the JSON
 //! text that they were. `session` renders each message once; `assemble` only copies.
 
-use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
-use proto::item::{AssistantMessage, Item, ToolMessage, UserMessage};
+use contract::{Asked, Codec, Prefix, ToolSpec};
+use proto::item::{AssistantMessage, Item, ToolMessage};
 
-use crate::extra;
 use crate::json::{push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
-use crate::said;
+use crate::{body, extra, said};
 
 /// Members that `assemble` writes itself.
 const RESERVED: &[&str] = &[
@@ -47,13 +46,6 @@ impl Chat {
             extra,
             sends_reasoning: options.sends_reasoning,
         })
-    }
-
-    fn user(message: &UserMessage) -> String {
-        let mut out = String::from("{\"role\":\"user\",\"content\":");
-        push_string(&mut out, &said::words(message));
-        out.push('}');
-        out
     }
 
     /// Whether nothing of an answer goes back: it is reasoning alone, or nothing at all.
@@ -127,7 +119,7 @@ impl Codec for Chat {
         Some(match item {
             // Vendors refuse an answer without words and calls, and with it every later request of the session.
             Item::Assistant(message) if self.is_silent(message) => return None,
-            Item::User(message) => Self::user(message),
+            Item::User(message) => said::user(message),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => Self::tool(message),
         })
@@ -152,39 +144,16 @@ impl Codec for Chat {
         let mut head = String::from("{\"model\":");
         push_string(&mut head, &prefix.model);
         head.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-        if !prefix.extra.is_empty() {
-            head.push(',');
-            head.push_str(&prefix.extra);
-        }
-        if !prefix.tools.is_empty() {
-            head.push_str(",\"tools\":[");
-            head.push_str(&prefix.tools);
-            head.push(']');
-        }
+        body::push_members(
+            &mut head,
+            &[
+                ("", "", &prefix.extra, ""),
+                ("\"tools\":", "[", &prefix.tools, "]"),
+            ],
+        );
         head.push_str(",\"messages\":[");
-        let fragments: usize = asked
-            .fragments
-            .iter()
-            .map(|fragment| fragment.bytes.len() + 1)
-            .sum();
-        let mut body = Vec::with_capacity(head.len() + prefix.system.len() + fragments + 32);
-        body.extend_from_slice(head.as_bytes());
-        body.extend_from_slice(prefix.system.as_bytes());
-        let mut first = prefix.system.is_empty();
-        for fragment in asked.fragments {
-            if !std::mem::take(&mut first) {
-                body.push(b',');
-            }
-            body.extend_from_slice(fragment.bytes);
-        }
-        body.push(b']');
-        if !prefix.tools.is_empty() {
-            body.extend_from_slice(match asked.tool_choice {
-                ToolChoice::Auto => b",\"tool_choice\":\"auto\"",
-                ToolChoice::None => b",\"tool_choice\":\"none\"",
-            });
-        }
-        body.push(b'}');
+        let mut body = body::with_messages(&head, &prefix.system, asked.fragments);
+        body::close(&mut body, asked);
         body
     }
 }

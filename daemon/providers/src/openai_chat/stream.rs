@@ -5,7 +5,7 @@
 //! looks exactly so, and half an answer must not pass for a whole one. Behind a finish reason only usage may come; its
 //! loss breaks nothing. Called by `read`.
 
-use contract::provider::{Part, ProviderError, Reported};
+use contract::provider::{ProviderError, Reported};
 use proto::item::Finish;
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ use crate::openai_chat::wire::{CallDelta, Choice, Chunk, Number, Said, Usage};
 use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
 
 /// One answer in the making.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     site: Site,
     model: String,
     calls: Calls,
@@ -27,7 +27,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(site: Site, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: Site, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
@@ -44,11 +44,7 @@ impl Collector {
             Ok(chunk) => chunk,
             // Nothing behind the finish reason can make the answer less whole.
             Err(_) if self.end != End::Open => return Ok(Flow::Nothing),
-            Err(_) => {
-                return Err(self
-                    .site
-                    .transient("broke its answer off: it sent something that is no event"));
-            }
+            Err(_) => return Err(self.site.no_event()),
         };
         let error = chunk
             .error
@@ -82,10 +78,7 @@ impl Collector {
         }
         if self.said > ANSWER_MAX {
             self.end = End::Open;
-            return Err(self.site.permanent(
-                "sent an answer that is too long to be one",
-                "try again, or another model",
-            ));
+            return Err(self.site.too_long());
         }
         let flow = if self.said == before {
             Flow::Nothing
@@ -154,10 +147,7 @@ impl Collector {
         self.said += 1 + arguments.len();
         self.calls.take(piece, batch).map_err(|TooMany| {
             self.end = End::Open;
-            self.site.permanent(
-                "wants more calls in one answer than can be made",
-                "try again, or another model",
-            )
+            self.site.too_many_calls()
         })
     }
 
@@ -210,10 +200,8 @@ impl Collect for Collector {
         Ok(())
     }
 
-    fn reported(&self, batch: &mut Batch) {
-        if let Some(usage) = self.usage {
-            batch.push(Part::Usage(usage));
-        }
+    fn reported(&self) -> Option<Reported> {
+        self.usage
     }
 
     fn is_finished(&self) -> bool {
@@ -222,16 +210,12 @@ impl Collect for Collector {
 
     fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            self.reported(batch);
             return Err(self
                 .site
                 .transient("ended its answer before it had said anything"));
         };
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let calls = self.calls.finish(trust);
+        batch.finish(Vec::new(), calls, self.reported(), finish);
         Ok(())
     }
 }

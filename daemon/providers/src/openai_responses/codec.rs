@@ -3,7 +3,7 @@
 //! A fragment is the input items of one neutral item, comma-joined: an answer may be several, its encrypted reasoning
 //! among them as it came. The vendor keeps nothing (`store: false`), so all of it goes with each request.
 
-use contract::{Asked, Codec, Prefix, ToolChoice, ToolSpec};
+use contract::{Asked, Codec, Prefix, ToolSpec};
 use proto::item::{AssistantMessage, Item, ToolCall, ToolMessage, UserMessage};
 
 use super::KIND;
@@ -12,7 +12,7 @@ use crate::json::{on_one_line, push_string, schemas};
 use crate::options::Options;
 use crate::registry::OpenError;
 use crate::thoughts::{Piece, pieces};
-use crate::{extra, said};
+use crate::{body, extra, said};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -154,43 +154,21 @@ impl Codec for Responses {
         let mut head = String::from("{\"model\":");
         push_string(&mut head, &prefix.model);
         head.push_str(",\"stream\":true,\"store\":false");
-        for (name, open, members, close) in [
-            ("", "", &prefix.extra, ""),
-            ("\"tools\":", "[", &prefix.tools, "]"),
-            ("\"instructions\":", "", &prefix.system, ""),
-        ] {
-            if !members.is_empty() {
-                for part in [",", name, open, members, close] {
-                    head.push_str(part);
-                }
-            }
-        }
+        body::push_members(
+            &mut head,
+            &[
+                ("", "", &prefix.extra, ""),
+                ("\"tools\":", "[", &prefix.tools, "]"),
+                ("\"instructions\":", "", &prefix.system, ""),
+            ],
+        );
         if !asked.cache_key.is_empty() {
             head.push_str(",\"prompt_cache_key\":");
             push_string(&mut head, asked.cache_key);
         }
         head.push_str(",\"input\":[");
-        let fragments: usize = asked
-            .fragments
-            .iter()
-            .map(|fragment| fragment.bytes.len() + 1)
-            .sum();
-        let mut body = Vec::with_capacity(head.len() + fragments + 32);
-        body.extend_from_slice(head.as_bytes());
-        for (at, fragment) in asked.fragments.iter().enumerate() {
-            if at > 0 {
-                body.push(b',');
-            }
-            body.extend_from_slice(fragment.bytes);
-        }
-        body.push(b']');
-        if !prefix.tools.is_empty() {
-            body.extend_from_slice(match asked.tool_choice {
-                ToolChoice::Auto => b",\"tool_choice\":\"auto\"",
-                ToolChoice::None => b",\"tool_choice\":\"none\"",
-            });
-        }
-        body.push(b'}');
+        let mut body = body::with_messages(&head, "", asked.fragments);
+        body::close(&mut body, asked);
         body
     }
 }

@@ -4,7 +4,7 @@
 //! registry.
 
 mod codec;
-mod stream;
+pub(crate) mod stream;
 mod wire;
 
 use std::sync::Arc;
@@ -25,20 +25,6 @@ pub(crate) fn open(options: Options, _: &Means) -> Result<Opened, OpenError> {
         stream::Collector::new(site, request.model.clone(), request.answered)
     });
     Ok((Arc::new(codec), Arc::new(vendor)))
-}
-
-#[cfg(any(test, fuzzing))]
-pub(crate) use collecting::collector;
-
-#[cfg(any(test, fuzzing))]
-mod collecting {
-    use crate::failure::Site;
-    use crate::read::Collect;
-
-    /// What understands an answer, for streams that no connection brought.
-    pub(crate) fn collector(site: Site, model: String, answered: u64) -> impl Collect {
-        super::stream::Collector::new(site, model, answered)
-    }
 }
 
 #[cfg(test)]

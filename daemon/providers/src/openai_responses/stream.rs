@@ -4,19 +4,19 @@
 //! come; of what is said whole only what has not been said yet is taken, so that servers that leave the pieces out are
 //! understood too. The answer is whole when the vendor says how it ended. Called by `read`.
 
-use contract::provider::{Part, ProviderError, Reported};
+use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 
 use super::KIND;
 use super::wire::{self, Event, Output, Response, Usage};
 use crate::calls::{Calls, Piece, TooMany, Trust};
-use crate::failure::{Site, VendorError};
+use crate::failure::Site;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::there;
 use crate::read::{ANSWER_MAX, Batch, Collect, Flow};
 
 /// One answer in the making.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     site: Site,
     model: String,
     calls: Calls,
@@ -51,7 +51,7 @@ enum What {
 }
 
 impl Collector {
-    pub(super) fn new(site: Site, model: String, answered: u64) -> Self {
+    pub(crate) fn new(site: Site, model: String, answered: u64) -> Self {
         Self {
             site,
             model,
@@ -70,11 +70,7 @@ impl Collector {
         let event: Event<'_> = match serde_json::from_str(data) {
             Ok(event) => event,
             Err(_) if self.end.is_some() => return Ok(Flow::Nothing),
-            Err(_) => {
-                return Err(self
-                    .site
-                    .transient("broke its answer off: it sent something that is no event"));
-            }
+            Err(_) => return Err(self.site.no_event()),
         };
         let kind = &*event.kind.text;
         if kind == "error" || (kind.is_empty() && there(event.error).is_some()) {
@@ -130,10 +126,7 @@ impl Collector {
         }
         if self.said > ANSWER_MAX {
             self.end = None;
-            return Err(self.site.permanent(
-                "sent an answer that is too long to be one",
-                "try again, or another model",
-            ));
+            return Err(self.site.too_long());
         }
         Ok(if self.said == before {
             Flow::Nothing
@@ -302,10 +295,7 @@ impl Collector {
         };
         self.calls.take(piece, batch).map_err(|TooMany| {
             self.end = None;
-            self.site.permanent(
-                "wants more calls in one answer than can be made",
-                "try again, or another model",
-            )
+            self.site.too_many_calls()
         })
     }
 
@@ -352,10 +342,7 @@ impl Collector {
     /// The vendor takes back what it said.
     fn refused(&mut self, data: &str) -> ProviderError {
         self.end = None;
-        let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
-        let vendor = value.as_ref().and_then(VendorError::from_value);
-        self.site
-            .refused(&self.model, 200, None, &vendor.unwrap_or_default())
+        self.site.refused_in(&self.model, data)
     }
 
     fn report(&mut self, usage: Option<Usage>) {
@@ -382,9 +369,7 @@ impl Collect for Collector {
 
     fn document(&mut self, text: &str, batch: &mut Batch) -> Result<(), ProviderError> {
         let Ok(response) = serde_json::from_str::<Response<'_>>(text) else {
-            return Err(self
-                .site
-                .transient("broke its answer off: it sent something that is no answer"));
+            return Err(self.site.no_answer());
         };
         let is_error = response.status.text.is_empty() && there(response.error).is_some();
         if is_error {
@@ -393,10 +378,8 @@ impl Collect for Collector {
         self.over("response.completed", response, text, batch)
     }
 
-    fn reported(&self, batch: &mut Batch) {
-        if let Some(usage) = self.usage {
-            batch.push(Part::Usage(usage));
-        }
+    fn reported(&self) -> Option<Reported> {
+        self.usage
     }
 
     fn is_finished(&self) -> bool {
@@ -405,7 +388,6 @@ impl Collect for Collector {
 
     fn end(&mut self, batch: &mut Batch) -> Result<(), ProviderError> {
         let Some(finish) = self.end else {
-            self.reported(batch);
             return Err(self.site.transient("ended its answer before it was over"));
         };
         let (finish, trust) = match finish {
@@ -413,14 +395,9 @@ impl Collect for Collector {
             Finish::Stop | Finish::ToolCalls => (Finish::ToolCalls, Trust::Whole),
             cut => (cut, Trust::AllButLast),
         };
-        for thought in std::mem::take(&mut self.thoughts) {
-            batch.push(Part::Thought(thought));
-        }
-        for call in self.calls.finish(trust) {
-            batch.push(Part::Call(call));
-        }
-        self.reported(batch);
-        batch.push(Part::Done(finish));
+        let thoughts = std::mem::take(&mut self.thoughts);
+        let calls = self.calls.finish(trust);
+        batch.finish(thoughts, calls, self.reported(), finish);
         Ok(())
     }
 }

@@ -6,14 +6,13 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use contract::near;
+use proto::near::nearest;
 use proto::{ErrorName, Failure};
 use serde_json::Value as Json;
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 
-use super::layers::line_of;
 use super::schema::{KEYS, Key, Kind};
-use super::{pinned, read, rules, value, write};
+use super::{near, pinned, read, rules, value, write};
 
 mod provider;
 
@@ -39,21 +38,21 @@ pub fn key(name: &str) -> Result<&'static Key, Failure> {
         let hint = "`reasonix setup --provider NAME` changes a provider.";
         return Err(Failure::new(ErrorName::InvalidParams, text, hint));
     }
-    let mut nearest = near::nearest(name, KEYS.iter().map(|key| key.name));
-    if nearest.is_empty() {
+    let mut similar = nearest(name, KEYS.iter().map(|key| key.name));
+    if similar.is_empty() {
         // Only the table may be missing, or be another one.
         let last = name.rsplit('.').next().unwrap_or_default();
         let same = KEYS.iter().map(|key| key.name);
-        nearest = same
+        similar = same
             .filter(|key| !last.is_empty() && key.rsplit('.').next() == Some(last))
             .collect();
     }
-    let hint = if nearest.is_empty() {
+    let hint = if similar.is_empty() {
         "`reasonix config get` shows all settings.".to_owned()
     } else {
-        format!("Did you mean `{}`?", nearest.join("`, `"))
+        format!("Did you mean `{}`?", similar.join("`, `"))
     };
-    Err(Failure::new(ErrorName::InvalidParams, text, hint).with("nearest", nearest))
+    Err(Failure::new(ErrorName::InvalidParams, text, hint).with("nearest", similar))
 }
 
 /// Sets a setting, or takes it out so that its default counts.
@@ -373,13 +372,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
 
 pub(super) fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
     text.parse::<DocumentMut>().map_err(|error| {
-        let line = line_of(text, error.span().map_or(0, |span| span.start));
-        let why = error
-            .message()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let (line, why) = read::error_of(text, &error);
         unusable(
             file,
             format!("line {line} is not valid TOML: {why}"),

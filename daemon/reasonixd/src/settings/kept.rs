@@ -14,7 +14,7 @@ use session::KeptRules;
 use store::home::Home;
 use toml_edit::{Array, Document, DocumentMut, Item, Table};
 
-use super::layers::line_of;
+use super::read::line_of;
 use super::{edit, read, rules};
 
 /// The file of each workspace that was asked for.
@@ -201,16 +201,7 @@ fn read_file(file: &Path) -> (Rules, Vec<String>) {
     let document = match Document::parse(text.as_str()) {
         Ok(document) => document,
         Err(error) => {
-            let line = line_of(&text, error.span().map_or(0, |span| span.start));
-            let why = error
-                .message()
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            let problem =
-                format!("{place}:{line}: not valid TOML, so none of the file counts: {why}");
-            return (found, vec![problem]);
+            return (found, vec![read::not_toml(file, &text, &error)]);
         }
     };
     let mut problems = Vec::new();
@@ -220,7 +211,7 @@ fn read_file(file: &Path) -> (Rules, Vec<String>) {
             let line = line_of(&text, item.span().map_or(0, |span| span.start));
             problems.push(format!(
                 "{place}:{line}: only `[permissions]` counts here; `{}` is ignored",
-                contract::near::shown(name)
+                super::near::shown(name)
             ));
             continue;
         };
@@ -231,7 +222,7 @@ fn read_file(file: &Path) -> (Rules, Vec<String>) {
                 "ask" => (List::Ask, &mut found.ask),
                 "deny" => (List::Deny, &mut found.deny),
                 other => {
-                    let other = contract::near::shown(other);
+                    let other = super::near::shown(other);
                     problems.push(format!("{place}:{line}: `{other}` is none of `allow`, `ask` and `deny`; it is ignored"));
                     continue;
                 }

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use ::hooks::Hooks;
 use contract::Secret;
+use proto::near::nearest;
 use proto::params::config;
 use toml_edit::{Document, Item, Table};
 
+use super::near::{hint, shown};
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
-use super::schema::{KEYS, Key, Kind, Reach};
+use super::schema::{self, KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
 use super::{Settings, hooks, pinned, presets, providers, read, shipped, value};
 use crate::dotenv;
-use contract::near::{hint, nearest, shown};
 
 /// A layer of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,13 +180,7 @@ impl Reading {
         let document = match Document::parse(file.text.as_str()) {
             Ok(document) => document,
             Err(error) => {
-                // Not the text itself: it may be anybody's.
-                let line = line_of(&file.text, error.span().map_or(0, |span| span.start));
-                let problem = format!(
-                    "{}:{line}: not valid TOML, so none of the file counts: {}",
-                    file.path.display(),
-                    error.message().lines().next().unwrap_or_default()
-                );
+                let problem = read::not_toml(&file.path, &file.text, &error);
                 self.lose(file.layer == Layer::User, problem);
                 return;
             }
@@ -204,12 +199,10 @@ impl Reading {
                 self.take_providers(file, item, trusted);
             } else if path == "presets" {
                 self.take_presets(file, item, trusted);
-            } else if let Some(key) = KEYS.iter().find(|key| key.name == path) {
+            } else if let Some(key) = schema::readable().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
             } else if let Some(inner) = item.as_table()
-                && KEYS
-                    .iter()
-                    .any(|key| key.name.starts_with(&format!("{path}.")))
+                && schema::readable().any(|key| key.name.starts_with(&format!("{path}.")))
             {
                 self.table(file, inner, &path, trusted);
             } else {
@@ -278,7 +271,7 @@ impl Reading {
             refused.extend(pinned::unknown_tools(item));
         }
         for value::Refused { offset, why, holds } in refused {
-            let line = line_of(&file.text, offset);
+            let line = read::line_of(&file.text, offset);
             let what = if holds { "" } else { " is ignored" };
             self.problems.push(format!(
                 "{}:{line}: an entry of `{}`{what}: {why}",
@@ -318,7 +311,7 @@ impl Reading {
         for table in entries {
             let line = table
                 .span()
-                .map_or(1, |span| line_of(&file.text, span.start));
+                .map_or(1, |span| read::line_of(&file.text, span.start));
             match providers::read(&project::flat(table)) {
                 Ok((mut entry, wrong)) => {
                     for (key, why) in wrong {
@@ -469,17 +462,8 @@ fn is_kind(kind: &str) -> bool {
 fn place(file: &File, item: &Item) -> String {
     let line = item
         .span()
-        .map_or(1, |span| line_of(&file.text, span.start));
+        .map_or(1, |span| read::line_of(&file.text, span.start));
     format!("{}:{line}", file.path.display())
-}
-
-pub(super) fn line_of(text: &str, offset: usize) -> usize {
-    text.as_bytes()
-        .iter()
-        .take(offset)
-        .filter(|byte| **byte == b'\n')
-        .count()
-        + 1
 }
 
 /// The setting that is written most nearly so.

@@ -12,6 +12,7 @@ pub mod facts;
 mod hooks;
 pub(crate) mod kept;
 mod layers;
+mod near;
 mod pinned;
 pub use pinned::known_tools;
 pub mod presets;
@@ -36,9 +37,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::record::Rules;
-use proto::state::Posture;
 use session::SandboxSettings;
 use turn::RecoverPolicy;
 
@@ -46,10 +47,10 @@ use turn::RecoverPolicy;
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub default_model: Option<String>,
-    pub max_steps: u64,
+    /// Options of a new session that its client does not give.
+    pub options: SessionOptions,
     /// Per cent of the model's window; 0: never.
     pub compact_percent: u8,
-    pub posture: Posture,
     pub user_rules: Rules,
     pub project_rules: Rules,
     /// Absolute, and not `/`; as `allow_write`.
@@ -87,8 +88,6 @@ pub struct Settings {
     pub fallback_model: Option<String>,
     /// Who is asked for what is cheap; `None`: the session's own model.
     pub fast_model: Option<String>,
-    /// Whether new sessions harvest what the model has reasoned.
-    pub harvest: bool,
     /// What the config says of presets.
     pub presets: BTreeMap<String, presets::Preset>,
 }
@@ -100,8 +99,6 @@ pub struct Budgets {
     pub day: Budget,
     /// All sessions of a project, in a day.
     pub project: Budget,
-    /// A new session, in its life.
-    pub session: Budget,
 }
 
 /// How the daemon lives. It counts from the daemon's start to its end.

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
+use proto::near::nearest;
 use toml_edit::Item;
 
+use super::near::{hint, shown};
 use super::value::Refused;
 use contract::ToolSet;
-use contract::near::{hint, nearest, shown};
 
 /// The tools that settings may name: the built-in ones.
 pub fn known_tools() -> &'static ToolSet {

@@ -56,7 +56,7 @@ pub(super) fn take<'a>(
 ) -> Vec<(&'a Item, String)> {
     let mut wrong = Vec::new();
     for (name, item) in table {
-        let shown = contract::near::shown(name);
+        let shown = super::near::shown(name);
         let Some(entry) = item.as_table() else {
             wrong.push((
                 item,
@@ -109,7 +109,7 @@ pub fn fast_model(settings: &Settings) -> Option<&str> {
 pub fn bundle(settings: &Settings, name: &str) -> Result<Bundle, Failure> {
     let known = names(settings);
     if !known.iter().any(|known| known == name) {
-        let text = format!("There is no preset `{}`.", contract::near::shown(name));
+        let text = format!("There is no preset `{}`.", super::near::shown(name));
         let hint = format!("Presets: {}.", known.join(", "));
         return Err(Failure::new(ErrorName::NotFound, text, hint).with("presets", known));
     }

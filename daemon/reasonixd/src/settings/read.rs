@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use toml_edit::TomlError;
 
 /// The longest config file, in bytes.
 pub const MAX: u64 = 1024 * 1024;
@@ -53,4 +54,24 @@ fn text(file: File, max: u64) -> Result<String> {
         return Err(invalid(format!("it is longer than {max} bytes")));
     }
     Ok(text)
+}
+
+/// The line of a place in a text.
+pub(crate) fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().iter().take(offset);
+    before.filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// Where a text is no TOML, and why. Not the text itself: it may be anybody's.
+pub(crate) fn error_of(text: &str, error: &TomlError) -> (usize, String) {
+    let line = line_of(text, error.span().map_or(0, |span| span.start));
+    let why = error.message().lines().next().unwrap_or_default();
+    (line, why.to_owned())
+}
+
+/// A file that is no TOML, as a problem.
+pub(crate) fn not_toml(path: &Path, text: &str, error: &TomlError) -> String {
+    let (line, why) = error_of(text, error);
+    let place = path.display();
+    format!("{place}:{line}: not valid TOML, so none of the file counts: {why}")
 }

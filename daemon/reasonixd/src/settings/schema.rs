@@ -361,30 +361,6 @@ pub const KEYS: &[Key] = &[
         about: "Minutes after which a daemon goes that nobody needs: no client, no unfinished session, no command in the background. A fraction counts (0.5: 30 seconds); sleep of the machine counts; 0: never.",
     },
     Key {
-        name: "daemon.evict_minutes",
-        kind: Kind::Decimal {
-            min: 0,
-            max: 525_600,
-        },
-        default: "10",
-        reach: Reach::User,
-        about: "Minutes that a session stays in memory that does nothing and has nobody attached; it comes back from its log when it is needed; 0: for ever.",
-    },
-    Key {
-        name: "daemon.hello_seconds",
-        kind: Kind::Number { min: 1, max: 3600 },
-        default: "10",
-        reach: Reach::User,
-        about: "Seconds that a client has to say hello.",
-    },
-    Key {
-        name: "daemon.client_stuck_seconds",
-        kind: Kind::Number { min: 1, max: 3600 },
-        default: "60",
-        reach: Reach::User,
-        about: "Seconds after which a client is let go that takes nothing while data waits. It may come back, and misses nothing.",
-    },
-    Key {
         name: "network.connect_seconds",
         kind: Kind::Number { min: 1, max: 600 },
         default: "10",
@@ -404,50 +380,6 @@ pub const KEYS: &[Key] = &[
         default: "120",
         reach: Reach::User,
         about: "Seconds that an answer's stream may be silent.",
-    },
-    Key {
-        name: "network.retry_tries",
-        kind: Kind::Number { min: 1, max: 100 },
-        default: "8",
-        reach: Reach::User,
-        about: "Tries of one request, the first included.",
-    },
-    Key {
-        name: "network.retry_base_ms",
-        kind: Kind::Number {
-            min: 1,
-            max: 60_000,
-        },
-        default: "500",
-        reach: Reach::User,
-        about: "Milliseconds before the second try; doubles with each, half of it by chance.",
-    },
-    Key {
-        name: "network.retry_cap_seconds",
-        kind: Kind::Number { min: 1, max: 3600 },
-        default: "30",
-        reach: Reach::User,
-        about: "The longest wait between two tries, unless the provider asks for a longer one.",
-    },
-    Key {
-        name: "network.retry_total_seconds",
-        kind: Kind::Number {
-            min: 1,
-            max: 86_400,
-        },
-        default: "600",
-        reach: Reach::User,
-        about: "No further try begins after so many seconds.",
-    },
-    Key {
-        name: "network.queue_seconds",
-        kind: Kind::Number {
-            min: 1,
-            max: 86_400,
-        },
-        default: "600",
-        reach: Reach::User,
-        about: "Seconds that a request may wait for its turn before it is sent: while as many of its key as may be are under way, or the provider asks to wait. It waits no longer for a provider that asks for more.",
     },
     Key {
         name: "tui.theme",
@@ -485,3 +417,45 @@ pub const KEYS: &[Key] = &[
         about: "Whether the terminal rings and tells its desktop when a session waits or a turn ends while nobody looks.",
     },
 ];
+
+/// The daemon's own pacing, in the table `[internal]` of the user's config file. Tests set it. It is no part of the
+/// documented config: the example, the reference, hints and `config.get` have only `KEYS`.
+const INTERNAL: &[Key] = &[
+    // A session that does nothing leaves memory after so long; 0: never.
+    Key {
+        kind: Kind::Decimal {
+            min: 0,
+            max: 525_600,
+        },
+        ..internal("internal.evict_minutes", 0, "10")
+    },
+    // A client has so long to say hello.
+    internal("internal.hello_seconds", 3600, "10"),
+    // A client that reads nothing for so long while data waits is disconnected.
+    internal("internal.client_stuck_seconds", 3600, "60"),
+    // Tries of one request, the first included.
+    internal("internal.retry_tries", 100, "8"),
+    // Before the second try. It doubles with each; half of it is chance.
+    internal("internal.retry_base_ms", 60_000, "500"),
+    // The longest wait between two tries, unless the provider asks for a longer one.
+    internal("internal.retry_cap_seconds", 3600, "30"),
+    // No try begins later than this.
+    internal("internal.retry_total_seconds", 86_400, "600"),
+    // A request waits so long for its turn, unless the provider asks for a longer wait.
+    internal("internal.queue_seconds", 86_400, "600"),
+];
+
+const fn internal(name: &'static str, max: i64, default: &'static str) -> Key {
+    Key {
+        name,
+        kind: Kind::Number { min: 1, max },
+        default,
+        reach: Reach::User,
+        about: "",
+    }
+}
+
+/// All keys that a file may set.
+pub(super) fn readable() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(INTERNAL)
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proto::ErrorName;
+use proto::params::config;
 use proto::state::Posture;
 
 use super::{KEYS, Loaded, example, find_model, load};
@@ -77,11 +78,11 @@ fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
     );
     place.trust();
     let loaded = place.load();
-    assert_eq!(loaded.settings.max_steps, 9);
+    assert_eq!(loaded.settings.options.max_steps, Some(9));
     assert!(origin_of(&loaded, "agent.max_steps").ends_with("reasonix.toml"));
     assert!(origin_of(&loaded, "daemon.log").ends_with("config.toml"));
-    assert_eq!(origin_of(&loaded, "network.retry_tries"), "default");
-    assert_eq!(loaded.settings.retry_tries, 8);
+    assert_eq!(origin_of(&loaded, "network.idle_seconds"), "default");
+    assert_eq!(loaded.settings.idle_ms, 120_000);
     assert_eq!(loaded.problems, Vec::<String>::new());
 }
 
@@ -92,8 +93,12 @@ fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
         None,
     );
     let loaded = place.load();
-    assert_eq!(loaded.settings.max_steps, 0);
-    assert_eq!(loaded.settings.posture, Posture::Auto, "the others count");
+    assert_eq!(loaded.settings.options.max_steps, Some(0));
+    assert_eq!(
+        loaded.settings.options.posture,
+        Some(Posture::Auto),
+        "the others count"
+    );
     let [steps, unknown] = loaded.problems.as_slice() else {
         panic!("{:?}", loaded.problems)
     };
@@ -114,7 +119,7 @@ fn text_that_is_no_toml_disables_that_file_only() {
     let place = Place::new("[agent\n", Some("[agent]\nmax_steps = 3"));
     place.trust();
     let loaded = place.load();
-    assert_eq!(loaded.settings.max_steps, 3);
+    assert_eq!(loaded.settings.options.max_steps, Some(3));
     assert_eq!(loaded.problems.len(), 1);
 }
 
@@ -125,7 +130,7 @@ const LOOSE: &str = "default_model = \"evil\"\n[permissions]\nmode = \"yolo\"\na
 fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown() {
     let place = Place::new("", Some(LOOSE));
     let loaded = place.load();
-    assert_eq!(loaded.settings.posture, Posture::Ask);
+    assert_eq!(loaded.settings.options.posture, Some(Posture::Ask));
     assert!(loaded.settings.project_rules.allow.is_empty());
     assert_eq!(loaded.settings.project_rules.deny, ["Bash(rm:*)"]);
     assert!(loaded.settings.providers.is_empty());
@@ -135,7 +140,7 @@ fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown()
 
     place.trust();
     let loaded = place.load();
-    assert_eq!(loaded.settings.posture, Posture::Yolo);
+    assert_eq!(loaded.settings.options.posture, Some(Posture::Yolo));
     assert_eq!(loaded.settings.providers.len(), 1);
 
     fs::write(
@@ -272,7 +277,7 @@ fn an_untrusted_project_sets_no_model_no_limit_of_steps_and_no_time() {
     let place = Place::new(user, Some(text));
     let loaded = place.load();
     assert_eq!(loaded.settings.default_model.as_deref(), Some("mine"));
-    assert_eq!(loaded.settings.max_steps, 5);
+    assert_eq!(loaded.settings.options.max_steps, Some(5));
     assert_eq!(loaded.settings.bash_timeout_ms, 7_000);
     assert_eq!(loaded.project.expect("a project").held_back.len(), 3);
 }
@@ -385,7 +390,7 @@ fn minutes_may_have_a_fraction_and_zero_is_never() {
     }
     for value in ["0", "0.0", "-0.0"] {
         let (life, problems) = life(&format!(
-            "[daemon]\nidle_exit_minutes = {value}\nevict_minutes = 0"
+            "[daemon]\nidle_exit_minutes = {value}\n[internal]\nevict_minutes = 0"
         ));
         assert_eq!((life.idle_exit, life.evict), (None, None), "{value}");
         assert_eq!(problems, Vec::<String>::new(), "{value}");
@@ -403,10 +408,25 @@ fn minutes_may_have_a_fraction_and_zero_is_never() {
 }
 
 #[test]
+fn internal_pacing_is_read_and_neither_listed_nor_offered() {
+    let text = "[internal]\nretry_base_ms = 7\nretry_tries = 0\nretry_bas_ms = 1\n";
+    let loaded = Place::new(text, None).load();
+    assert_eq!(loaded.settings.retry_base_ms, 7);
+    assert_eq!(loaded.settings.retry_tries, 8);
+    let listed = |value: &config::Value| value.key.starts_with("internal");
+    assert!(!loaded.values.iter().any(listed));
+    let problems = loaded.problems.join("\n");
+    assert!(problems.contains("must be a whole number from 1 to 100; 8 counts"));
+    assert!(problems.contains("there is no setting `internal.retry_bas_ms`; it is ignored"));
+}
+
+#[test]
 fn a_project_does_not_say_how_the_daemon_lives() {
     let place = Place::new(
         "",
-        Some("[daemon]\nidle_exit_minutes = 0.1\nevict_minutes = 0\nhello_seconds = 1\n"),
+        Some(
+            "[daemon]\nidle_exit_minutes = 0.1\n[internal]\nevict_minutes = 0\nhello_seconds = 1\n",
+        ),
     );
     place.trust();
     let loaded = place.load();
@@ -487,7 +507,7 @@ fn a_key_that_comes_to_a_trusted_project_takes_no_trust_from_its_config() {
     place.trust();
     fs::write(place.project.join("deep/.env"), "A_KEY=k\nB_KEY=k\n").unwrap();
     let loaded = place.load();
-    assert_eq!(loaded.settings.max_steps, 9);
+    assert_eq!(loaded.settings.options.max_steps, Some(9));
     assert_eq!(keys(&loaded), Vec::<&str>::new());
     let project = loaded.project.unwrap();
     assert_eq!(
@@ -499,7 +519,7 @@ fn a_key_that_comes_to_a_trusted_project_takes_no_trust_from_its_config() {
     place.trust();
     let loaded = place.load();
     assert_eq!(keys(&loaded), ["A_KEY", "B_KEY"]);
-    assert_eq!(loaded.settings.max_steps, 9);
+    assert_eq!(loaded.settings.options.max_steps, Some(9));
     assert_eq!(
         loaded.project.unwrap().without_effect(),
         Vec::<String>::new()

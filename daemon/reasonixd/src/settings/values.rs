@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::params::config;
 use proto::record::Rules;
@@ -15,7 +16,7 @@ use turn::RecoverPolicy;
 
 use super::presets::Preset;
 use super::providers::ProviderEntry;
-use super::schema::KEYS;
+use super::schema::{self, KEYS};
 use super::{Budgets, Life, Settings, caches, pinned, rules, value};
 use crate::credentials::Wish;
 
@@ -49,13 +50,8 @@ impl Values {
         let writable = self.texts("sandbox.allow_write").into_iter();
         Settings {
             default_model: self.text("default_model"),
-            max_steps: self.number("agent.max_steps"),
+            options: self.options(),
             compact_percent: self.percent("agent.compact_ratio"),
-            posture: match self.text("permissions.mode").as_deref() {
-                Some("auto") => Posture::Auto,
-                Some("yolo") => Posture::Yolo,
-                _ => Posture::Ask,
-            },
             user_rules: rules_of(&self.set),
             project_rules: rules_of(&self.project_rules),
             workspace_root: self.text("sandbox.workspace_root").map(PathBuf::from),
@@ -85,29 +81,39 @@ impl Values {
             connect_ms: self.seconds_in_ms("network.connect_seconds"),
             first_byte_ms: self.seconds_in_ms("network.first_byte_seconds"),
             idle_ms: self.seconds_in_ms("network.idle_seconds"),
-            retry_tries: u32::try_from(self.number("network.retry_tries")).unwrap_or(u32::MAX),
-            retry_base_ms: self.number("network.retry_base_ms"),
-            retry_cap_ms: self.seconds_in_ms("network.retry_cap_seconds"),
-            retry_total_ms: self.seconds_in_ms("network.retry_total_seconds"),
+            retry_tries: u32::try_from(self.number("internal.retry_tries")).unwrap_or(u32::MAX),
+            retry_base_ms: self.number("internal.retry_base_ms"),
+            retry_cap_ms: self.seconds_in_ms("internal.retry_cap_seconds"),
+            retry_total_ms: self.seconds_in_ms("internal.retry_total_seconds"),
             pass: self.texts("tools.shell.pass"),
             pinned: pinned
                 .filter(|name| pinned::known_tools().get(name).is_some())
                 .collect(),
             providers,
-            queue_ms: self.seconds_in_ms("network.queue_seconds"),
+            queue_ms: self.seconds_in_ms("internal.queue_seconds"),
             budget: Budgets {
                 day: self.budget("budget.day"),
                 project: self.budget("budget.project"),
-                session: self.budget("budget.session"),
             },
             fast_model: self
                 .text("agent.fast_model")
                 .filter(|model| !model.is_empty()),
-            harvest: self.is_on("agent.harvest"),
             presets: self.presets.clone(),
             fallback_model: self
                 .text("agent.fallback_model")
                 .filter(|model| !model.is_empty()),
+        }
+    }
+
+    /// Options of new sessions.
+    fn options(&self) -> SessionOptions {
+        let posture = self.text("permissions.mode");
+        SessionOptions {
+            posture: posture.as_deref().and_then(Posture::named),
+            max_steps: Some(self.number("agent.max_steps")),
+            harvest: self.is_on("agent.harvest").then_some(true),
+            budget: Some(self.budget("budget.session")),
+            ..SessionOptions::default()
         }
     }
 
@@ -160,9 +166,9 @@ impl Values {
     fn life(&self) -> Life {
         Life {
             idle_exit: self.minutes("daemon.idle_exit_minutes"),
-            hello: Duration::from_secs(self.number("daemon.hello_seconds")),
-            client_stuck: Duration::from_secs(self.number("daemon.client_stuck_seconds")),
-            evict: self.minutes("daemon.evict_minutes"),
+            hello: Duration::from_secs(self.number("internal.hello_seconds")),
+            client_stuck: Duration::from_secs(self.number("internal.client_stuck_seconds")),
+            evict: self.minutes("internal.evict_minutes"),
         }
     }
 
@@ -190,7 +196,7 @@ impl Values {
         if let Some(set) = self.set.get(name) {
             return Some(set.value.clone());
         }
-        let key = KEYS.iter().find(|key| key.name == name)?;
+        let key = schema::readable().find(|key| key.name == name)?;
         let document = Document::parse(format!("value = {}", key.default)).ok()?;
         let around = value::Around {
             directory: Path::new("/"),

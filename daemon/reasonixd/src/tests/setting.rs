@@ -155,7 +155,7 @@ async fn what_comes_before_the_new_value_is_told() {
         text, "[agent]\nmax_steps = 9\n",
         "a project's file is never written"
     );
-    let set = json!({"key": "daemon.hello_seconds", "value": 7});
+    let set = json!({"key": "daemon.idle_exit_minutes", "value": 7});
     let answer = client.call("config.set", &set).await.expect("set");
     assert!(
         answer["notices"][0]

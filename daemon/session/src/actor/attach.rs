@@ -179,7 +179,7 @@ impl Actor {
         let forsaken = attended
             && self.refusal().is_none()
             && !self.viewers.fanout().attended()
-            && facts.settings.kind == Kind::Headless
+            && facts.options.kind == Some(Kind::Headless)
             && matches!(facts.on_ask(), OnAsk::Sandboxed | OnAsk::Allow);
         if forsaken {
             self.close_unattended();

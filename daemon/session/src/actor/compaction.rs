@@ -50,7 +50,7 @@ impl Actor {
     fn workpiece(&self, job: Job) -> Workpiece {
         let facts = self.machine.facts();
         let pieces = facts.pieces_upto(job.upto);
-        let settings = &facts.settings;
+        let options = &facts.options;
         let trigger = match &job.why {
             Resetting::Compaction { trigger, .. } => *trigger,
             Resetting::Rebase => Trigger::Auto,
@@ -85,15 +85,13 @@ impl Actor {
                 cwd: self.calls.bench().workspace.cwd().to_path_buf(),
                 tools: self.calls.bench().tools.clone(),
                 wire: Wire {
-                    provider: settings.provider.clone(),
-                    model: settings.model.clone(),
-                    effort: settings.effort.clone(),
+                    provider: options.provider().to_owned(),
+                    model: options.model_name().to_owned(),
+                    effort: options.effort.clone(),
                     ..facts.wire.clone()
                 },
-                is_other_vendor: settings.provider != facts.wire.provider || !facts.is_rendered(),
-                is_other: settings.provider != facts.wire.provider
-                    || settings.model != facts.wire.model
-                    || settings.effort != facts.wire.effort,
+                is_other_vendor: facts.wants_rendering(),
+                is_other: !facts.wire.is_asked_by(options),
                 renders: facts.wants_rendering(),
                 keys: facts
                     .stand_in

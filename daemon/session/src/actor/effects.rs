@@ -124,7 +124,7 @@ impl Actor {
     }
 
     fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
-        let samples = self.machine.facts().settings.branch;
+        let samples = self.machine.facts().options.branch.unwrap_or(1);
         let around = (samples > 1).then(|| self.around(item.clone()));
         let answer = self.requests.next(item);
         self.requests.begin_draft();

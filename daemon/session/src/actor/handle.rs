@@ -300,6 +300,7 @@ impl SessionHandle {
         set: SessionSet,
         notice: Option<String>,
     ) -> Result<SessionSummary, Failure> {
+        let set = Box::new(set);
         self.ask(|reply| Command::Set { set, notice, reply }).await
     }
 

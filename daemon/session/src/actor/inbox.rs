@@ -76,7 +76,7 @@ pub enum Command {
         reply: Reply<Forecast>,
     },
     Set {
-        set: SessionSet,
+        set: Box<SessionSet>,
         /// What people are told of it.
         notice: Option<String>,
         reply: Reply<SessionSummary>,

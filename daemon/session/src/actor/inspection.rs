@@ -53,7 +53,7 @@ impl Actor {
             InspectPart::Status => InspectOutput::Status {
                 summary: self.summary().ok_or_else(unborn)?,
                 queue: facts.queue.iter().cloned().collect(),
-                settings: self.settings(created),
+                settings: self.settings(),
                 clients: self.viewers.fanout().clients(),
             },
             InspectPart::Context => {
@@ -96,48 +96,36 @@ impl Actor {
         })
     }
 
-    /// Settings in force, each as its file would write it.
-    fn settings(&self, created: &SessionCreated) -> BTreeMap<String, String> {
+    /// Options and rules in force, each as JSON.
+    fn settings(&self) -> BTreeMap<String, String> {
         let facts = self.machine.facts();
-        let settings = &facts.settings;
         let (mut allow, mut ask, mut deny) = (Vec::new(), Vec::new(), Vec::new());
         let configured = self.calls.configured_layers().iter();
         let layers = configured.map(|layer| (&layer.rules, layer.trusted));
-        for (rules, trusted) in layers.chain([(&created.rules, true)]) {
+        let own = facts.options.rules.iter().map(|rules| (rules, true));
+        for (rules, trusted) in layers.chain(own) {
             // What is not trusted only tightens.
             allow.extend(trusted.then_some(&rules.allow).into_iter().flatten());
             ask.extend(&rules.ask);
             deny.extend(&rules.deny);
         }
         let grants: Vec<_> = facts.grants.iter().map(|scope| &scope.rule).collect();
-        let values = [
-            ("name", json!(settings.name)),
-            ("labels", json!(settings.labels)),
-            ("kind", json!(settings.kind)),
-            ("posture", json!(settings.posture)),
-            ("on_ask", json!(settings.on_ask)),
-            ("effort", json!(settings.effort)),
-            (
-                "branch",
-                json!(Some(settings.branch).filter(|samples| *samples > 1)),
-            ),
-            ("harvest", json!(settings.harvest.then_some(true))),
-            ("max_steps", json!(settings.max_steps)),
-            ("timeout_ms", json!(settings.timeout_ms)),
-            (
-                "budget",
-                match settings.budget.is_empty() {
-                    true => serde_json::Value::Null,
-                    false => json!(settings.budget),
-                },
-            ),
+        let mut values = match json!(facts.options) {
+            serde_json::Value::Object(options) => options,
+            _ => serde_json::Map::new(),
+        };
+        // They are listed with those of the config.
+        values.remove("rules");
+        let rules = [
             ("allow", json!(allow)),
             ("ask", json!(ask)),
             ("deny", json!(deny)),
-            ("grants", json!(grants)),
         ];
-        let set = values.into_iter().filter(|(_, value)| !value.is_null());
-        set.map(|(name, value)| (name.to_owned(), value.to_string()))
+        values.extend(rules.map(|(name, value)| (name.to_owned(), value)));
+        values.insert("grants".to_owned(), json!(grants));
+        let values = values.into_iter();
+        values
+            .map(|(name, value)| (name, value.to_string()))
             .collect()
     }
 }

@@ -296,7 +296,7 @@ impl Actor {
         let rules = self.rules();
         let facts = self.machine.facts();
         let on_ask = facts.on_ask();
-        let stays = policy::stays_inside(&rules, facts.settings.posture, facts.stance());
+        let stays = policy::stays_inside(&rules, facts.posture(), facts.stance());
         stays.is_none() && !policy::unasked(on_ask, self.viewers.fanout().attended())
     }
 
@@ -361,8 +361,8 @@ impl Actor {
 
     /// An answer is whole.
     fn answered(&mut self, mut gather: Gather) {
-        let settings = &self.machine.facts().settings;
-        let harvests = settings.harvest && !gather.unseen && gather.beside.is_none();
+        let wanted = self.machine.facts().options.harvest == Some(true);
+        let harvests = wanted && !gather.unseen && gather.beside.is_none();
         let around = harvests.then(|| self.around(gather.item.clone()));
         let found = gather.found.take();
         if let Some(books) = &gather.beside {

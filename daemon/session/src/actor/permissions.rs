@@ -24,7 +24,7 @@ impl Actor {
         let facts = self.machine.facts();
         Standpoint {
             rules,
-            posture: facts.settings.posture,
+            posture: facts.posture(),
             stance: facts.stance(),
             outside,
         }

@@ -26,8 +26,7 @@ impl Actor {
         let ttl = self.machine.limits().cache_ttl_ms;
         summary.cache_ttl_ms = (ttl > 0).then_some(ttl);
         if facts.context_tokens > 0 {
-            let (next, last) = (&facts.settings, &facts.wire);
-            let is_same = next.provider == last.provider && next.model == last.model;
+            let is_same = facts.options.model == Some(facts.wire.full_model());
             let price = self.requests.route().price.as_deref().filter(|_| is_same);
             let (model, tokens) = (summary.model.clone(), facts.context_tokens);
             let cold = forecast::ahead(model, tokens, 0, price, Stamp::now());

@@ -13,12 +13,12 @@ use crate::request::side_requests::Books;
 impl Actor {
     /// Around an answer of this session.
     pub(crate) fn around(&self, item: ItemId) -> Around {
-        let settings = &self.machine.facts().settings;
+        let options = &self.machine.facts().options;
         let open = self.machine.facts().open.as_ref();
         Around {
             assembly: Arc::clone(&self.assembly),
             cwd: self.calls.bench().workspace.cwd().to_path_buf(),
-            model: format!("{}/{}", settings.provider, settings.model),
+            model: options.model.clone().unwrap_or_default(),
             keys: Arc::clone(self.requests.keys()),
             ground: self.ground(),
             item,

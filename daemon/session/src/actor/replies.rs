@@ -12,7 +12,7 @@ use turn::facts::{Done, content_of_set};
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
 use crate::actor::waiters::Waiter;
-use crate::assembly::names;
+use crate::assembly::options;
 use crate::tasks;
 
 /// Answers to clients that wait for something.
@@ -75,13 +75,13 @@ impl Actor {
 
     pub(crate) fn set(
         &mut self,
-        set: SessionSet,
+        set: Box<SessionSet>,
         notice: Option<String>,
         reply: Reply<SessionSummary>,
     ) {
         let content = format!("set {}", content_of_set(&set));
         let repeated = self.repeated(set.request_id, &content);
-        let malformed = name_refusal(&set);
+        let malformed = options::check_change(&set.options).err();
         if let Some(refusal) = self.refusal().or(match &repeated {
             Some(Err(failure)) => Some(failure.clone()),
             Some(Ok(_)) => None,
@@ -90,7 +90,7 @@ impl Actor {
             return refuse(reply, refusal);
         }
         if repeated.is_none() {
-            self.step(Input::Set(Box::new(set)));
+            self.step(Input::Set(set));
             if let Some(text) = notice {
                 let level = Level::Info;
                 let effects = self
@@ -165,12 +165,4 @@ impl Actor {
 pub(crate) fn refuse<T>(reply: Reply<T>, failure: Failure) {
     // A caller that is gone needs no refusal.
     let _ = reply.send(Err(failure));
-}
-
-/// The refusal of a change to a name or labels that none may have. An empty name takes the name away.
-fn name_refusal(set: &SessionSet) -> Option<Failure> {
-    let name = set.name.as_deref().filter(|name| !name.is_empty());
-    let labels = set.labels.as_deref().unwrap_or_default();
-    let checked = name.map_or(Ok(()), names::check_name);
-    checked.and_then(|()| names::check_labels(labels)).err()
 }

@@ -87,7 +87,7 @@ impl Actor {
     /// with it.
     fn waits_for_person(&self) -> bool {
         let facts = self.machine.facts();
-        (facts.waits_for_person().is_some() || facts.settings.paused)
+        (facts.waits_for_person().is_some() || facts.paused)
             && self.machine.is_quiet()
             && self.calls.is_at_rest()
             && self.requests.in_flight().is_none()

@@ -95,10 +95,9 @@ impl Actor {
                     self.requests.drop_leave();
                 }
             }
-            Body::SessionSet(set) if set.budget.is_some() => {
-                self.requests
-                    .budget()
-                    .bound(self.machine.facts().settings.budget);
+            Body::SessionSet(set) if set.options.budget.is_some() => {
+                let budget = self.machine.facts().options.budget;
+                self.requests.budget().bound(budget.unwrap_or_default());
             }
             Body::TurnEnded(_) => self.requests.budget().ran(self.ran_ms()),
             _ => {}

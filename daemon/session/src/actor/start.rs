@@ -64,10 +64,12 @@ impl Actor {
                 now,
             );
         }
-        let policy = setting.unwrap_or(match self.machine.facts().settings.kind {
-            Kind::Headless => RecoverPolicy::Continue,
-            Kind::Interactive => RecoverPolicy::Idle,
-        });
+        let policy = setting.unwrap_or(
+            match self.machine.facts().options.kind.unwrap_or_default() {
+                Kind::Headless => RecoverPolicy::Continue,
+                Kind::Interactive => RecoverPolicy::Idle,
+            },
+        );
         let now = self.now();
         // Nothing of an earlier life in memory runs on behind the log's back.
         let bench = self.calls.bench();

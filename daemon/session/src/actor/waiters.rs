@@ -45,7 +45,7 @@ impl Actor {
     /// Prompts wait behind a turn that the daemon's end cut off, and nothing happens until a person says more.
     fn waits_for_a_word(&self) -> bool {
         self.machine.is_idle()
-            && !self.machine.facts().settings.paused
+            && !self.machine.facts().paused
             && !self.machine.is_suspended()
             && !self.life.handed_over
     }

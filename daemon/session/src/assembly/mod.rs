@@ -3,6 +3,7 @@
 pub(crate) mod environment_filter;
 pub(crate) mod file_knowledge;
 pub(crate) mod names;
+pub(crate) mod options;
 pub(crate) mod persisted_rules;
 pub(crate) mod sandbox_settings;
 pub(crate) mod setup;

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
-use proto::Failure;
-use proto::budget::Budget;
 use proto::record::{Rules, SessionCreated};
 use proto::state::Posture;
+use proto::{Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
 use crate::assembly::environment_filter::EnvironmentFilter;
@@ -48,8 +47,8 @@ pub struct Setup {
     /// Deferred tools that are to stand in the prefix all the same.
     pub pinned: Vec<String>,
     pub layers: Vec<Layered>,
-    pub posture: Posture,
-    pub max_steps: u64,
+    /// Options of a new session that its client does not give.
+    pub options: SessionOptions,
     pub limits: Limits,
     /// Directories beside the root that tools may write in.
     pub allow_write: Vec<PathBuf>,
@@ -70,14 +69,10 @@ pub struct Setup {
     pub price: Option<catalog::Price>,
     /// Whether calls are mended that the model gets wrong.
     pub repair: bool,
-    /// What a new session may use in its whole life.
-    pub budget: Budget,
     /// What is known of how hard the model can think, the lowest first. Empty: nothing.
     pub efforts: Vec<String>,
     /// Whether requests may say a temperature.
     pub temperature: bool,
-    /// Whether new sessions harvest what the model has reasoned.
-    pub harvest: bool,
     /// How hard the model thinks; `None`: as it does by itself.
     pub effort: Option<String>,
     /// Who answers for the rest of a turn where this model is down.

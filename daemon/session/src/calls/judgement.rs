@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{CallAction, Family, Outcome, Spawn, Stance, Tool, ToolSet, ToolSpec, Walls, near};
+use contract::{CallAction, Family, Outcome, Spawn, Stance, Tool, ToolSet, ToolSpec, Walls};
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
+use proto::near;
 use proto::state::Posture;
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};

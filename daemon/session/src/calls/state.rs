@@ -145,7 +145,7 @@ impl CallState {
             of_its_own(
                 Layer::Run,
                 created
-                    .map(|created| created.rules.clone())
+                    .and_then(|created| created.options.rules.clone())
                     .unwrap_or_default(),
                 format!("the start of session {pid}"),
             ),

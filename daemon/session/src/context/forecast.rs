@@ -12,14 +12,13 @@ pub fn standing(facts: &Facts, limits: &Limits, price: Option<&Price>, now: Stam
     let held = facts
         .cache
         .holds(wire, now, limits.cache_ttl_ms, limits.cache_block);
-    let settings = &facts.settings;
-    let is_same = settings.provider == wire.provider && settings.model == wire.model;
+    let is_same = facts.options.model == Some(wire.full_model());
     // Who is asked next is not who was asked before: nothing is known of that price here.
     let (held, price) = match facts.wants_rebase() {
         true => (0, price.filter(|_| is_same)),
         false => (held, price),
     };
-    let model = format!("{}/{}", facts.settings.provider, facts.settings.model);
+    let model = facts.options.model.clone().unwrap_or_default();
     ahead(model, facts.context_tokens, held, price, now)
 }
 

@@ -152,10 +152,11 @@ fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
     };
     let facts = machine.facts();
     // Before its first record is folded a new one has no settings.
-    let limit = match facts.created {
-        Some(_) => facts.settings.budget,
-        None => created.budget,
+    let options = match facts.created {
+        Some(_) => &facts.options,
+        None => &created.options,
     };
+    let limit = options.budget.unwrap_or_default();
     let spent = Spent {
         ms: facts.ran_ms,
         ..budget::spent(&facts.usage)
@@ -287,10 +288,10 @@ struct Made {
 
 /// The actor, with nothing under way.
 fn actor(ground: &Ground, made: Made) -> Actor {
-    let own = made.machine.facts().settings.posture;
+    let own = made.machine.facts().posture();
     let warning = match made.is_new {
         true => None,
-        false => looser(own, made.setup.posture),
+        false => looser(own, made.setup.options.posture.unwrap_or_default()),
     };
     let route = ModelRoute::new(&made.setup, made.prefix);
     let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());

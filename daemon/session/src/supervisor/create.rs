@@ -11,20 +11,19 @@ use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::names;
-use crate::assembly::setup::Effort;
+use crate::assembly::options;
+use crate::assembly::setup::{Effort, Setup};
 use crate::calls::hooks as hooked;
 use crate::context::first_message as opening;
 use crate::context::prefix;
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
 use crate::supervisor::load::Ground;
-use crate::supervisor::model_switch as switching;
 use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
 
@@ -220,9 +219,7 @@ impl Supervisor {
 
 /// What can be seen from the wish alone.
 fn check(params: &CreateParams) -> Result<(), Failure> {
-    params.name.as_deref().map_or(Ok(()), names::check_name)?;
-    names::check_labels(&params.labels)?;
-    switching::check_branch(params.branch)?;
+    options::check(&params.options)?;
     if params
         .prompt
         .as_ref()
@@ -246,7 +243,7 @@ fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
         Some(problem) => Err(Failure::new(
             ErrorName::InvalidParams,
             problem.to_string(),
-            "Mend the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
+            "Fix the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
         )),
     }
 }
@@ -280,15 +277,15 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         .map(|name| ground.assembly.preset(&cwd, name, None))
         .transpose()?;
     let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
-    let model = params.model.as_deref().or(bundled);
-    let effort = match (&params.effort, &bundle) {
+    let model = params.options.model.as_deref().or(bundled);
+    let effort = match (&params.options.effort, &bundle) {
         (Some(effort), _) => Effort::Exactly(Some(effort)),
         // The preset says it, as soon as it is known which words the model has.
         (None, Some(_)) => Effort::Exactly(None),
         (None, None) => Effort::Configured,
     };
     let mut setup = ground.assembly.create_with(&cwd, model, effort, &brought)?;
-    let pace = bundle.as_ref().filter(|_| params.effort.is_none());
+    let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.efforts));
     if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
         let model = format!("{}/{}", setup.provider_name, setup.model);
@@ -297,7 +294,8 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         setup = ground.assembly.switch(&cwd, &model, effort)?;
         setup.notices = notices;
     }
-    check_rules(&params.rules, &setup.tools)?;
+    let rules = params.options.rules.clone().unwrap_or_default();
+    check_rules(&rules, &setup.tools)?;
     let prefix = prefix::render(setup.codec.as_ref(), &setup);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
@@ -321,9 +319,10 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
         &env,
     );
     created.env_held = held.into_iter().collect();
-    let branch = bundle.map_or(1, |bundle| bundle.branch);
-    let branch = params.branch.unwrap_or(branch);
-    created.branch = (branch > 1).then_some(branch);
+    let bundled = bundle
+        .map(|bundle| bundle.branch)
+        .filter(|branch| *branch > 1);
+    created.options.branch = created.options.branch.or(bundled);
     let mut notices = setup.notices.clone();
     let parts = Parts {
         created: created.clone(),
@@ -367,7 +366,7 @@ fn storage(reason: String) -> Failure {
 fn first_record(
     user_home: &Path,
     params: &CreateParams,
-    setup: &crate::assembly::setup::Setup,
+    setup: &Setup,
     prefix: &contract::Prefix,
     pid: Pid,
     cwd: &Path,
@@ -380,10 +379,6 @@ fn first_record(
     let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
     let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         env.clone().into_iter().partition(|(name, _)| logged(name));
-    let on_ask = params.on_ask.unwrap_or(match params.kind {
-        Kind::Headless => OnAsk::Sandboxed,
-        Kind::Interactive => OnAsk::Wait,
-    });
     SessionCreated {
         session: params.session,
         pid,
@@ -391,23 +386,10 @@ fn first_record(
         epoch: 1,
         cwd: params.cwd.clone(),
         root: root.to_string_lossy().into_owned(),
-        provider: setup.provider_name.clone(),
         provider_kind: setup.provider_kind.clone(),
-        model: setup.model.clone(),
-        effort: setup.effort.clone(),
         context_window: setup.context_window,
         prefix_sha256: prefix::hash(prefix),
         tools: setup.tools.frozen().clone(),
-        kind: params.kind,
-        posture: params.posture.unwrap_or(setup.posture),
-        mode: params.mode,
-        read_only: params.read_only,
-        on_ask,
-        name: params.name.clone(),
-        labels: params.labels.clone(),
-        max_steps: params.max_steps.unwrap_or(setup.max_steps),
-        timeout_ms: params.timeout_ms.unwrap_or(0),
-        rules: params.rules.clone(),
         env,
         env_names: others
             .into_keys()
@@ -417,11 +399,21 @@ fn first_record(
         request_id: params.request_id,
         origin: None,
         version: proto::VERSION.to_owned(),
-        budget: setup
-            .budget
-            .changed_by(&params.budget.unwrap_or_default())
-            .without_zeros(),
-        harvest: params.harvest.unwrap_or(setup.harvest),
-        branch: None,
+        options: resolved(&params.options, setup),
     }
+}
+
+/// The options of a new session: the client's, else those of the config.
+fn resolved(wanted: &SessionOptions, setup: &Setup) -> SessionOptions {
+    let mut options = SessionOptions::default();
+    options.apply(&setup.options);
+    options.apply(wanted);
+    let kind = *options.kind.get_or_insert_default();
+    options.on_ask.get_or_insert(match kind {
+        Kind::Headless => OnAsk::Sandboxed,
+        Kind::Interactive => OnAsk::Wait,
+    });
+    options.model = Some(format!("{}/{}", setup.provider_name, setup.model));
+    options.effort.clone_from(&setup.effort);
+    options
 }

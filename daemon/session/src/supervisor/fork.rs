@@ -13,7 +13,7 @@ use proto::params::forecast::Forecast;
 use proto::params::history::{ForkOutput, ForkParams};
 use proto::record::{Origin, SessionCreated, SessionSet, SessionState};
 use proto::state::{Kind, State};
-use proto::{Body, ErrorName, Failure, Pid, Seq, SessionId, Stamp};
+use proto::{Body, ErrorName, Failure, Pid, Seq, SessionId, SessionOptions, Stamp};
 use store::blob::{BlobId, Blobs};
 use store::format::{Envelope, RawRecord, encode};
 use store::home::Home;
@@ -307,27 +307,25 @@ fn first_record(
     pid: Pid,
     turn: u64,
 ) -> SessionCreated {
-    let settings = &source.facts.settings;
     let origin = then.facts.created_now();
     let origin = origin.as_ref().unwrap_or(&source.created);
     let first = origin
         .origin
         .as_ref()
         .map_or(origin.session, |origin| origin.first);
+    let options = SessionOptions {
+        model: origin.options.model.clone(),
+        effort: origin.options.effort.clone(),
+        kind: Some(Kind::Interactive),
+        name: params.name.clone(),
+        labels: None,
+        ..source.facts.options.clone()
+    };
     SessionCreated {
         session: params.fork,
         pid,
         ppid: Pid(0),
         epoch: 1,
-        kind: Kind::Interactive,
-        posture: settings.posture,
-        mode: settings.mode,
-        read_only: settings.read_only,
-        on_ask: settings.on_ask.unwrap_or(origin.on_ask),
-        name: params.name.clone(),
-        labels: Vec::new(),
-        max_steps: settings.max_steps,
-        timeout_ms: settings.timeout_ms,
         request_id: None,
         origin: Some(Origin {
             session: origin.session,
@@ -336,9 +334,7 @@ fn first_record(
             first,
         }),
         version: proto::VERSION.to_owned(),
-        budget: settings.budget,
-        harvest: settings.harvest,
-        branch: Some(settings.branch).filter(|branch| *branch > 1),
+        options,
         ..origin.clone()
     }
 }
@@ -455,14 +451,15 @@ impl Copy {
 
     /// Who is asked next, where that is not who was asked last.
     fn asks(&mut self, facts: &Facts) {
-        let (next, last) = (&facts.settings, &facts.wire);
-        let asked = (&last.provider, &last.model, &last.effort);
-        if (&next.provider, &next.model, &next.effort) == asked {
+        if facts.wire.is_asked_by(&facts.options) {
             return;
         }
         let set = json(&Body::SessionSet(SessionSet {
-            model: Some(format!("{}/{}", next.provider, next.model)),
-            effort: Some(next.effort.clone().unwrap_or_default()),
+            options: SessionOptions {
+                model: facts.options.model.clone(),
+                effort: Some(facts.options.effort.clone().unwrap_or_default()),
+                ..SessionOptions::default()
+            },
             ..SessionSet::default()
         }));
         match set {

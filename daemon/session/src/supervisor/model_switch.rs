@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proto::params::forecast::Forecasts;
 use proto::params::session::{SessionSummary, SetParams};
-use proto::{ErrorName, Failure, Stamp};
+use proto::{ErrorName, Failure, SessionOptions, Stamp};
 
 use crate::actor::handle::SessionHandle;
 use crate::assembly::setup::{Effort, Setup};
@@ -26,21 +26,6 @@ pub struct Chosen {
     pub notice: Option<String>,
 }
 
-/// Samples of a request at most: they run side by side.
-pub const BRANCH_MAX: u32 = 8;
-
-/// Whether there may be so many samples.
-pub(crate) fn check_branch(branch: Option<u32>) -> Result<(), Failure> {
-    if branch.is_none_or(|branch| (1..=BRANCH_MAX).contains(&branch)) {
-        return Ok(());
-    }
-    Err(Failure::new(
-        ErrorName::InvalidParams,
-        format!("A request has 1 to {BRANCH_MAX} samples."),
-        "1 is as ever: the answer alone.",
-    ))
-}
-
 impl Supervisor {
     /// Looks up the model and effort that a session is to ask from its next request on. Nothing is changed yet.
     ///
@@ -54,9 +39,10 @@ impl Supervisor {
         handle: &SessionHandle,
         params: &SetParams,
     ) -> Result<Chosen, Failure> {
-        check_branch(params.branch)?;
         let summary = handle.summary();
-        let asks = params.preset.is_some() || params.model.is_some() || params.effort.is_some();
+        let asks = params.preset.is_some()
+            || params.options.model.is_some()
+            || params.options.effort.is_some();
         if let Some(first) = summary.instead_of.as_ref().filter(|_| asks) {
             let busy = Failure::new(
                 ErrorName::Busy,
@@ -73,8 +59,8 @@ impl Supervisor {
             }
             None => params,
         };
-        if params.model.is_none() && params.effort.is_none() {
-            let branch = params.branch;
+        if params.options.model.is_none() && params.options.effort.is_none() {
+            let branch = params.options.branch;
             return Ok(Chosen {
                 branch,
                 ..Chosen::default()
@@ -83,7 +69,7 @@ impl Supervisor {
         let setup = self.switched(&summary, params).await?;
         let model = format!("{}/{}", setup.provider_name, setup.model);
         let same = model == summary.model;
-        let effort = match same && params.effort.is_none() {
+        let effort = match same && params.options.effort.is_none() {
             true => summary.effort.clone(),
             false => setup.effort,
         };
@@ -107,13 +93,16 @@ impl Supervisor {
             .with("forecasts", serde_json::json!(forecasts))
             .with("model", model));
         }
-        let lost = summary.effort.as_ref().filter(|_| params.effort.is_none());
+        let lost = summary
+            .effort
+            .as_ref()
+            .filter(|_| params.options.effort.is_none());
         let lost = lost.filter(|before| effort.as_ref() != Some(before));
         let notice = lost.map(|before| dropped(&model, before, effort.as_deref()));
         Ok(Chosen {
-            model: params.model.is_some().then_some(model),
+            model: params.options.model.is_some().then_some(model),
             effort: Some(effort.unwrap_or_default()),
-            branch: params.branch,
+            branch: params.options.branch,
             notice,
         })
     }
@@ -124,8 +113,13 @@ impl Supervisor {
         summary: &SessionSummary,
         params: &SetParams,
     ) -> Result<Setup, Failure> {
-        let wanted = params.model.as_ref().unwrap_or(&summary.model).clone();
-        let (said, before) = (params.effort.clone(), summary.effort.clone());
+        let wanted = params
+            .options
+            .model
+            .as_ref()
+            .unwrap_or(&summary.model)
+            .clone();
+        let (said, before) = (params.options.effort.clone(), summary.effort.clone());
         let (assembly, cwd) = (
             Arc::clone(&self.ground.assembly),
             PathBuf::from(&summary.cwd),
@@ -154,14 +148,18 @@ impl Supervisor {
         let resolving = blocking(move || {
             let bundle = assembly.preset(&cwd, &name, Some(&now))?;
             // All is said, also what is so already: the same call comes to the same when it is repeated.
-            let model = said.model.clone().or(bundle.model).unwrap_or(now);
+            let model = said.options.model.clone().or(bundle.model).unwrap_or(now);
             let setup = assembly.switch(&cwd, &model, Effort::Exactly(None))?;
             let effort = bundle.pace.of(&setup.efforts);
-            Ok::<_, Failure>(SetParams {
+            let options = SessionOptions {
                 model: Some(model),
-                effort: said.effort.clone().or(Some(effort)),
-                branch: said.branch.or(Some(bundle.branch)),
+                effort: said.options.effort.or(Some(effort)),
+                branch: said.options.branch.or(Some(bundle.branch)),
+                ..said.options
+            };
+            Ok::<_, Failure>(SetParams {
                 preset: None,
+                options,
                 ..said
             })
         });

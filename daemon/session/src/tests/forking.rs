@@ -134,10 +134,10 @@ async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
     assert_eq!(new.usage.requests, 0);
     let (was, is) = (old.created.unwrap(), new.created.unwrap());
     assert_eq!(
-        (&is.prefix_sha256, &is.env, &is.rules),
-        (&was.prefix_sha256, &was.env, &was.rules)
+        (&is.prefix_sha256, &is.env, &is.options.rules),
+        (&was.prefix_sha256, &was.env, &was.options.rules)
     );
-    assert_eq!(is.name.as_deref(), Some("other way"));
+    assert_eq!(is.options.name.as_deref(), Some("other way"));
     let origin_of = is.origin.unwrap();
     assert_eq!(
         (origin_of.session, origin_of.turn, origin_of.first),

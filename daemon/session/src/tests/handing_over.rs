@@ -8,7 +8,7 @@ use proto::hello::Role;
 use proto::outcome::OutcomeKind;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::state::{Kind, OnAsk};
-use proto::{Body, ErrorName, SessionId};
+use proto::{Body, ErrorName, SessionId, SessionOptions};
 use store::home::Home;
 
 use super::house::{Scripted, a_child, begin_with, gone, prompt, until, watching};
@@ -47,7 +47,10 @@ fn wish(dir: &Path) -> CreateParams {
         session: SessionId::new(),
         cwd: dir.to_string_lossy().into_owned(),
         prompt: Some("mark it".into()),
-        on_ask: Some(OnAsk::Allow),
+        options: SessionOptions {
+            on_ask: Some(OnAsk::Allow),
+            ..SessionOptions::default()
+        },
         ..CreateParams::default()
     }
 }
@@ -236,8 +239,8 @@ async fn a_session_at_rest_is_handed_over_at_once() {
 async fn a_question_stays_open_when_clients_go_because_the_daemon_does() {
     let script = format!("{}\n{MARKS}", r#"{"text":"one"}"#);
     let mut house = begin_with(Scripted::new(&script), "first", |created, _| {
-        created.kind = Kind::Headless;
-        created.on_ask = OnAsk::Sandboxed;
+        created.options.kind = Some(Kind::Headless);
+        created.options.on_ask = Some(OnAsk::Sandboxed);
     });
     house.gate.open();
     (&mut house.born).await.unwrap().unwrap();

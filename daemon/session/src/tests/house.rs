@@ -13,8 +13,8 @@ use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::session::{AttachParams, PromptParams, When};
 use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
-use proto::state::{Kind, Mode, OnAsk, Posture};
-use proto::{CallId, Failure, Pid, PromptId, Record, SessionId};
+use proto::state::{OnAsk, Posture};
+use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value};
 use store::home::Home;
 use store::log::{Index, LogFile, Syncer};
@@ -207,8 +207,10 @@ impl Scripted {
                 rules: Rules::default(),
                 trusted: true,
             }],
-            posture: self.posture,
-            max_steps: 0,
+            options: SessionOptions {
+                posture: Some(self.posture),
+                ..SessionOptions::default()
+            },
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
@@ -223,10 +225,8 @@ impl Scripted {
             unusable: None,
             price: None,
             repair: false,
-            budget: proto::budget::Budget::default(),
             efforts: Vec::new(),
             temperature: true,
-            harvest: false,
             effort: None,
             fallback: None,
         }
@@ -434,31 +434,20 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         epoch: 1,
         cwd: place.clone(),
         root: place,
-        provider: "script".into(),
         provider_kind: "replay".into(),
-        model: "m".into(),
-        effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
         tools: proto::record::SessionTools::default(),
-        kind: Kind::Interactive,
-        posture: Posture::Ask,
-        mode: Mode::Normal,
-        read_only: false,
-        on_ask: OnAsk::Allow,
-        name: None,
-        labels: Vec::new(),
-        max_steps: 0,
-        timeout_ms: 0,
-        rules: Rules::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),
         request_id: None,
         version: "test".into(),
-        budget: proto::budget::Budget::default(),
-        harvest: false,
-        branch: None,
+        options: SessionOptions {
+            model: Some("script/m".into()),
+            on_ask: Some(OnAsk::Allow),
+            ..SessionOptions::default()
+        },
     }
 }
 

@@ -1,8 +1,9 @@
 //! Names and labels: what a person can type, and what is nothing else.
 
 use proto::ErrorName;
+use proto::SessionOptions;
 use proto::params::session::Until;
-use proto::record::SessionSet;
+use proto::record::{Rules, SessionSet};
 
 use super::house::begin;
 use crate::assembly::names::{check_labels, check_name};
@@ -56,8 +57,11 @@ async fn a_setting_is_refused_with_such_a_name_and_an_empty_one_takes_the_name_a
     house.handle.wait(Until::Turn).await.unwrap();
     let set = |name: &str, labels: Option<Vec<String>>| {
         house.handle.set(SessionSet {
-            name: Some(name.to_owned()),
-            labels,
+            options: SessionOptions {
+                name: Some(name.to_owned()),
+                labels,
+                ..SessionOptions::default()
+            },
             ..SessionSet::default()
         })
     };
@@ -70,6 +74,15 @@ async fn a_setting_is_refused_with_such_a_name_and_an_empty_one_takes_the_name_a
         let refusal = set(name, labels).await.unwrap_err();
         assert_eq!(refusal.name, ErrorName::InvalidParams);
     }
+    let rules = house.handle.set(SessionSet {
+        options: SessionOptions {
+            rules: Some(Rules::default()),
+            ..SessionOptions::default()
+        },
+        ..SessionSet::default()
+    });
+    let refusal = rules.await.unwrap_err();
+    assert_eq!(refusal.name, ErrorName::InvalidParams, "rules are fixed");
     assert_eq!(house.handle.summary().seq, before, "nothing was written");
     assert_eq!(set("", None).await.unwrap().name, None);
 }

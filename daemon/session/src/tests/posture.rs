@@ -21,7 +21,7 @@ fn warnings(house: &House) -> Vec<String> {
 
 async fn resumed(own: Posture, configured: Posture) -> House {
     let mut house = begin_with(Scripted::new(SAYS), "first", |created, _| {
-        created.posture = own;
+        created.options.posture = Some(own);
     });
     house.gate.open();
     house.handle.wait(Until::Turn).await.unwrap();

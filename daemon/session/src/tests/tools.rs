@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 
 use super::world::World;
 
-const FINDS_AND_CALLS: &str = r#"{"calls":[{"name":"tool_search","arguments":{"query":"rockets"}}]}
-{"calls":[{"name":"tool_call","arguments":{"tool":"launch_rockets","arguments":{"pad":"pads/one"}}}]}
+const FINDS_AND_CALLS: &str = r#"{"tool_calls":[{"name":"tool_search","arguments":{"query":"rockets"}}]}
+{"tool_calls":[{"name":"tool_call","arguments":{"tool":"launch_rockets","arguments":{"pad":"pads/one"}}}]}
 {"text":"done"}"#;
 
 const CALLS_AGAIN: &str = r#"{"text":"hello"}
-{"calls":[{"name":"launch_rockets","arguments":{"pad":"pads/one"}}]}
+{"tool_calls":[{"name":"launch_rockets","arguments":{"pad":"pads/one"}}]}
 {"text":"done"}"#;
 
 struct Rockets(ToolSpec);
@@ -120,10 +120,10 @@ async fn rules_name_a_new_tool_and_a_misspelt_one_is_refused_with_the_nearest() 
     let world = with_rockets(FINDS_AND_CALLS);
     let wish = |rule: &str| {
         let mut wish = world.wish("go", Kind::Interactive);
-        wish.rules = Rules {
+        wish.options.rules = Some(Rules {
             deny: vec![rule.to_owned()],
             ..Rules::default()
-        };
+        });
         wish
     };
     let handle = world.create(wish("launch_rockets")).await.unwrap();

@@ -18,8 +18,8 @@ use proto::item::{CallStatus, Display, Finish, ToolCall};
 use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{CreateParams, Until};
 use proto::record::{RewoundResult, Rules, SessionCreated};
-use proto::state::{Kind, OnAsk, Posture};
-use proto::{CallId, Failure, Pid, Record, SessionId};
+use proto::state::{OnAsk, Posture};
+use proto::{CallId, Failure, Pid, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value, json};
 use store::home::Home;
 
@@ -258,8 +258,10 @@ impl Outside {
                 rules: Rules::default(),
                 trusted: true,
             }],
-            posture: Posture::Yolo,
-            max_steps: 0,
+            options: SessionOptions {
+                posture: Some(Posture::Yolo),
+                ..SessionOptions::default()
+            },
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
@@ -274,10 +276,8 @@ impl Outside {
             unusable: None,
             price: None,
             repair: false,
-            budget: proto::budget::Budget::default(),
             efforts: Vec::new(),
             temperature: true,
-            harvest: false,
             effort: None,
             fallback: None,
         }
@@ -360,8 +360,10 @@ impl Workshop {
         let wish = CreateParams {
             session: SessionId::new(),
             cwd: project.to_string_lossy().into_owned(),
-            kind: Kind::Interactive,
-            on_ask: Some(OnAsk::Allow),
+            options: SessionOptions {
+                on_ask: Some(OnAsk::Allow),
+                ..SessionOptions::default()
+            },
             env: BTreeMap::from([("PATH".to_owned(), std::env::var("PATH").unwrap())]),
             ..CreateParams::default()
         };

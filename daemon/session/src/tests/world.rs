@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::record::{Rules, SessionCreated};
 use proto::state::{Kind, OnAsk, Posture};
-use proto::{Failure, SessionId};
+use proto::{Failure, SessionId, SessionOptions};
 use store::home::Home;
 use store::log::Syncer;
 
@@ -157,12 +157,15 @@ impl Outside {
                 rules: Rules::default(),
                 trusted: true,
             }],
-            posture: if self.strict.load(Ordering::SeqCst) {
-                Posture::Ask
-            } else {
-                Posture::Yolo
+            options: SessionOptions {
+                posture: Some(if self.strict.load(Ordering::SeqCst) {
+                    Posture::Ask
+                } else {
+                    Posture::Yolo
+                }),
+                max_steps: Some(self.max_steps),
+                ..SessionOptions::default()
             },
-            max_steps: self.max_steps,
             limits: turn::Limits::default(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
@@ -176,10 +179,8 @@ impl Outside {
             notices: Vec::new(),
             price: None,
             repair: false,
-            budget: proto::budget::Budget::default(),
             efforts: Vec::new(),
             temperature: true,
-            harvest: false,
             effort: None,
             fallback: None,
             unusable: self
@@ -294,8 +295,11 @@ impl World {
             session: SessionId::new(),
             cwd: self.project.to_string_lossy().into_owned(),
             prompt: Some(prompt.into()),
-            kind,
-            on_ask: Some(OnAsk::Allow),
+            options: SessionOptions {
+                kind: Some(kind),
+                on_ask: Some(OnAsk::Allow),
+                ..SessionOptions::default()
+            },
             env: BTreeMap::from([
                 ("PATH".to_owned(), "/bin".to_owned()),
                 (

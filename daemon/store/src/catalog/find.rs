@@ -1,7 +1,7 @@
 //! Finds the session that a person means by what they typed.
 
 use proto::params::session::SessionSummary;
-use proto::{Pid, SessionId};
+use proto::{Pid, SessionId, near};
 use rusqlite::{Connection, params};
 
 use super::{CatalogError, Doing, by_id, by_pid, from_sql};
@@ -10,7 +10,7 @@ use super::{CatalogError, Doing, by_id, by_pid, from_sql};
 const PREFIX_MIN: usize = 4;
 /// Nothing that names a session is longer.
 const TEXT_MAX: usize = 256;
-/// So many are told where several fit, or where none fits.
+/// Sessions that are listed when several fit.
 const TOLD_MAX: usize = 5;
 /// So many of the newest names are compared with one that fits none.
 const COMPARED_MAX: i64 = 500;
@@ -104,7 +104,7 @@ fn told((pid, name): &(Pid, Option<String>)) -> String {
     }
 }
 
-/// Names that a slip of the finger could have turned into `text`, or that start with it.
+/// Names of sessions that are like `text`.
 fn nearest(connection: &Connection, text: &str) -> Result<Vec<String>, CatalogError> {
     let mut statement = connection
         .prepare_cached(
@@ -115,42 +115,6 @@ fn nearest(connection: &Connection, text: &str) -> Result<Vec<String>, CatalogEr
         .query_map([COMPARED_MAX], |row| row.get(0))
         .doing("read")?;
     let names: Vec<String> = rows.collect::<Result<_, _>>().doing("read")?;
-    let text = text.to_lowercase();
-    let slips = (text.chars().count() / 3).clamp(1, 3);
-    let mut near: Vec<(usize, String)> = names
-        .into_iter()
-        .map(|name| {
-            let lower = name.to_lowercase();
-            let far = if lower.starts_with(&text) {
-                0
-            } else {
-                distance(&lower, &text)
-            };
-            (far, name)
-        })
-        .filter(|(far, _)| *far <= slips)
-        .collect();
-    near.sort();
-    near.dedup();
-    Ok(near
-        .into_iter()
-        .take(TOLD_MAX)
-        .map(|(_, name)| name)
-        .collect())
-}
-
-/// How many characters have to be put in, taken out or changed to make one text of the other.
-fn distance(one: &str, two: &str) -> usize {
-    let two: Vec<char> = two.chars().collect();
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (above, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = above + 1;
-        for (place, b) in two.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[place + 1];
-            row[place + 1] = changed.min(diagonal + 1).min(row[place] + 1);
-        }
-    }
-    row[two.len()]
+    let near = near::nearest(text, names.iter().map(String::as_str));
+    Ok(near.into_iter().map(str::to_owned).collect())
 }

@@ -267,7 +267,7 @@ fn a_session_is_found_by_all_its_names() {
         "an id's start and another's name"
     );
     let none = |names: &[&str]| Found::None(names.iter().map(ToString::to_string).collect());
-    assert_eq!(find("biuld"), none(&[]));
+    assert_eq!(find("biuld"), none(&["build"]));
     assert_eq!(find("buil"), none(&["build"]));
     assert_eq!(find("Build"), none(&["build"]));
     assert_eq!(find("tast"), none(&["test"]));

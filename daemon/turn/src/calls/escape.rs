@@ -4,7 +4,7 @@
 //! What is blocked is judged anew, as something that runs outside: policy says whether a person may be asked at all, now
 //! and again when they have said yes.
 
-use contract::{Basis, Outcome, Stance};
+use contract::Outcome;
 use proto::Body;
 use proto::item::{CallStatus, ToolCall};
 use proto::record::{ToolBlocked, Unattended as Left, Verdict};
@@ -93,12 +93,7 @@ impl Step<'_> {
     ) {
         // Outside nothing holds it: it starts from disk, and alone.
         decided.decision.read_only = false;
-        if let Some(why) = self.facts.stance().refuses() {
-            decided.decision.verdict = Verdict::Deny;
-            decided.decision.basis = Basis::Stance;
-            why.clone_into(&mut decided.decision.rule);
-            Stance::LAYER.clone_into(&mut decided.decision.layer);
-        }
+        self.apply_stance(&mut decided.decision);
         // Nothing but a person's yes to what would be shown now lets it out: no rule, no posture.
         let approved = self.approved(call, &decided);
         let asks = decided.decision.verdict == Verdict::Ask && decided.approval.escape.is_some();

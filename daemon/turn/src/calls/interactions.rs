@@ -53,7 +53,7 @@ impl Step<'_> {
         shown_hash: String,
         attended: bool,
     ) {
-        if self.facts.settings.mode != Mode::Plan {
+        if self.facts.options.mode != Some(Mode::Plan) {
             return self.close(calls, call, Outcome::refused(words::NO_PLAN_MODE), 0);
         }
         let request = InteractionRequest::Plan { plan };

@@ -174,8 +174,8 @@ impl Facts {
     #[must_use]
     pub fn stance(&self) -> Stance {
         Stance {
-            mode: self.settings.mode,
-            read_only: self.settings.read_only,
+            mode: self.options.mode.unwrap_or_default(),
+            read_only: self.options.read_only.unwrap_or_default(),
             window: self.open.as_ref().is_some_and(|open| open.window),
         }
     }
@@ -299,7 +299,7 @@ impl Facts {
             (None, false) => Answerer::Daemon,
         };
         if by == Answerer::Person {
-            self.settings.mode = Mode::Normal;
+            self.options.mode = Some(Mode::Normal);
             // The call's result says it.
             self.told.mode = Mode::Normal;
             self.plan_in_force = Some(plan.to_owned());

@@ -29,11 +29,7 @@ impl Facts {
     /// Whether the next request needs another prefix, or messages rendered for another provider, than there are.
     #[must_use]
     pub fn wants_rebase(&self) -> bool {
-        let (wanted, wire) = (&self.settings, &self.wire);
-        let same = wanted.provider == wire.provider
-            && wanted.model == wire.model
-            && wanted.effort == wire.effort;
-        !same || !self.is_rendered()
+        !self.wire.is_asked_by(&self.options) || !self.is_rendered()
     }
 
     /// Whether the messages are rendered for who is asked now. Not behind a rewind to before another one was.
@@ -45,7 +41,7 @@ impl Facts {
     /// Whether messages have to be rendered anew for the next request, and not only another prefix.
     #[must_use]
     pub fn wants_rendering(&self) -> bool {
-        let vendor = self.settings.provider != self.wire.provider;
+        let vendor = self.options.provider() != self.wire.provider;
         vendor || !self.is_rendered()
     }
 
@@ -53,14 +49,14 @@ impl Facts {
     #[must_use]
     pub fn created_now(&self) -> Option<SessionCreated> {
         let wire = self.wire.clone();
+        let mut created = self.created.clone()?;
+        created.options.model = Some(wire.full_model());
+        created.options.effort = wire.effort;
         Some(SessionCreated {
-            provider: wire.provider,
             provider_kind: wire.provider_kind,
-            model: wire.model,
-            effort: wire.effort,
             context_window: wire.context_window,
             prefix_sha256: wire.prefix_sha256,
-            ..self.created.clone()?
+            ..created
         })
     }
 
@@ -161,10 +157,10 @@ impl Facts {
 
     pub(super) fn first_wire(created: &SessionCreated) -> Wire {
         Wire {
-            provider: created.provider.clone(),
+            provider: created.options.provider().to_owned(),
             provider_kind: created.provider_kind.clone(),
-            model: created.model.clone(),
-            effort: created.effort.clone(),
+            model: created.options.model_name().to_owned(),
+            effort: created.options.effort.clone(),
             context_window: created.context_window,
             prefix_sha256: created.prefix_sha256.clone(),
         }

@@ -34,7 +34,7 @@ impl Facts {
             started_at: record.at,
             prompt_id: Some(prompt),
             on_ask,
-            paused_at: self.settings.paused.then_some(record.at),
+            paused_at: self.paused.then_some(record.at),
             calls: before
                 .into_iter()
                 .filter(|open| open.stage != Stage::Closed)

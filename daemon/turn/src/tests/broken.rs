@@ -162,9 +162,9 @@ fn reset(machine: &Machine, job: &Job) -> Input {
         Resetting::Rebase => JobEnd::Reset(CacheReset {
             base: Some(facts.pieces_upto(job.upto)),
             wire: Some(Wire {
-                provider: facts.settings.provider.clone(),
-                model: facts.settings.model.clone(),
-                effort: facts.settings.effort.clone(),
+                provider: facts.options.provider().to_owned(),
+                model: facts.options.model_name().to_owned(),
+                effort: facts.options.effort.clone(),
                 ..facts.wire.clone()
             }),
             ..CacheReset::default()

@@ -264,11 +264,12 @@ impl Checker {
                 self.moves_to(state.state);
             }
             Body::SessionSet(set) => {
-                self.over_budget &= set.budget.is_none();
+                let options = &set.options;
+                self.over_budget &= options.budget.is_none();
                 self.chosen(set);
-                self.read_only = set.read_only.unwrap_or(self.read_only);
-                self.mode = set.mode.unwrap_or(self.mode);
-                if set.mode == Some(Mode::Plan)
+                self.read_only = options.read_only.unwrap_or(self.read_only);
+                self.mode = options.mode.unwrap_or(self.mode);
+                if options.mode == Some(Mode::Plan)
                     && let Some(open) = &mut self.open
                 {
                     open.window = false;
@@ -313,9 +314,13 @@ impl Checker {
                 assert!(open.is_none(), "a session goes back at rest");
             }
             Body::SessionCreated(created) => {
-                let model = format!("{}/{}", created.provider, created.model);
-                self.who.now = (model, created.effort.clone().unwrap_or_default());
-                (self.mode, self.read_only) = (created.mode, created.read_only);
+                let options = created.options.clone();
+                self.who.now = (
+                    options.model.unwrap_or_default(),
+                    options.effort.unwrap_or_default(),
+                );
+                self.mode = options.mode.unwrap_or_default();
+                self.read_only = options.read_only.unwrap_or_default();
             }
             Body::CallsRepaired(repaired) => self.repaired(repaired),
             Body::HookFinished(_)
@@ -719,21 +724,26 @@ impl Checker {
 
     /// Somebody chooses who is asked; or a model is down, and another one stands in.
     fn chosen(&mut self, set: &SessionSet) {
+        let options = &set.options;
         if let Some(failure) = &set.stand_in {
             assert!(self.open.is_some(), "another model stands in within a turn");
             assert!(self.who.first.is_none(), "once a turn");
-            assert_ne!(set.model.as_ref(), Some(&self.who.now.0), "not for itself");
+            assert_ne!(
+                options.model.as_ref(),
+                Some(&self.who.now.0),
+                "not for itself"
+            );
             self.who.first = Some(self.who.now.clone());
             self.who.cause.clone_from(&failure.message);
-        } else if set.model.is_some() {
+        } else if options.model.is_some() {
             self.who.first = None;
         }
-        if let Some(model) = &set.model {
+        if let Some(model) = &options.model {
             self.who.now.0.clone_from(model);
         }
-        if let Some(effort) = &set.effort {
+        if let Some(effort) = &options.effort {
             let meant = match &mut self.who.first {
-                Some(first) if set.model.is_none() => first,
+                Some(first) if options.model.is_none() => first,
                 Some(_) | None => &mut self.who.now,
             };
             meant.1.clone_from(effort);

@@ -6,10 +6,10 @@ use contract::{Basis, CallAction, Confinement, Decision, Outcome, Stance};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind};
 use proto::params::interaction::{Approval, Choice, Question, Reply, Scope};
 use proto::record::{
-    CheckpointCreated, FileState, Kept, Rules, SessionCreated, Todo, TodoStatus, Verdict,
+    CheckpointCreated, FileState, Kept, SessionCreated, Todo, TodoStatus, Verdict,
 };
-use proto::state::{Kind, Mode, OnAsk, Posture};
-use proto::{CallId, Pid, PromptId, SessionId};
+use proto::state::{Kind, OnAsk};
+use proto::{CallId, Pid, PromptId, SessionId, SessionOptions};
 
 use crate::Judgement;
 use crate::input::Unattended;
@@ -27,31 +27,23 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         epoch: 1,
         cwd: "/w".into(),
         root: "/w".into(),
-        provider: "p".into(),
         provider_kind: "openai".into(),
-        model: "m".into(),
-        effort: None,
         context_window: 0,
         prefix_sha256: String::new(),
         tools: proto::record::SessionTools::default(),
-        kind,
-        posture: Posture::Ask,
-        mode: Mode::Normal,
-        read_only: false,
-        on_ask: OnAsk::Wait,
-        name: None,
-        labels: Vec::new(),
-        max_steps,
-        timeout_ms,
-        rules: Rules::default(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),
         request_id: None,
         version: "0".into(),
-        budget: proto::budget::Budget::default(),
-        harvest: false,
-        branch: None,
+        options: SessionOptions {
+            model: Some("p/m".into()),
+            kind: Some(kind),
+            on_ask: Some(OnAsk::Wait),
+            max_steps: Some(max_steps),
+            timeout_ms: Some(timeout_ms),
+            ..SessionOptions::default()
+        },
     }
 }
 

@@ -159,15 +159,16 @@ impl Stage {
     /// A new session with these settings.
     fn begin(&mut self, settings: &str) {
         let mut record = created(Kind::Interactive, 0, 0);
+        let options = &mut record.options;
         (self.limits, self.fallback) = (Limits::default(), None);
         for setting in settings.split_whitespace() {
             match setting.split_once('=') {
                 None if ["told", "repair"].contains(&setting) => {}
-                None => record.kind = kind(setting),
-                Some(("mode", mode)) => record.mode = Mode::named(mode).expect("a mode"),
-                Some(("read_only", only)) => record.read_only = only == "true",
-                Some(("max_steps", steps)) => record.max_steps = number(steps),
-                Some(("timeout_ms", ms)) => record.timeout_ms = number(ms),
+                None => options.kind = Some(kind(setting)),
+                Some(("mode", mode)) => options.mode = Some(Mode::named(mode).expect("a mode")),
+                Some(("read_only", only)) => options.read_only = Some(only == "true"),
+                Some(("max_steps", steps)) => options.max_steps = Some(number(steps)),
+                Some(("timeout_ms", ms)) => options.timeout_ms = Some(number(ms)),
                 Some(("window", tokens)) => record.context_window = number(tokens),
                 Some(("fallback", model)) => self.fallback = Some(fallback(model)),
                 Some(("tries", tries)) => {
@@ -341,9 +342,9 @@ impl Stage {
                     reason: "switch".into(),
                     base: (count > 0).then(|| vec![element(0)]),
                     wire: Some(Wire {
-                        provider: facts.settings.provider.clone(),
-                        model: facts.settings.model.clone(),
-                        effort: facts.settings.effort.clone(),
+                        provider: facts.options.provider().to_owned(),
+                        model: facts.options.model_name().to_owned(),
+                        effort: facts.options.effort.clone(),
                         context_window: facts.wire.context_window.saturating_sub(less),
                         ..facts.wire.clone()
                     }),

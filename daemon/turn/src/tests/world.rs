@@ -700,7 +700,7 @@ impl World {
             self.check.queued.is_empty(),
             "a session that works leaves no prompt behind"
         );
-        let headless = self.machine.facts().settings.kind == Kind::Headless;
+        let headless = self.machine.facts().options.kind == Some(Kind::Headless);
         assert_eq!(
             self.check.exited, headless,
             "a headless run exits, an interactive one does not"

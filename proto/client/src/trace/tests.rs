@@ -336,7 +336,7 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
             1.0,
             t,
             "policy.decided",
-            json!({"call": "c", "verdict": "allow", "rule": "r", "layer": "user",
+            json!({"call": "c", "tool": "fetch", "verdict": "allow", "rule": "r", "layer": "user",
             "read_only": true, "subject": "x", "input_sha256": ""}),
         ),
         (2.0, t, "question.asked", question),

@@ -196,7 +196,7 @@ impl<T: AnswerText> Transcript<T> {
         let status = match body {
             Body::SessionCreated(created) => Status::Created {
                 pid: created.pid,
-                model: format!("{}/{}", created.provider, created.model),
+                model: created.options.model.clone().unwrap_or_default(),
                 cwd: created.cwd.clone(),
                 origin: created.origin.clone(),
             },
@@ -266,10 +266,10 @@ impl<T: AnswerText> Transcript<T> {
             Some(false) => self.tell(at, Status::Resumed { by: by() }),
             None => {}
         }
-        if let Some(mode) = set.mode {
+        if let Some(mode) = set.options.mode {
             self.tell(at, Status::Mode { mode, by: by() });
         }
-        if let Some(only) = set.read_only {
+        if let Some(only) = set.options.read_only {
             self.tell(at, Status::OnlyReads { only, by: by() });
         }
     }

@@ -3,7 +3,7 @@
 use contract::Family;
 use contract::codec::{Fragment, FragmentRole};
 
-use proto::item::{Finish, Thought, ToolCall, Voice};
+use proto::item::{Finish, Thought, ToolCall, UserMessage, Voice};
 use proto::{CallId, ItemId};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! The bytes of requests, to the last one.
 
-use contract::Family;
 use contract::codec::{Fragment, FragmentRole};
+use contract::{Family, ToolChoice};
 use proptest::prelude::*;
-use proto::item::{CallStatus, Finish, ToolCall, Voice};
+use proto::item::{CallStatus, Finish, ToolCall, UserMessage, Voice};
 use proto::{CallId, ItemId};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use contract::provider::ErrorKind;
+use contract::provider::{ErrorKind, Part};
 use futures::stream::{self, StreamExt};
 use proptest::prelude::*;
 use proto::item::ToolCall;

@@ -1,7 +1,7 @@
 //! The bytes of requests, to the last one.
 
-use contract::Family;
 use contract::codec::{Fragment, FragmentRole};
+use contract::{Family, ToolChoice};
 
 use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
 use proto::{CallId, ItemId};

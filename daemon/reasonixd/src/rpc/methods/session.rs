@@ -8,7 +8,7 @@ use proto::params::Empty;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::session as p;
 use proto::record::SessionSet;
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, SessionOptions};
 use session::{Attach, Client, Follow, Following};
 
 use super::oversized;
@@ -218,25 +218,15 @@ pub async fn set(
     let handle = daemon.supervisor.find(&params.session).await?;
     let chosen = daemon.supervisor.choose(&handle, &params).await?;
     let set = SessionSet {
-        posture: params.posture,
-        mode: params.mode,
-        read_only: params.read_only,
-        on_ask: params.on_ask,
-        name: params.name,
-        labels: params.labels,
-        max_steps: params.max_steps,
-        timeout_ms: params.timeout_ms,
-        kind: params.kind,
-        model: chosen.model,
-        effort: chosen.effort,
-        paused: None,
-        revoked: None,
+        options: SessionOptions {
+            model: chosen.model,
+            effort: chosen.effort,
+            branch: chosen.branch,
+            ..params.options
+        },
         by: Some(peer.name()),
         request_id: params.request_id,
-        budget: params.budget,
-        harvest: params.harvest,
-        branch: chosen.branch,
-        stand_in: None,
+        ..SessionSet::default()
     };
     handle.set_and_say(set, chosen.notice).await
 }

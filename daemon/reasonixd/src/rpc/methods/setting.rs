@@ -281,13 +281,7 @@ fn told(probed: providers::Probed) -> config::ProviderProbeOutput {
     config::ProviderProbeOutput {
         host: probed.host,
         reachable: probed.reachable,
-        key: match probed.key {
-            providers::KeyState::Works => KeyState::Works,
-            providers::KeyState::Wrong => KeyState::Wrong,
-            providers::KeyState::Missing => KeyState::Missing,
-            providers::KeyState::NotNeeded => KeyState::NotNeeded,
-            providers::KeyState::Unknown => KeyState::Unknown,
-        },
+        key: probed.key,
         duration_ms: u64::try_from(probed.duration.as_millis()).unwrap_or(u64::MAX),
         models: probed.models,
         text: probed.text,

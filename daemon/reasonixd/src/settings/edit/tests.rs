@@ -156,7 +156,7 @@ fn a_value_that_is_not_allowed_says_what_is_and_changes_nothing() {
             "a whole number from 0 to 1000000",
         ),
         ("permissions.mode", json!("never"), "one of ask, auto, yolo"),
-        ("daemon.evict_minutes", json!("x"), "a number from 0"),
+        ("daemon.idle_exit_minutes", json!("x"), "a number from 0"),
         ("permissions.allow", json!("Bash"), "a list of rules"),
         ("permissions.deny", json!([1]), "a list of rules"),
         ("permissions.allow", json!(["Bash(("]), "a list of rules"),
@@ -258,8 +258,8 @@ fn changes_at_once_lose_nothing() {
     let place = Place::new(COMMENTED);
     let names = [
         "agent.max_steps",
-        "network.retry_tries",
-        "daemon.hello_seconds",
+        "network.connect_seconds",
+        "network.first_byte_seconds",
         "network.idle_seconds",
     ];
     std::thread::scope(|scope| {
@@ -407,7 +407,7 @@ const PIECES: [&str; 9] = [
     "[agent]\n# why\nmax_steps = 3 # so\nother = 'x'\n",
     "[permissions]\ndeny = [\n 'Bash(rm:*)', # no\n]\n",
     "[daemon]\nlog = \"debug\"\n\n# A word at the end.\n",
-    "[network]\n\tretry_tries = 2\r\n",
+    "[network]\n\tconnect_seconds = 2\r\n",
     "[[providers]]\nname = 'a'\nextra = { agent = { max_steps = 1 } }\n",
     "[tools.shell]\nprefer = 'auto'\n",
     "[unknown.table]\nmax_steps = 1\n",
@@ -427,7 +427,7 @@ proptest! {
         let (name, path): (_, &[&str]) = [
             ("agent.max_steps", &["agent", "max_steps"][..]),
             ("tools.bash_timeout_seconds", &["tools", "bash_timeout_seconds"][..]),
-            ("network.retry_tries", &["network", "retry_tries"][..]),
+            ("network.connect_seconds", &["network", "connect_seconds"][..]),
             ("network.idle_seconds", &["network", "idle_seconds"][..]),
         ][which];
         let steps = steps.max(1);

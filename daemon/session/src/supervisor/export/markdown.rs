@@ -79,7 +79,7 @@ impl Page {
 
     fn head(&mut self, created: &SessionCreated, facts: &Facts) {
         let pid = created.pid;
-        let title = created.name.as_deref().map_or_else(
+        let title = created.options.name.as_deref().map_or_else(
             || format!("Session {pid}"),
             |name| format!("{} (session {pid})", one_line(name)),
         );
@@ -89,7 +89,7 @@ impl Page {
             format!("- Directory: {}", code(&created.cwd)),
             format!(
                 "- Model: {}",
-                code(&format!("{}/{}", created.provider, created.model))
+                code(created.options.model.as_deref().unwrap_or_default())
             ),
         ];
         if let Some(origin) = &created.origin {

@@ -92,7 +92,7 @@ struct Counting {
 impl Counting {
     fn new(created: &SessionCreated) -> Self {
         Self {
-            model: format!("{}/{}", created.provider, created.model),
+            model: created.options.model.clone().unwrap_or_default(),
             forked: turns_of_origin(created),
             rows: BTreeMap::new(),
         }

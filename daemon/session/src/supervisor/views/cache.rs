@@ -58,7 +58,7 @@ impl Supervisor {
                 let log = self.log_of(&session).await?;
                 blocking(move || {
                     let frozen = frozen(&log, |_| ())?;
-                    let provider = frozen.created.provider;
+                    let provider = frozen.created.options.provider().to_owned();
                     Ok(frozen::page(
                         provider,
                         &frozen.prefix,
@@ -116,10 +116,9 @@ fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Fai
                         (&reset.wire, base::prefix(raw), &mut first)
                     {
                         *before = prefix;
-                        created.provider.clone_from(&wire.provider);
+                        created.options.model = Some(wire.full_model());
+                        created.options.effort.clone_from(&wire.effort);
                         created.provider_kind.clone_from(&wire.provider_kind);
-                        created.model.clone_from(&wire.model);
-                        created.effort.clone_from(&wire.effort);
                         created.prefix_sha256.clone_from(&wire.prefix_sha256);
                     }
                 }

@@ -3,6 +3,7 @@
 use proto::params::session::{
     EventParams, InspectOutput, InspectParams, InspectPart, StepParams, StepPart, StepsParams,
 };
+use proto::record::Rules;
 use proto::state::Kind;
 use proto::{ErrorName, Seq};
 
@@ -152,8 +153,11 @@ async fn a_large_event_is_had_in_pieces() {
 async fn every_part_of_a_session_can_be_looked_at() {
     let mut world = World::new(TALK);
     let mut wish = world.wish("mark it", Kind::Interactive);
-    wish.labels = vec!["red".into()];
-    wish.rules.deny = vec!["Bash(rm:*)".into()];
+    wish.options.labels = Some(vec!["red".into()]);
+    wish.options.rules = Some(Rules {
+        deny: vec!["Bash(rm:*)".into()],
+        ..Rules::default()
+    });
     let handle = world.create(wish).await.unwrap();
     handle
         .wait(proto::params::session::Until::Turn)

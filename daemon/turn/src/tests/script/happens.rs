@@ -49,40 +49,24 @@ pub fn kind(text: &str) -> Kind {
 
 pub fn set(what: &str) -> Input {
     let (key, value) = what.split_once('=').expect("set KEY=VALUE");
-    Input::Set(Box::new(match key {
-        "kind" => SessionSet {
-            kind: Some(kind(value)),
-            ..SessionSet::default()
-        },
-        "max_steps" => SessionSet {
-            max_steps: Some(number(value)),
-            ..SessionSet::default()
-        },
-        "mode" => SessionSet {
-            mode: Some(Mode::named(value).expect("a mode")),
-            ..SessionSet::default()
-        },
-        "read_only" => SessionSet {
-            read_only: Some(value == "true"),
-            ..SessionSet::default()
-        },
-        "model" => SessionSet {
-            model: Some(value.to_owned()),
-            ..SessionSet::default()
-        },
-        "budget" => SessionSet {
-            budget: Some(proto::budget::Budget {
+    let mut set = SessionSet::default();
+    let options = &mut set.options;
+    match key {
+        "kind" => options.kind = Some(kind(value)),
+        "max_steps" => options.max_steps = Some(number(value)),
+        "mode" => options.mode = Some(Mode::named(value).expect("a mode")),
+        "read_only" => options.read_only = Some(value == "true"),
+        "model" => options.model = Some(value.to_owned()),
+        "budget" => {
+            options.budget = Some(proto::budget::Budget {
                 steps: Some(number(value)),
                 ..proto::budget::Budget::default()
-            }),
-            ..SessionSet::default()
-        },
-        "paused" => SessionSet {
-            paused: Some(value == "true"),
-            ..SessionSet::default()
-        },
+            });
+        }
+        "paused" => set.paused = Some(value == "true"),
         other => panic!("there is no setting `{other}`"),
-    }))
+    }
+    Input::Set(Box::new(set))
 }
 
 pub fn model(what: &str) -> Input {

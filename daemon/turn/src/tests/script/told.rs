@@ -49,7 +49,10 @@ pub fn told(effect: &Effect) -> Option<String> {
 fn recorded(body: &Body) -> Option<String> {
     Some(match body {
         Body::SessionSet(set) if set.stand_in.is_some() => {
-            format!("{} stands in", set.model.as_deref().unwrap_or_default())
+            format!(
+                "{} stands in",
+                set.options.model.as_deref().unwrap_or_default()
+            )
         }
         Body::SessionCreated(_)
         | Body::SessionSet(_)

@@ -29,11 +29,11 @@ impl World {
         assert!(self.outside.request.is_none(), "one thing at a time");
         assert_eq!(job.upto.0, self.seq(), "the whole conversation is read");
         let facts = self.machine.facts();
-        let settings = &facts.settings;
+        let options = &facts.options;
         let wire = Wire {
-            provider: settings.provider.clone(),
-            model: settings.model.clone(),
-            effort: settings.effort.clone(),
+            provider: options.provider().to_owned(),
+            model: options.model_name().to_owned(),
+            effort: options.effort.clone(),
             ..facts.wire.clone()
         };
         let renders = facts.wants_rendering();

@@ -16,7 +16,7 @@ use proto::record::{
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
-use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId};
+use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionOptions};
 
 use super::{Running, World};
 use crate::input::{Resolution, Unattended};
@@ -244,7 +244,7 @@ impl World {
     }
 
     fn set(&mut self) {
-        let set = SessionSet {
+        let options = SessionOptions {
             kind: self
                 .chance
                 .once_in(3)
@@ -270,9 +270,13 @@ impl World {
                 .chance
                 .once_in(6)
                 .then(|| self.chance.one_of(&["", "high"]).to_owned()),
+            budget: self.chance.once_in(3).then(Budget::default),
+            ..SessionOptions::default()
+        };
+        let set = SessionSet {
+            options,
             // Not the way to pause.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
-            budget: self.chance.once_in(3).then(Budget::default),
             ..SessionSet::default()
         };
         self.step(Input::Set(Box::new(set)));

@@ -14,7 +14,7 @@ impl Story {
     fn new() -> Self {
         let created = serde_json::from_value(json!({
             "session": "0189aaaa-0000-7000-8000-000000000001", "pid": 3, "ppid": 0, "epoch": 1,
-            "cwd": "/w/a `b`", "root": "/w", "provider": "vendor", "provider_kind": "openai", "model": "m",
+            "cwd": "/w/a `b`", "root": "/w", "provider_kind": "openai", "model": "vendor/m",
             "context_window": 0, "prefix_sha256": "", "kind": "interactive", "posture": "ask", "on_ask": "wait",
             "name": "the <b>name</b>", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
         }));
@@ -173,7 +173,10 @@ fn a_session_reads_as_a_conversation() {
     let golden = include_str!("golden.md");
     let page = story.page();
     if std::env::var_os("UPDATE").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/export/markdown/golden.md");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/supervisor/export/markdown/golden.md"
+        );
         std::fs::write(path, &page).unwrap();
         return;
     }

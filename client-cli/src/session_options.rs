@@ -1,0 +1,154 @@
+//! The options of a session as flags. Every command that has them flattens [`SessionArgs`].
+
+use clap::ValueEnum;
+use proto::SessionOptions;
+use proto::budget::Budget;
+use proto::record::Rules;
+use proto::state::{Mode, OnAsk, Posture};
+
+/// Options of a session.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SessionArgs {
+    /// Provider, model, or `provider/model`.
+    #[arg(long)]
+    model: Option<String>,
+    /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's own [default: as the config says].
+    #[arg(long, value_name = "LEVEL")]
+    effort: Option<String>,
+    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Which tool calls run without asking.
+    #[arg(long, value_enum)]
+    posture: Option<PostureName>,
+    /// Plan mode: look and plan, and change nothing until you approve the plan.
+    #[arg(long)]
+    plan: bool,
+    /// Read-only: refuse every call that changes anything, even after a plan is approved.
+    #[arg(long)]
+    read_only: bool,
+    /// How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_ask: Option<OnAskName>,
+    /// Allow what matches this rule, for instance `Bash(cargo test:*)`; repeatable.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Ask before what matches this rule; repeatable.
+    #[arg(long, value_name = "RULE")]
+    ask: Vec<String>,
+    /// Deny what matches this rule; repeatable.
+    #[arg(long, value_name = "RULE")]
+    deny: Vec<String>,
+    /// Stop a turn after N steps; 0: no limit.
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// Interrupt a turn after so many seconds. `run` then exits with code 124.
+    #[arg(long, value_name = "SECONDS", value_parser = crate::when::seconds)]
+    timeout: Option<u64>,
+    /// Stop when the session has used so many US dollars in its whole life; 0: no limit. `run` then exits with code 2.
+    #[arg(long, value_name = "DOLLARS", value_parser = client::amounts::usd)]
+    budget_usd: Option<u64>,
+    /// Stop when the session has used so many tokens in its whole life, of prompts and answers: `100k`, `2M`; 0: no
+    /// limit. As `--budget-usd`.
+    #[arg(long, value_name = "N", value_parser = client::amounts::count)]
+    budget_tokens: Option<u64>,
+    /// Name the session.
+    #[arg(long)]
+    name: Option<String>,
+    /// Label the session; repeatable.
+    #[arg(long)]
+    label: Vec<String>,
+    /// Turn the model's reasoning into lists, by a separate request.
+    #[arg(long)]
+    harvest: bool,
+    /// Sample N answers and keep the least uncertain one (1–8). Every sample is billed.
+    #[arg(long, value_name = "N")]
+    branch: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PostureName {
+    Ask,
+    Auto,
+    Yolo,
+}
+
+impl From<PostureName> for Posture {
+    fn from(name: PostureName) -> Self {
+        match name {
+            PostureName::Ask => Self::Ask,
+            PostureName::Auto => Self::Auto,
+            PostureName::Yolo => Self::Yolo,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnAskName {
+    Sandboxed,
+    Allow,
+    Deny,
+    Wait,
+    Park,
+}
+
+impl From<OnAskName> for OnAsk {
+    fn from(name: OnAskName) -> Self {
+        match name {
+            OnAskName::Sandboxed => Self::Sandboxed,
+            OnAskName::Allow => Self::Allow,
+            OnAskName::Deny => Self::Deny,
+            OnAskName::Wait => Self::Wait,
+            OnAskName::Park => Self::Park,
+        }
+    }
+}
+
+impl SessionArgs {
+    /// The options that the flags name.
+    #[must_use]
+    pub fn options(&self) -> SessionOptions {
+        let rules = Rules {
+            allow: self.allow.clone(),
+            ask: self.ask.clone(),
+            deny: self.deny.clone(),
+        };
+        let budget = Budget {
+            cost_micros: self.budget_usd,
+            tokens: self.budget_tokens,
+            ..Budget::default()
+        };
+        SessionOptions {
+            model: self.model.clone(),
+            effort: self.effort.clone(),
+            posture: self.posture.map(Into::into),
+            mode: self.plan.then_some(Mode::Plan),
+            read_only: self.read_only.then_some(true),
+            on_ask: self.on_ask.map(Into::into),
+            name: self.name.clone(),
+            labels: (!self.label.is_empty()).then(|| self.label.clone()),
+            rules: (!rules.is_empty()).then_some(rules),
+            max_steps: self.max_steps,
+            timeout_ms: self.timeout,
+            budget: (budget != Budget::default()).then_some(budget),
+            kind: None,
+            harvest: self.harvest.then_some(true),
+            branch: self.branch,
+        }
+    }
+
+    /// The bundle of options that is named.
+    #[must_use]
+    pub fn preset(&self) -> Option<String> {
+        self.preset.clone()
+    }
+
+    /// Whether no flag is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.preset.is_none() && self.options().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

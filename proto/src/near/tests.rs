@@ -1,0 +1,28 @@
+//! Names with slips.
+
+use super::*;
+
+#[test]
+fn name_with_a_slip_is_near_and_another_word_is_not() {
+    let known = ["agent.max_steps", "default_model", "daemon.log", "language"];
+    let near = |wanted| nearest(wanted, known);
+    assert_eq!(near("defualt_model"), ["default_model"]);
+    assert_eq!(near("max_steps"), ["agent.max_steps"]);
+    assert_eq!(near("Langage"), ["language"]);
+    assert_eq!(near("la"), ["language"]);
+    assert!(near("colour").is_empty());
+    assert!(near("").is_empty());
+    assert!(near(&"language".repeat(20)).is_empty());
+}
+
+#[test]
+fn best_names_come_first_and_each_once() {
+    let known = ["bash_output", "brush", "bash", "bash", "rash", "read_file"];
+    assert_eq!(nearest("bash", known), ["bash", "bash_output", "rash"]);
+    assert_eq!(nearest("my_bash", known), ["bash"]);
+}
+
+#[test]
+fn short_name_is_not_near_everything() {
+    assert!(nearest("xy", ["ab", "c"]).is_empty());
+}

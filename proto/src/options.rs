@@ -1,0 +1,138 @@
+//! The options of a session: what `session.create` and `session.set` take, and what the log keeps of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Budget;
+use crate::record::Rules;
+use crate::state::{Kind, Mode, OnAsk, Posture};
+
+/// Options of a session. An absent one keeps its value, or its default in a new session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionOptions {
+    /// Model to ask: a provider's name, a model, or `provider/model`; absent in a new session: `default_model`. Records
+    /// hold `provider/model`. Another model invalidates the provider's prompt cache: `session.set` needs `confirm` for it
+    /// once there is a conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Reasoning effort, in the provider's terms (`low`, `high`, …); empty: the model's own; absent in a new session: as
+    /// the provider's entry in the config says. As `model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Which tool calls run without asking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posture: Option<Posture>,
+    /// Plan mode or normal mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Refuse every call that changes anything, whatever the mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// How to handle approval requests when no client is attached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
+    /// Name of the session; empty: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+    /// Permission rules of this session alone. Fixed when the session is created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Rules>,
+    /// Steps a turn may have; 0: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+    /// Milliseconds a turn may take; absent or 0: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// What the session may use in its whole life. A change names only the limits that change; 0 removes a limit. What was
+    /// spent stays, and prompts that wait for a budget continue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Turn the model's reasoning into lists for people, by a separate request; absent in a new session: `agent.harvest`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harvest: Option<bool>,
+    /// Samples of each request, of which the least uncertain one is kept: 1 to 8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<u32>,
+}
+
+impl SessionOptions {
+    /// Overwrites the options that `change` names. An empty name or effort removes the old one, and so does a limit of 0
+    /// in the budget.
+    pub fn apply(&mut self, change: &Self) {
+        // Without `..`: a new option does not compile until it is merged too.
+        let Self {
+            model,
+            effort,
+            posture,
+            mode,
+            read_only,
+            on_ask,
+            name,
+            labels,
+            rules,
+            max_steps,
+            timeout_ms,
+            budget,
+            kind,
+            harvest,
+            branch,
+        } = change;
+        set(&mut self.model, model);
+        set(&mut self.effort, effort);
+        self.effort.take_if(|effort| effort.is_empty());
+        set(&mut self.posture, posture);
+        set(&mut self.mode, mode);
+        set(&mut self.read_only, read_only);
+        set(&mut self.on_ask, on_ask);
+        set(&mut self.name, name);
+        self.name.take_if(|name| name.is_empty());
+        set(&mut self.labels, labels);
+        set(&mut self.rules, rules);
+        set(&mut self.max_steps, max_steps);
+        set(&mut self.timeout_ms, timeout_ms);
+        if let Some(budget) = budget {
+            let changed = self.budget.unwrap_or_default().changed_by(budget);
+            self.budget = Some(changed.without_zeros()).filter(|budget| !budget.is_empty());
+        }
+        set(&mut self.kind, kind);
+        set(&mut self.harvest, harvest);
+        set(&mut self.branch, branch);
+    }
+
+    /// Whether no option is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The model's provider, where the model is given as `provider/model`, as records hold it.
+    #[must_use]
+    pub fn provider(&self) -> &str {
+        self.provider_and_model().0
+    }
+
+    /// The model without its provider.
+    #[must_use]
+    pub fn model_name(&self) -> &str {
+        self.provider_and_model().1
+    }
+
+    fn provider_and_model(&self) -> (&str, &str) {
+        let model = self.model.as_deref().unwrap_or_default();
+        model.split_once('/').unwrap_or(("", model))
+    }
+}
+
+/// Overwrites an option that a change names.
+fn set<T: Clone>(option: &mut Option<T>, change: &Option<T>) {
+    if change.is_some() {
+        option.clone_from(change);
+    }
+}
+
+#[cfg(test)]
+mod tests;
