@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::record::Rules;
-use proto::state::{Mode, OnAsk, Posture};
+use proto::state::{ApprovalMode, Mode, OnAsk};
 
 /// Options of a session.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -19,8 +19,8 @@ pub struct SessionArgs {
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Which tool calls run without asking.
-    #[arg(long, value_enum)]
-    posture: Option<PostureName>,
+    #[arg(long, value_enum, value_name = "MODE")]
+    approval_mode: Option<ApprovalModeName>,
     /// Plan mode: look and plan, and change nothing until you approve the plan.
     #[arg(long)]
     plan: bool,
@@ -59,26 +59,26 @@ pub struct SessionArgs {
     #[arg(long)]
     label: Vec<String>,
     /// Turn the model's reasoning into lists, by a separate request.
-    #[arg(long)]
-    harvest: bool,
+    #[arg(long, alias = "harvest")]
+    extract_reasoning: bool,
     /// Sample N answers and keep the least uncertain one (1–8). Every sample is billed.
-    #[arg(long, value_name = "N")]
-    branch: Option<u32>,
+    #[arg(long, alias = "branch", value_name = "N")]
+    samples: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PostureName {
+pub enum ApprovalModeName {
     Ask,
     Auto,
     Yolo,
 }
 
-impl From<PostureName> for Posture {
-    fn from(name: PostureName) -> Self {
+impl From<ApprovalModeName> for ApprovalMode {
+    fn from(name: ApprovalModeName) -> Self {
         match name {
-            PostureName::Ask => Self::Ask,
-            PostureName::Auto => Self::Auto,
-            PostureName::Yolo => Self::Yolo,
+            ApprovalModeName::Ask => Self::Ask,
+            ApprovalModeName::Auto => Self::Auto,
+            ApprovalModeName::Yolo => Self::Yolo,
         }
     }
 }
@@ -121,7 +121,7 @@ impl SessionArgs {
         SessionOptions {
             model: self.model.clone(),
             effort: self.effort.clone(),
-            posture: self.posture.map(Into::into),
+            approval_mode: self.approval_mode.map(Into::into),
             mode: self.plan.then_some(Mode::Plan),
             read_only: self.read_only.then_some(true),
             on_ask: self.on_ask.map(Into::into),
@@ -132,8 +132,8 @@ impl SessionArgs {
             timeout_ms: self.timeout,
             budget: (budget != Budget::default()).then_some(budget),
             kind: None,
-            harvest: self.harvest.then_some(true),
-            branch: self.branch,
+            extract_reasoning: self.extract_reasoning.then_some(true),
+            samples: self.samples,
         }
     }
 

@@ -128,7 +128,7 @@ impl App {
         let template = options.template;
         let place = Place {
             model: template.options.model.clone().unwrap_or(settings.model),
-            posture: settings.posture.unwrap_or_default(),
+            approval_mode: settings.approval_mode.unwrap_or_default(),
             home: std::env::home_dir(),
             cwd: options.cwd,
             template,

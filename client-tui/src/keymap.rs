@@ -40,7 +40,7 @@ pub enum Action {
     Help,
     Sessions,
     Attention,
-    Posture,
+    ApprovalMode,
     /// Normal or plan.
     Mode,
     Todos,
@@ -161,7 +161,12 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Everywhere, &["f1"], A::Help, Msg::Help),
     row(C::Everywhere, &["ctrl-p"], A::Sessions, Msg::Sessions),
     row(C::Everywhere, &["ctrl-q"], A::Attention, Msg::Attention),
-    row(C::Everywhere, &["ctrl-o"], A::Posture, Msg::Posture),
+    row(
+        C::Everywhere,
+        &["ctrl-o"],
+        A::ApprovalMode,
+        Msg::ApprovalMode,
+    ),
     row(C::Everywhere, &["ctrl-t"], A::Todos, Msg::Todos),
     row(C::Everywhere, &["ctrl-b"], A::Output, Msg::Output),
     row(C::Everywhere, &["ctrl-r"], A::Reasoning, Msg::Reasoning),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::record::Rules;
-use crate::state::{Kind, Mode, OnAsk, Posture};
+use crate::state::{ApprovalMode, Kind, Mode, OnAsk};
 
 /// Options of a session. An absent one keeps its value, or its default in a new session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct SessionOptions {
     pub effort: Option<String>,
     /// Which tool calls run without asking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub posture: Option<Posture>,
+    pub approval_mode: Option<ApprovalMode>,
     /// Plan mode or normal mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
@@ -51,12 +51,12 @@ pub struct SessionOptions {
     pub budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Turn the model's reasoning into lists for people, by a separate request; absent in a new session: `agent.harvest`.
+    /// Turn the model's reasoning into lists for people, by a separate request; absent in a new session: `reasoning.extract`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harvest: Option<bool>,
+    pub extract_reasoning: Option<bool>,
     /// Samples of each request, of which the least uncertain one is kept: 1 to 8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<u32>,
+    pub samples: Option<u32>,
 }
 
 impl SessionOptions {
@@ -67,7 +67,7 @@ impl SessionOptions {
         let Self {
             model,
             effort,
-            posture,
+            approval_mode,
             mode,
             read_only,
             on_ask,
@@ -78,13 +78,13 @@ impl SessionOptions {
             timeout_ms,
             budget,
             kind,
-            harvest,
-            branch,
+            extract_reasoning,
+            samples,
         } = change;
         set(&mut self.model, model);
         set(&mut self.effort, effort);
         self.effort.take_if(|effort| effort.is_empty());
-        set(&mut self.posture, posture);
+        set(&mut self.approval_mode, approval_mode);
         set(&mut self.mode, mode);
         set(&mut self.read_only, read_only);
         set(&mut self.on_ask, on_ask);
@@ -99,8 +99,8 @@ impl SessionOptions {
             self.budget = Some(changed.without_zeros()).filter(|budget| !budget.is_empty());
         }
         set(&mut self.kind, kind);
-        set(&mut self.harvest, harvest);
-        set(&mut self.branch, branch);
+        set(&mut self.extract_reasoning, extract_reasoning);
+        set(&mut self.samples, samples);
     }
 
     /// Whether no option is given.

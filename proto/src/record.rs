@@ -32,7 +32,7 @@ pub use session::{
     Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
     SessionSuspended, SessionTools,
 };
-pub use used::{CacheMiss, MissCause, Purpose, ReasoningHarvested, Usage};
+pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
 
 /// A record of a session's log, without its place in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,7 +130,7 @@ bodies! {
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";
     CallsRepaired(CallsRepaired) = "calls.repaired";
-    ReasoningHarvested(ReasoningHarvested) = "reasoning.harvested";
+    ReasoningExtracted(ReasoningExtracted) = "reasoning.extracted";
 }
 
 impl PartialEq for Body {

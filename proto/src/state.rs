@@ -64,14 +64,14 @@ pub enum Kind {
 /// How approvals of tool calls are answered (contract, chapter 50).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Posture {
+pub enum ApprovalMode {
     #[default]
     Ask,
     Auto,
     Yolo,
 }
 
-impl Posture {
+impl ApprovalMode {
     /// The word for it: on the wire, in settings and in commands.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -82,11 +82,12 @@ impl Posture {
         }
     }
 
-    /// The posture of this word.
+    /// The approval mode of this word.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let all = [Self::Ask, Self::Auto, Self::Yolo];
-        all.into_iter().find(|posture| posture.name() == word)
+        all.into_iter()
+            .find(|approval_mode| approval_mode.name() == word)
     }
 }
 

@@ -6,7 +6,7 @@ use proto::item::{CallStatus, Display};
 use proto::methods::{ApprovalAnswer, ApprovalList, SessionCreate, SessionGet};
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams, Scope};
 use proto::params::session::OneParams;
-use proto::state::{Posture, State, WaitingFor};
+use proto::state::{ApprovalMode, State, WaitingFor};
 use proto::{Body, ErrorName, Failure, Pid, RequestId};
 use serde_json::json;
 use testkit::Script;
@@ -460,7 +460,7 @@ async fn an_interactive_session_without_anybody_waits() {
     house.daemon();
     let client = house.client("one", Role::Drive).await;
     let mut params = house.create("make it");
-    params.options.posture = Some(Posture::Ask);
+    params.options.approval_mode = Some(ApprovalMode::Ask);
     let pid = client
         .call::<SessionCreate>(&params)
         .await

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::Pid;
 use proto::item::CallStatus;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::json;
 use testkit::model::{Answer, Model};
 use tests::program::run;
@@ -226,10 +226,10 @@ fn a_hostile_clone_starts_nothing_and_calls_nobody_before_it_is_trusted() {
     assert_eq!(
         statuses[3..],
         [CallStatus::Ok, CallStatus::Denied, CallStatus::Denied],
-        "its deny rule counts, its allow rules and its posture do not: {results:?}"
+        "its deny rule counts, its allow rules and its approval mode do not: {results:?}"
     );
     assert!(log.count("checkpoint.created") > 0, "{:?}", log.kinds());
-    assert_eq!(log.created().options.posture, Some(Posture::Ask));
+    assert_eq!(log.created().options.approval_mode, Some(ApprovalMode::Ask));
     assert_eq!(log.created().root, scene.house.project().to_string_lossy());
     scene.assert_nothing_happened();
 

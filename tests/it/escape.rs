@@ -13,7 +13,7 @@ use proto::methods::{
 use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
 use proto::params::session::{CreateParams, PromptParams, SetParams, Signal, SignalParams, When};
 use proto::record::ToolStarted;
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use proto::{Body, ErrorName, Pid, RequestId, SessionOptions};
 use serde_json::json;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ fn touches(place: &Path) -> String {
 async fn begun(house: &House, client: &Client) -> Pid {
     let create = CreateParams {
         options: SessionOptions {
-            posture: Some(Posture::Auto),
+            approval_mode: Some(ApprovalMode::Auto),
             ..house.create("make it").options
         },
         ..house.create("make it")
@@ -301,7 +301,7 @@ async fn unasked(settings: &str, create: impl FnOnce(CreateParams) -> CreatePara
     let client = house.client("ann", Role::Drive).await;
     let create = create(CreateParams {
         options: SessionOptions {
-            posture: Some(Posture::Auto),
+            approval_mode: Some(ApprovalMode::Auto),
             ..house.create("make it").options
         },
         ..house.create("make it")
@@ -338,7 +338,7 @@ async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
     }
     let yolo = |create: CreateParams| CreateParams {
         options: SessionOptions {
-            posture: Some(Posture::Yolo),
+            approval_mode: Some(ApprovalMode::Yolo),
             ..create.options
         },
         ..create

@@ -372,7 +372,7 @@ fn a_session_is_what_it_was_in_the_next_life_of_the_daemon() {
     let words = [
         "--effort",
         "low",
-        "--posture",
+        "--approval-mode",
         "auto",
         "--read-only",
         "--label",
@@ -384,7 +384,7 @@ fn a_session_is_what_it_was_in_the_next_life_of_the_daemon() {
     let (before, prefix) = (lasting(&house), prompt());
     assert_eq!(before["effort"], "low");
     assert_eq!(
-        (&before["posture"], &before["only_reads"]),
+        (&before["approval_mode"], &before["only_reads"]),
         (&json!("auto"), &json!(true))
     );
     assert_eq!(before["usage"]["prompt_tokens"], 2_000);

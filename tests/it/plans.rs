@@ -261,7 +261,7 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
         SetParams {
             options: SessionOptions {
                 read_only: Some(false),
-                posture: Some(proto::state::Posture::Auto),
+                approval_mode: Some(proto::state::ApprovalMode::Auto),
                 ..SessionOptions::default()
             },
             ..SetParams::default()
@@ -403,7 +403,7 @@ fn a_run_that_only_reads_says_so_and_changes_nothing() {
         "--read-only",
         "--on-ask",
         "allow",
-        "--posture",
+        "--approval-mode",
         "yolo",
         "go",
     ];

@@ -106,7 +106,7 @@ fn a_deny_rule_finds_its_command_wherever_it_stands() {
             "Bash(rm:*)",
             "--on-ask",
             "allow",
-            "--posture",
+            "--approval-mode",
             "yolo",
         ],
     );
@@ -147,7 +147,7 @@ fn file_tools_stay_in_the_workspace() {
             .says("Done.")
             .jsonl(),
     );
-    let results = results(&house, &["--on-ask", "allow", "--posture", "yolo"]);
+    let results = results(&house, &["--on-ask", "allow", "--approval-mode", "yolo"]);
     for ((status, text), path) in results.iter().zip(paths) {
         assert_ne!(*status, CallStatus::Ok, "{path}: {text}");
     }
@@ -177,7 +177,7 @@ fn nobody_reads_the_home_of_reasonix() {
         )
         .says("Done.");
     house.cassette(&script.jsonl());
-    for (status, text) in results(&house, &["--on-ask", "allow", "--posture", "yolo"]) {
+    for (status, text) in results(&house, &["--on-ask", "allow", "--approval-mode", "yolo"]) {
         assert_ne!(status, CallStatus::Ok, "{text}");
         assert!(!text.contains("cassette.jsonl"), "{text}");
     }

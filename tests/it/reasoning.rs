@@ -1,4 +1,4 @@
-//! Harvest, branching and presets with the real programs, against a vendor that keeps books: what is harvested is shown
+//! Reasoning extraction, sampling and presets with the real programs, against a vendor that keeps books: what is extracted is shown
 //! and never sent on, what it costs is counted, and nothing of it can break a turn.
 
 use proto::record::Purpose;
@@ -9,9 +9,9 @@ use tests::House;
 
 use crate::scripted::{HASTE, run};
 
-/// Words that only a harvest has: they must never be sent.
+/// Words that only an extraction has: they must never be sent.
 const SECRET: &str = "whether-the-tests-cover-it";
-/// Reasoning that is long enough to be harvested.
+/// Reasoning that is long enough to be extracted.
 const TRACE: &str =
     "First I look at the file, then I decide whether it is the right one to change.";
 
@@ -20,7 +20,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     tests::until(what, || is_so().then_some(()));
 }
 
-fn is_harvest(request: &Request) -> bool {
+fn is_extraction(request: &Request) -> bool {
     request.json["response_format"]["type"] == "json_object"
 }
 
@@ -46,10 +46,10 @@ fn lists(uncertainties: &[&str]) -> Answer {
 }
 
 /// A step with a call, then an answer; both after some thinking.
-fn conversation(harvest: impl Fn(&Request) -> Answer + Send + 'static) -> Script {
+fn conversation(extraction: impl Fn(&Request) -> Answer + Send + 'static) -> Script {
     Script::by(move |request: &Request| {
-        let answer = match (is_harvest(request), request.results().len()) {
-            (true, _) => harvest(request),
+        let answer = match (is_extraction(request), request.results().len()) {
+            (true, _) => extraction(request),
             (false, 0) => thinking(Answer::call("read_file", json!({"path": "a.txt"}))),
             (false, _) => thinking(Answer::text("It is done.")),
         };
@@ -80,8 +80,8 @@ fn bodies(model: &Model, wanted: impl Fn(&Request) -> bool) -> Vec<String> {
         .collect()
 }
 
-fn harvests(house: &House, pid: Pid) -> usize {
-    house.log(pid).count("reasoning.harvested")
+fn extractions(house: &House, pid: Pid) -> usize {
+    house.log(pid).count("reasoning.extracted")
 }
 
 /// Whether all that the vendor has reported is in the daemon's books.
@@ -119,12 +119,12 @@ fn purposes(house: &House) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn nothing_is_harvested_unless_it_is_asked_for() {
+fn nothing_is_extracted_unless_it_is_asked_for() {
     let model = Model::start(conversation(|_| lists(&[])));
     let house = house(&model, "");
     run(&house, &[], "Go.").expect(0, "completed");
     assert_eq!(model.count(), 2);
-    assert_eq!(harvests(&house, Pid(1)), 0);
+    assert_eq!(extractions(&house, Pid(1)), 0);
     assert!(
         bodies(&model, |_| true)
             .iter()
@@ -134,37 +134,41 @@ fn nothing_is_harvested_unless_it_is_asked_for() {
 }
 
 #[test]
-fn a_harvest_is_logged_and_counted_and_never_sent() {
+fn an_extraction_is_logged_and_counted_and_never_sent() {
     let model = Model::start(conversation(|_| lists(&[SECRET])));
-    let house = house(&model, "agent.harvest = true");
+    let house = house(&model, "reasoning.extract = true");
     let first = run(&house, &[], "Go.").expect(0, "completed");
     let pid = Pid(first.pid().parse().expect("a pid"));
-    until("both answers are harvested", || harvests(&house, pid) == 2);
+    until("both answers are extracted", || {
+        extractions(&house, pid) == 2
+    });
     run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
-    until("all answers are harvested", || harvests(&house, pid) == 3);
+    until("all answers are extracted", || {
+        extractions(&house, pid) == 3
+    });
     let log = house.log(pid);
     let found = log.bodies().into_iter().find_map(|body| match body {
-        Body::ReasoningHarvested(found) => Some(found),
+        Body::ReasoningExtracted(found) => Some(found),
         _ => None,
     });
-    let found = found.expect("a harvest");
+    let found = found.expect("an extraction");
     assert_eq!(
         (found.subgoals, found.uncertainties),
         (vec!["read it".to_owned()], vec![SECRET.to_owned()])
     );
-    // What was harvested is for people: no request has it, nor the words that asked for it but its own.
+    // What was extracted is for people: no request has it, nor the words that asked for it but its own.
     assert!(
         bodies(&model, |_| true)
             .iter()
             .all(|body| !body.contains(SECRET))
     );
     assert!(
-        bodies(&model, |request| !is_harvest(request))
+        bodies(&model, |request| !is_extraction(request))
             .iter()
             .all(|body| !body.contains("rejected_paths"))
     );
     until("all is in the books", || {
-        purposes(&house) == [("answer".into(), 3), ("harvest".into(), 3)]
+        purposes(&house) == [("answer".into(), 3), ("extraction".into(), 3)]
     });
     assert_books(&house, &model);
     // It says nothing of the conversation's length or of its cache.
@@ -188,27 +192,27 @@ fn a_harvest_is_logged_and_counted_and_never_sent() {
 }
 
 #[test]
-fn a_harvest_that_fails_leaves_the_turn_as_it_is() {
+fn an_extraction_that_fails_leaves_the_turn_as_it_is() {
     let model = Model::start(conversation(|request| match request.number % 2 {
         0 => Answer::text("").fault(Fault::status(400)),
         _ => Answer::text("There is nothing to list."),
     }));
-    let house = house(&model, "agent.harvest = true");
+    let house = house(&model, "reasoning.extract = true");
     let first = run(&house, &[], "Go.").expect(0, "completed");
     let pid = Pid(first.pid().parse().expect("a pid"));
     let told = || {
         let told = house.log(pid).bodies().into_iter();
         told.filter(
-            |body| matches!(body, Body::Notice(notice) if notice.text.contains("harvested")),
+            |body| matches!(body, Body::Notice(notice) if notice.text.contains("extracted")),
         )
         .count()
     };
     until("it is told", || told() == 1);
     run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
     until("it was tried again", || {
-        bodies(&model, is_harvest).len() == 3
+        bodies(&model, is_extraction).len() == 3
     });
-    assert_eq!((told(), harvests(&house, pid)), (1, 0));
+    assert_eq!((told(), extractions(&house, pid)), (1, 0));
 }
 
 #[test]
@@ -234,7 +238,7 @@ fn a_preset_switches_model_effort_and_samples_together() {
         .expect_code(0)
         .json();
     assert_eq!(
-        (&set["effort"], &set["branch"]),
+        (&set["effort"], &set["samples"]),
         (&json!("medium"), &json!(1))
     );
     run(&house, &["-s", &pid], "More.").expect(0, "completed");
@@ -284,19 +288,19 @@ fn samples(answer: impl Fn(&Request, Answer) -> Answer + Send + 'static) -> Scri
 fn the_surest_sample_is_the_answer_and_all_are_paid() {
     let model = Model::start(samples(|_, answer| answer));
     let house = house(&model, "");
-    let first = run(&house, &["--branch", "3"], "Go.").expect(0, "completed");
+    let first = run(&house, &["--samples", "3"], "Go.").expect(0, "completed");
     assert_eq!(first.text(), "The answer is tepid.");
     let pid = Pid(first.pid().parse().expect("a pid"));
-    assert_eq!(model.count(), 6, "three samples, and a harvest of each");
+    assert_eq!(model.count(), 6, "three samples, and an extraction of each");
     let log = house.log(pid);
     log.check();
     assert_eq!(
-        (log.count("message.assistant"), harvests(&house, pid)),
+        (log.count("message.assistant"), extractions(&house, pid)),
         (1, 1)
     );
     let expected = [
         ("answer".into(), 1),
-        ("harvest".into(), 3),
+        ("extraction".into(), 3),
         ("sample".into(), 2),
     ];
     until("all is in the books", || purposes(&house) == expected);
@@ -315,10 +319,10 @@ fn the_surest_sample_is_the_answer_and_all_are_paid() {
     assert!(heads.windows(2).all(|pair| pair[0] == pair[1]));
 
     let set = house
-        .reasonix(&["model", &first.pid(), "--branch", "1", "--json"])
+        .reasonix(&["model", &first.pid(), "--samples", "1", "--json"])
         .expect_code(0)
         .json();
-    assert_eq!(set["branch"], 1);
+    assert_eq!(set["samples"], 1);
     run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
     let next = bodies(&model, |_| true).pop().expect("a request");
     assert!(
@@ -338,7 +342,7 @@ fn a_sample_that_fails_is_left_out() {
         _ => answer,
     }));
     let house = house(&model, "");
-    let ran = run(&house, &["--branch", "3"], "Go.").expect(0, "completed");
+    let ran = run(&house, &["--samples", "3"], "Go.").expect(0, "completed");
     assert_eq!(ran.text(), "The answer is boiling.");
     let ran = {
         let model = Model::start(samples(|_, answer| answer.fault(Fault::status(400))));
@@ -346,7 +350,7 @@ fn a_sample_that_fails_is_left_out() {
             "{HASTE}\n[[providers]]\n{}",
             model.entry("model", None)
         ));
-        run(&house, &["--branch", "2"], "Go.")
+        run(&house, &["--samples", "2"], "Go.")
     };
     assert_eq!(ran.result["outcome"], "failed", "{ran:?}");
 }
@@ -360,14 +364,14 @@ fn what_was_reported_of_dropped_samples_is_in_the_books() {
         _ => answer,
     }));
     let house = house(&model, "");
-    let running = house.start(&["run", "--branch", "3", "--output-format", "jsonl", "Go."]);
+    let running = house.start(&["run", "--samples", "3", "--output-format", "jsonl", "Go."]);
     running.line("two samples to be in", |line| {
         line.contains("\"samples_in\":2")
     });
     let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
     let done = running.done();
     assert_eq!(done.code(), Some(130), "{done:?}");
-    let expected = [("harvest".into(), 2), ("sample".into(), 2)];
+    let expected = [("extraction".into(), 2), ("sample".into(), 2)];
     until("all is in the books", || purposes(&house) == expected);
     gate.open();
 }
@@ -381,7 +385,7 @@ fn a_restart_in_the_middle_of_samples_goes_on() {
         _ => answer,
     }));
     let house = house(&model, "");
-    let line = ["run", "--branch", "3", "--detach", "Go."];
+    let line = ["run", "--samples", "3", "--detach", "Go."];
     let _ = house.reasonix(&line).expect_code(0);
     until("the samples are asked for", || model.count() == 3);
     house.kill_daemon_and_parent();
@@ -399,7 +403,7 @@ fn a_restart_in_the_middle_of_samples_goes_on() {
 }
 
 #[test]
-fn samples_and_harvests_are_no_way_around_a_budget() {
+fn samples_and_extractions_are_no_way_around_a_budget() {
     let model = Model::start(conversation(|_| lists(&[])));
     let house = house(&model, "");
     let budget = proto::budget::Budget {
@@ -408,12 +412,12 @@ fn samples_and_harvests_are_no_way_around_a_budget() {
     };
     let mut raw = house.raw_as(proto::hello::Role::Drive);
     let mut params = house.create("Go.");
-    (params.options.budget, params.options.branch) = (Some(budget), Some(3));
+    (params.options.budget, params.options.samples) = (Some(budget), Some(3));
     let params = serde_json::to_value(&params).expect("JSON");
     let created = raw.call("session.create", &params).expect("a session");
     let waited = json!({"session": created["pid"].to_string()});
     let ended = raw.call("session.wait", &waited).expect("its end");
-    // Three samples and a harvest; the other harvests, and what follows, are not sent.
+    // Three samples and an extraction; the other extractions, and what follows, are not sent.
     assert_eq!(model.count(), 4, "{ended}");
     assert_eq!(ended["ended"]["outcome"], "budget_exceeded", "{ended}");
     assert_books(&house, &model);

@@ -195,12 +195,16 @@ fn a_command_is_explained_part_by_part_and_not_run() {
     );
     assert!(!house.project().join("docs").exists());
 
-    for (posture, verdict) in [("ask", "ask"), ("yolo", "allow")] {
-        let found = explain(&["--posture", posture, "--", "touch x"]);
-        assert_eq!(found["posture"], posture);
+    for (approval_mode, verdict) in [("ask", "ask"), ("yolo", "allow")] {
+        let found = explain(&["--approval-mode", approval_mode, "--", "touch x"]);
+        assert_eq!(found["approval_mode"], approval_mode);
         assert_eq!(found["verdict"], verdict, "{found}");
     }
-    assert_eq!(explain(&["--", "touch x"])["posture"], "ask", "as before");
+    assert_eq!(
+        explain(&["--", "touch x"])["approval_mode"],
+        "ask",
+        "as before"
+    );
 
     let lost = house.reasonix(&["permissions", "explain", "--tool", "nosuch"]);
     assert_ne!(lost.code(), Some(0));

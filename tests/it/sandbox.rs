@@ -130,7 +130,7 @@ impl Place {
     fn results(&self, script: &Script) -> Vec<(CallStatus, String)> {
         let done = self.run(
             &script.clone().says("Done."),
-            &["--posture", "yolo", "--on-ask", "allow"],
+            &["--approval-mode", "yolo", "--on-ask", "allow"],
         );
         let logs = self.house.logs();
         let log = logs

@@ -44,7 +44,7 @@ fn wish(dice: &mut Dice, raw: &mut Raw, session: u64) -> (&'static str, Result<V
     let name = session.to_string();
     let signal = ["INT", "TERM", "KILL"][dice.roll(3)];
     let when = ["now", "queue", "steer"][dice.roll(3)];
-    let posture = ["ask", "auto", "yolo"][dice.roll(3)];
+    let approval_mode = ["ask", "auto", "yolo"][dice.roll(3)];
     let (method, params) = match dice.roll(14) {
         0..=4 => (
             "session.prompt",
@@ -53,7 +53,10 @@ fn wish(dice: &mut Dice, raw: &mut Raw, session: u64) -> (&'static str, Result<V
         5 => ("session.interrupt", json!({"session": name})),
         6 => ("session.signal", json!({"session": name, "signal": signal})),
         7 => ("session.close", json!({"session": name})),
-        8 => ("session.set", json!({"session": name, "posture": posture})),
+        8 => (
+            "session.set",
+            json!({"session": name, "approval_mode": approval_mode}),
+        ),
         9..=11 => return ("approval.answer", answer(dice, raw)),
         12 => ("session.unqueue", unqueue(raw, &name)),
         _ => (

@@ -113,7 +113,7 @@ fn a_deny_rule_wins_over_everything_that_allows() {
             "run",
             "--deny",
             "Bash(touch:*)",
-            "--posture",
+            "--approval-mode",
             "yolo",
             "make it",
         ],
@@ -165,15 +165,18 @@ fn a_rule_for_one_run_that_names_no_tool_starts_nothing() {
 }
 
 #[test]
-fn postures_say_what_needs_nobody() {
+fn approval_modes_say_what_needs_nobody() {
     // What a command does where no rule speaks: asked (and so denied), or run.
     for (arguments, made) in [
-        (&["--posture", "ask"][..], false),
-        (&["--posture", "yolo"], true),
+        (&["--approval-mode", "ask"][..], false),
+        (&["--approval-mode", "yolo"], true),
         (&["--on-ask", "deny"], false),
         (&["--on-ask", "allow"], true),
-        (&["--ask", "Bash(touch:*)", "--posture", "auto"], false),
-        (&["--ask", "Bash(touch:*)", "--posture", "yolo"], true),
+        (
+            &["--ask", "Bash(touch:*)", "--approval-mode", "auto"],
+            false,
+        ),
+        (&["--ask", "Bash(touch:*)", "--approval-mode", "yolo"], true),
     ] {
         let house = House::playing(&touching());
         house.unheld();

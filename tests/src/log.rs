@@ -426,7 +426,7 @@ impl Story {
             | Body::Usage(_)
             | Body::HookFinished(_)
             | Body::CallsRepaired(_)
-            | Body::ReasoningHarvested(_)
+            | Body::ReasoningExtracted(_)
             | Body::Notice(_) => {}
             Body::Unknown { kind, .. } => panic!("record {seq}: nobody writes `{kind}`"),
         }

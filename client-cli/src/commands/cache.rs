@@ -101,7 +101,7 @@ fn why(request: &CachedRequest) -> String {
     match request.purpose {
         Purpose::Answer => {}
         Purpose::Digest => words.push("for a digest".to_owned()),
-        Purpose::Harvest => words.push("for a harvest".to_owned()),
+        Purpose::Extraction => words.push("for an extraction".to_owned()),
         Purpose::Sample => words.push("a sample".to_owned()),
     }
     if !request.reported {

@@ -102,7 +102,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
         let rows: Vec<_> = sessions.iter().map(long_row).collect();
         return output::table(
             [
-                "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "POSTURE",
+                "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "APPROVAL",
                 "CREATED", "ACTIVE", "ATTACHED", "LABELS", "SESSION", "CWD", "LAST",
             ],
             &rows,
@@ -148,7 +148,7 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         tokens,
         output::cost(&session.usage),
         context(session),
-        session.posture.name().to_owned(),
+        session.approval_mode.name().to_owned(),
         minute(session.created_at),
         minute(session.active_at),
         session.attached.to_string(),

@@ -18,20 +18,20 @@ pub struct Args {
     session: String,
     /// A provider, a model, or `provider/model`.
     model: Option<String>,
-    /// How hard it is to think, as the model knows the words; empty: as it does by itself.
+    /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's own.
     #[arg(long)]
     effort: Option<String>,
     /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. What is said beside
     /// it goes first.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// Samples of each request, of which the one with the fewest uncertainties is taken (1 to 8); 1: as ever. All cost.
-    #[arg(long, value_name = "N")]
-    branch: Option<u32>,
-    /// Whether what the model has reasoned is turned into lists, by a request of its own.
-    #[arg(long, value_name = "on|off", value_parser = on_or_off)]
-    harvest: Option<bool>,
-    /// A new start of the cache is meant.
+    /// Sample N answers and keep the least uncertain one (1–8); 1: no sampling. Every sample is billed.
+    #[arg(long, alias = "branch", value_name = "N")]
+    samples: Option<u32>,
+    /// Turn the model's reasoning into lists, by a separate request; or stop that.
+    #[arg(long, alias = "harvest", value_name = "on|off", value_parser = on_or_off)]
+    extract_reasoning: Option<bool>,
+    /// Confirm that the provider's prompt cache will be lost.
     #[arg(short, long)]
     yes: bool,
     /// Print JSON: the session in short.
@@ -43,7 +43,7 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("model").await?;
     let asks = args.model.is_some() || args.effort.is_some() || args.preset.is_some();
-    let changes = asks || args.branch.is_some() || args.harvest.is_some();
+    let changes = asks || args.samples.is_some() || args.extract_reasoning.is_some();
     let summary = if changes {
         let params = SetParams {
             session: args.session,
@@ -53,8 +53,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             options: SessionOptions {
                 model: args.model,
                 effort: args.effort,
-                branch: args.branch,
-                harvest: args.harvest,
+                samples: args.samples,
+                extract_reasoning: args.extract_reasoning,
                 ..SessionOptions::default()
             },
         };
@@ -84,11 +84,11 @@ fn words(summary: &SessionSummary) -> String {
         Some(effort) => format!("{model}, effort {}", text::line(effort)),
         None => model,
     };
-    if summary.branch > 1 {
-        words.push_str(&format!(", {} samples a request", summary.branch));
+    if summary.samples > 1 {
+        words.push_str(&format!(", {} samples a request", summary.samples));
     }
-    if summary.harvest {
-        words.push_str(", harvests reasoning");
+    if summary.extract_reasoning {
+        words.push_str(", extracts reasoning");
     }
     words
 }

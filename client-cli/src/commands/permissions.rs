@@ -15,7 +15,7 @@ use proto::record::Verdict;
 use serde_json::Map;
 
 use crate::exit::Error;
-use crate::session_options::PostureName;
+use crate::session_options::ApprovalModeName;
 use crate::{output, reach, text};
 
 pub use check::Line;
@@ -66,9 +66,9 @@ struct Explain {
     /// As in this session: pid, id, or name [default: as in a new session here].
     #[arg(short, long)]
     session: Option<String>,
-    /// As under this posture [default: the one that is in force].
-    #[arg(long, value_enum)]
-    posture: Option<PostureName>,
+    /// As under this approval mode [default: the one that is in force].
+    #[arg(long, value_enum, value_name = "MODE")]
+    approval_mode: Option<ApprovalModeName>,
     /// A call of this tool, not a command; what it is called with is said by `--args`.
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
@@ -224,7 +224,7 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         command: what.tool.is_none().then(|| one_line(&what.command)),
         tool: what.tool,
         arguments,
-        posture: what.posture.map(Into::into),
+        approval_mode: what.approval_mode.map(Into::into),
     };
     let client = watching().await?;
     let found = client.call::<PermissionExplain>(&params).await?;
@@ -241,11 +241,11 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
 /// What would become of the call, in lines. Pure.
 fn told(found: &ExplainOutput) -> Vec<String> {
     let mut lines = vec![format!(
-        "{}: {} ({}), posture {}",
+        "{}: {} ({}), approval mode {}",
         verdict_name(found.verdict),
         found.rule,
         found.layer,
-        found.posture.name()
+        found.approval_mode.name()
     )];
     if found.read_only {
         lines.push("  it changes nothing".to_owned());

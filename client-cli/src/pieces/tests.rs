@@ -241,7 +241,11 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
         assert!(shown.contains(words), "{kind}: {shown}");
     }
     assert_eq!(
-        grown(&[event(Some(1), "session.set", &json!({"posture": "auto"}))]),
+        grown(&[event(
+            Some(1),
+            "session.set",
+            &json!({"approval_mode": "auto"})
+        )]),
         ""
     );
     assert_eq!(
@@ -396,7 +400,7 @@ fn snapshot(seq: u64, list: &[serde_json::Value]) -> DecodedEvent {
                        "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0});
     let session = json!({
         "session": "01890000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m",
-        "kind": "interactive", "state": "idle", "cause": "x", "posture": "ask", "turns": 2, "usage": usage,
+        "kind": "interactive", "state": "idle", "cause": "x", "approval_mode": "ask", "turns": 2, "usage": usage,
         "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
         "active_at": "2026-01-01T00:00:00.000Z", "last_line": "", "queued": 0, "pending_interactions": 0, "attached": 0,
         "seq": seq,
@@ -522,7 +526,7 @@ fn a_fork_tells_where_it_comes_from() {
     let created = json!({
         "session": id, "pid": 5, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp",
         "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
-        "posture": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
+        "approval_mode": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
         "origin": {"session": id, "pid": 3, "turn": 2, "first": id},
     });
     assert_eq!(

@@ -3,7 +3,7 @@ use super::*;
 fn session(pid: u64, state: &str, active_at: i64) -> SessionSummary {
     let made = serde_json::json!({
         "session": format!("00000000-0000-7000-8000-{pid:012}"), "pid": pid, "ppid": 0, "cwd": "/proj",
-        "model": "fake/model", "kind": "interactive", "state": state, "cause": "", "posture": "ask", "turns": 1,
+        "model": "fake/model", "kind": "interactive", "state": state, "cause": "", "approval_mode": "ask", "turns": 1,
         "usage": proto::outcome::UsageTotals::default(), "context_tokens": 0, "context_window": 0,
         "created_at": proto::Stamp(0), "active_at": proto::Stamp(active_at), "last_line": "", "queued": 0,
         "pending_interactions": 0, "attached": 0, "seq": 1,

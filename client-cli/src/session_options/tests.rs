@@ -1,6 +1,6 @@
 use clap::Parser;
 use proto::record::Rules;
-use proto::state::{Mode, OnAsk, Posture};
+use proto::state::{ApprovalMode, Mode, OnAsk};
 
 use super::*;
 use crate::args::Cli;
@@ -20,7 +20,7 @@ fn flags_name_options_and_nothing_else_is_set() {
         "p/m",
         "--effort",
         "high",
-        "--posture",
+        "--approval-mode",
         "auto",
         "--plan",
         "--read-only",
@@ -44,15 +44,15 @@ fn flags_name_options_and_nothing_else_is_set() {
         "ci",
         "--label",
         "night",
-        "--harvest",
-        "--branch",
+        "--extract-reasoning",
+        "--samples",
         "3",
     ];
     let options = Command::parse_from(flags).options.options();
     let expected = SessionOptions {
         model: Some("p/m".into()),
         effort: Some("high".into()),
-        posture: Some(Posture::Auto),
+        approval_mode: Some(ApprovalMode::Auto),
         mode: Some(Mode::Plan),
         read_only: Some(true),
         on_ask: Some(OnAsk::Deny),
@@ -71,15 +71,17 @@ fn flags_name_options_and_nothing_else_is_set() {
             ..Budget::default()
         }),
         kind: None,
-        harvest: Some(true),
-        branch: Some(3),
+        extract_reasoning: Some(true),
+        samples: Some(3),
     };
     assert_eq!(options, expected);
 }
 
 #[test]
 fn bare_command_takes_options_for_a_new_session_only() {
-    assert!(Cli::try_parse_from(["reasonix", "--posture", "auto", "--max-steps", "9"]).is_ok());
+    assert!(
+        Cli::try_parse_from(["reasonix", "--approval-mode", "auto", "--max-steps", "9"]).is_ok()
+    );
     for old in [&["--continue"][..], &["--resume", "3"], &["--resume"]] {
         let mut words = vec!["reasonix", "--max-steps", "9"];
         words.extend(old);

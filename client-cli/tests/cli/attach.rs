@@ -121,8 +121,13 @@ fn questions_are_shown_whole_and_answered_with_their_hash() {
     fake.wait_for("session.prompt", 1);
     fake.event(
         &subscription,
-        &durable(10, Some(1), "interaction.resolved", &json!({"interaction_id": "3.1", "call": "c",
-            "answer": {"type": "approval", "decision": "allow_once"}, "by": "somebody else"})),
+        &durable(
+            10,
+            Some(1),
+            "interaction.resolved",
+            &json!({"interaction_id": "3.1", "call": "c",
+            "answer": {"type": "approval", "decision": "allow_once"}, "by": "somebody else"}),
+        ),
     );
     running.say("/deny 3.2 keep \"it\"\n");
     let sent = fake.wait_for("interaction.answer", 1);
@@ -336,7 +341,7 @@ fn the_title_stands_there_once() {
     let created = json!({
         "session": SESSION, "pid": 3, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp",
         "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
-        "posture": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
+        "approval_mode": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
     });
     let fake = daemon_of(
         Some("interactive"),

@@ -10,7 +10,7 @@ use crate::program::{reasonix, run};
 pub fn summary(pid: u64, state: &str) -> Value {
     json!({
         "session": SESSION, "pid": pid, "ppid": 0, "name": "na\u{1b}[31mme", "labels": [], "cwd": "/tmp",
-        "model": "p/m", "kind": "interactive", "state": state, "cause": "x", "posture": "ask", "turns": 2,
+        "model": "p/m", "kind": "interactive", "state": state, "cause": "x", "approval_mode": "ask", "turns": 2,
         "usage": {"requests": 1, "prompt_tokens": 12_000, "cached_tokens": 0, "output_tokens": 345,
                   "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
         "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
@@ -103,7 +103,7 @@ fn bad_input_is_64_and_says_what_to_do() {
         &[],
         &["nonsense"],
         &["attch"],
-        &["run", "--posture", "brave", "p"],
+        &["run", "--approval-mode", "brave", "p"],
         &["run", "--timeout", "0", "p"],
         &["run", "-c", "-s", "3", "p"],
         &["attach"],

@@ -158,7 +158,7 @@ fn ps_has_four_forms() {
     for (head, cell) in [
         ("COST", "$0.0123 and one request of unknown price"),
         ("CONTEXT", "25 %"),
-        ("POSTURE", "ask"),
+        ("APPROVAL", "ask"),
         ("CREATED", "2026-01-01T00:00"),
         ("LABELS", "ci,night"),
         ("SESSION", crate::fake::SESSION),

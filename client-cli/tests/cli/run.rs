@@ -335,7 +335,7 @@ fn options_reach_the_session() {
         "run",
         "--model",
         "a/b",
-        "--posture",
+        "--approval-mode",
         "auto",
         "--max-steps",
         "5",
@@ -364,7 +364,7 @@ fn options_reach_the_session() {
     assert_eq!(run(&mut reasonix(&fake.home(), &arguments)).code, Some(0));
     let create = &fake.params("session.create")[0];
     let expected = json!({
-        "model": "a/b", "posture": "auto", "max_steps": 5, "timeout_ms": 90_000, "on_ask": "deny", "name": "n",
+        "model": "a/b", "approval_mode": "auto", "max_steps": 5, "timeout_ms": 90_000, "on_ask": "deny", "name": "n",
         "labels": ["one", "two"], "cwd": "/usr",
         "rules": {"allow": ["Bash(ls:*)", "Bash(cat:*)"], "ask": ["Bash(git:*)"], "deny": ["Bash(rm:*)"]},
     });
@@ -614,9 +614,16 @@ fn settings_that_stay_with_the_session_are_told() {
     assert_eq!(
         notice(
             "headless",
-            &["--posture", "yolo", "--max-steps", "5", "--timeout", "1.5"]
+            &[
+                "--approval-mode",
+                "yolo",
+                "--max-steps",
+                "5",
+                "--timeout",
+                "1.5"
+            ]
         ),
-        "· session 3 keeps this from now on: posture yolo, max-steps 5, timeout 1.5 s\n"
+        "· session 3 keeps this from now on: approval mode yolo, max-steps 5, timeout 1.5 s\n"
     );
     assert_eq!(
         notice("headless", &["--on-ask", "deny"]),
@@ -627,7 +634,11 @@ fn settings_that_stay_with_the_session_are_told() {
         "",
         "that nobody is asked is this turn's"
     );
-    assert_eq!(notice("headless", &["--posture", "ask"]), "", "as it was");
+    assert_eq!(
+        notice("headless", &["--approval-mode", "ask"]),
+        "",
+        "as it was"
+    );
     let fake = going_on("headless");
     let help = run(&mut reasonix(&fake.home(), &["run", "--help"]));
     let words: Vec<_> = help.out.split_whitespace().collect();

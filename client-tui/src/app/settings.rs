@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use client::Client;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use crate::messages::Language;
 use crate::model::Look;
@@ -20,7 +20,7 @@ pub(super) struct Settings {
     pub(super) mouse: bool,
     bell: bool,
     /// What new sessions do with calls that no rule decides.
-    pub(super) posture: Option<Posture>,
+    pub(super) approval_mode: Option<ApprovalMode>,
     /// The model of a session that names none.
     pub(super) model: String,
 }
@@ -54,7 +54,7 @@ impl Settings {
             fullscreen: flag("tui.fullscreen", false),
             mouse: flag("tui.mouse", false),
             bell: flag("tui.bell", true),
-            posture: Posture::named(word("permissions.mode")),
+            approval_mode: ApprovalMode::named(word("permissions.mode")),
             model,
         }
     }

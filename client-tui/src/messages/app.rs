@@ -20,13 +20,13 @@ super::catalog! {
     Ended = "this session cannot be followed any more", "无法继续跟随此会话";
     EndedKeeps = "not sent, it stays written: this session is not followed any more", "未发送，文字保留：已不再跟随此会话";
     Unwritable = "the log cannot be written: {0}", "日志无法写入：{0}";
-    Posture = "posture: {0}", "权限姿态：{0}";
+    ApprovalMode = "approval mode: {0}", "审批模式：{0}";
     PlanMode = "plan mode: what changes anything is refused until you approve a plan", "计划模式：在你同意计划之前，任何改动都会被拒绝";
     NormalMode = "plan mode is off", "已退出计划模式";
     OnlyReads = "this session only reads: what changes anything is refused; `/safe off` ends it", "本会话只读取：任何改动都会被拒绝；`/safe off` 可解除";
     NotOnlyReads = "changes are possible again", "已恢复可改动";
-    PostureYolo = "With `yolo` every call runs unasked that no rule denies: any command, any file that you can write.", "使用 `yolo` 时，凡未被规则拒绝的调用都会直接执行：任何命令、任何你可写的文件。";
-    PostureSure = "Change this session to `yolo`?", "将本会话改为 `yolo`？";
+    ApprovalModeYolo = "With `yolo` every call runs unasked that no rule denies: any command, any file that you can write.", "使用 `yolo` 时，凡未被规则拒绝的调用都会直接执行：任何命令、任何你可写的文件。";
+    ApprovalModeSure = "Change this session to `yolo`?", "将本会话改为 `yolo`？";
     ClearWhat = "This hides the whole conversation from the model. Files stay as they are; `/redo` takes it back.", "这会对模型隐藏全部对话。文件保持不变；`/redo` 可撤销。";
     ClearSure = "Hide the conversation?", "隐藏对话？";
     ForgetWhat = "This deletes session {0} with its whole log, for good. Files that it changed stay.", "这会永久删除会话 {0} 及其全部日志。它改动过的文件保留。";
@@ -90,8 +90,8 @@ super::catalog! {
     StatsDays = "by day", "按日";
     StatsModels = "by model", "按模型";
     RulesTitle = "permission rules", "权限规则";
-    /// {0}: the workspace, {1}: the posture.
-    RulesWhere = "in {0} · posture {1}", "工作区 {0} · 姿态 {1}";
+    /// {0}: the workspace, {1}: the approval mode.
+    RulesWhere = "in {0} · approval mode {1}", "工作区 {0} · 审批模式 {1}";
     RulesDeny = "never run", "从不执行";
     RulesAsk = "asked about", "需要询问";
     RulesAllow = "run without asking", "无需询问即可执行";

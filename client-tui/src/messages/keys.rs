@@ -8,7 +8,7 @@ super::catalog! {
     HelpEmpty = "on an empty line: show keys and commands", "空行时：显示按键与命令";
     Sessions = "switch between sessions", "切换会话";
     Attention = "what waits for you", "查看等待你处理的事项";
-    Posture = "change the posture: ask or auto", "切换权限姿态：ask 或 auto";
+    ApprovalMode = "change the approval mode: ask or auto", "切换审批模式：ask 或 auto";
     Mode = "change the mode: normal or plan", "切换模式：普通或计划";
     Todos = "show or hide the list of things to do", "显示或隐藏待办列表";
     Output = "open or fold what tools printed", "展开或折叠工具输出";
@@ -115,9 +115,9 @@ super::catalog! {
     SlashEffort = "how hard the model thinks", "模型思考的力度";
     SlashBudget = "what the session may use and has used, or change that", "会话的预算与用量，或修改预算";
     SlashPreset = "switch model, effort and samples together", "一次切换模型、思考力度与采样数";
-    SlashHarvest = "list what the model reasons (a request more an answer)", "列出模型的推理要点（每个回答多一次请求）";
-    SlashBranch = "samples of each request, 1 to 8; all cost", "每个请求的采样数，1 到 8；全部计费";
-    SlashPosture = "how questions about calls are answered", "工具调用询问的处理方式";
+    SlashExtractReasoning = "list what the model reasons (a request more an answer)", "列出模型的推理要点（每个回答多一次请求）";
+    SlashSamples = "samples of each request, 1 to 8; all cost", "每个请求的采样数，1 到 8；全部计费";
+    SlashApprovalMode = "how questions about calls are answered", "工具调用询问的处理方式";
     SlashPermissions = "permission rules in force; take one back", "查看生效的权限规则，或收回一条";
     SlashPlan = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";
     SlashNormal = "end plan mode", "退出计划模式";

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use super::list::ListDialog;
 use crate::effect::Effect;
@@ -29,7 +29,7 @@ pub struct Confirm {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Then {
     Do(Vec<Effect>),
-    Posture(Posture),
+    ApprovalMode(ApprovalMode),
     /// Stops the turn of this session and leaves.
     Stop(String),
 }

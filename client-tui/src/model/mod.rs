@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub use client::transcript::Tone;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, Seq, SessionId, Stamp};
 
 use crate::messages::Language;
@@ -136,8 +136,8 @@ pub struct Place {
     pub template: CreateParams,
     /// What this client may do.
     pub role: Role,
-    /// The posture that a new session gets where the template says none.
-    pub posture: Posture,
+    /// The approval mode that a new session gets where the template says none.
+    pub approval_mode: ApprovalMode,
     /// The model that a new session gets, for the status line; empty where it is not known.
     pub model: String,
 }
@@ -152,7 +152,7 @@ impl Place {
             home: None,
             template: CreateParams::default(),
             role: Role::Drive,
-            posture: Posture::default(),
+            approval_mode: ApprovalMode::default(),
             model: String::new(),
         }
     }
@@ -299,18 +299,18 @@ impl Model {
         )
     }
 
-    /// The posture that is in force, or that a new session will get.
+    /// The approval mode that is in force, or that a new session will get.
     #[must_use]
-    pub fn posture(&self) -> Posture {
+    pub fn approval_mode(&self) -> ApprovalMode {
         let template = self
             .place
             .template
             .options
-            .posture
-            .unwrap_or(self.place.posture);
+            .approval_mode
+            .unwrap_or(self.place.approval_mode);
         self.session
             .as_ref()
-            .map_or(template, |session| session.posture)
+            .map_or(template, |session| session.approval_mode)
     }
 
     /// What this client may do in the session that it follows.

@@ -9,7 +9,7 @@ use proto::outcome::UsageTotals;
 use proto::params::interaction::{Interaction, InteractionAnswer, PlanDecision};
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, InteractionResolved, Purpose, Todo};
-use proto::state::{Kind, Mode, Posture, State, WaitingFor};
+use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
 use proto::{Body, CallId, Pid, Seq, SessionId, Stamp};
 
 use super::approval::{Asked, Asking};
@@ -30,7 +30,7 @@ pub struct Session {
     pub waiting_for: Option<WaitingFor>,
     /// Why the state was entered.
     pub cause: String,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     pub mode: Mode,
     /// Calls that change anything are refused.
     pub only_reads: bool,
@@ -86,7 +86,7 @@ impl Session {
             state: State::Idle,
             waiting_for: None,
             cause: String::new(),
-            posture: Posture::Ask,
+            approval_mode: ApprovalMode::Ask,
             mode: Mode::Normal,
             only_reads: false,
             kind: Kind::Interactive,
@@ -147,7 +147,7 @@ impl Session {
         self.cwd.clone_from(&summary.cwd);
         self.model.clone_from(&summary.model);
         self.enter(summary.state, summary.waiting_for, &summary.cause, at);
-        self.posture = summary.posture;
+        self.approval_mode = summary.approval_mode;
         (self.mode, self.only_reads) = (summary.mode, summary.only_reads);
         self.kind = summary.kind;
         self.read_only.clone_from(&summary.read_only);
@@ -249,7 +249,7 @@ impl Session {
                 self.model = options.model.unwrap_or_default();
                 self.cwd = created.cwd;
                 self.name = options.name;
-                self.posture = options.posture.unwrap_or_default();
+                self.approval_mode = options.approval_mode.unwrap_or_default();
                 self.mode = options.mode.unwrap_or_default();
                 self.only_reads = options.read_only.unwrap_or_default();
                 self.kind = options.kind.unwrap_or_default();
@@ -264,7 +264,7 @@ impl Session {
             Body::SessionReopened(_) => self.enter(State::Idle, None, "", at),
             Body::SessionSet(set) => {
                 let options = set.options;
-                self.posture = options.posture.unwrap_or(self.posture);
+                self.approval_mode = options.approval_mode.unwrap_or(self.approval_mode);
                 self.mode = options.mode.unwrap_or(self.mode);
                 self.only_reads = options.read_only.unwrap_or(self.only_reads);
                 self.kind = options.kind.unwrap_or(self.kind);
@@ -287,7 +287,7 @@ impl Session {
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
-                // Digests, samples and harvests are no part of the conversation.
+                // Digests, samples and extractions are no part of the conversation.
                 if usage.reported && usage.purpose == Purpose::Answer {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
@@ -339,7 +339,7 @@ impl Session {
             | Body::HookFinished(_)
             | Body::Notice(_)
             | Body::CallsRepaired(_)
-            | Body::ReasoningHarvested(_)
+            | Body::ReasoningExtracted(_)
             | Body::Unknown { .. } => {}
         }
     }

@@ -11,7 +11,7 @@ use proto::params::history::{
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
 use proto::record::{FileState, RewoundFile, RewoundResult};
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
 use super::{daemon, everywhere, hooks, list, pager, permissions, submit};
@@ -43,10 +43,10 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     }
     let needed = !row.arguments.is_empty() && !row.arguments.starts_with('[');
     let wrong = match row.command {
-        Command::Posture => !arguments.is_empty() && Posture::named(arguments).is_none(),
+        Command::ApprovalMode => !arguments.is_empty() && ApprovalMode::named(arguments).is_none(),
         Command::Safe => !matches!(arguments, "" | "off"),
-        Command::Harvest => !matches!(arguments, "on" | "off"),
-        Command::Branch => !matches!(arguments.parse(), Ok(1..=8_u32)),
+        Command::ExtractReasoning => !matches!(arguments, "on" | "off"),
+        Command::Samples => !matches!(arguments.parse(), Ok(1..=8_u32)),
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         Command::Permissions => permissions::is_wrong(arguments),
@@ -166,23 +166,23 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             request_id: Some(RequestId::new()),
             ..SetParams::default()
         }))),
-        Command::Harvest => set(
+        Command::ExtractReasoning => set(
             session,
             SessionOptions {
-                harvest: Some(arguments == "on"),
+                extract_reasoning: Some(arguments == "on"),
                 ..SessionOptions::default()
             },
         ),
-        Command::Branch => set(
+        Command::Samples => set(
             session,
             SessionOptions {
-                branch: arguments.parse().ok(),
+                samples: arguments.parse().ok(),
                 ..SessionOptions::default()
             },
         ),
-        Command::Posture => match Posture::named(arguments) {
-            Some(posture) => everywhere::set_posture(model, posture),
-            None => everywhere::act(model, Action::Posture),
+        Command::ApprovalMode => match ApprovalMode::named(arguments) {
+            Some(approval_mode) => everywhere::set_approval_mode(model, approval_mode),
+            None => everywhere::act(model, Action::ApprovalMode),
         },
         Command::Permissions => permissions::ask(session, here(model), arguments),
         Command::Plan => everywhere::set_mode(model, Mode::Plan),

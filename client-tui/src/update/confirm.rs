@@ -71,7 +71,7 @@ fn again(list: ListDialog, now: Instant) -> ListDialog {
 fn yes(model: &mut Model, then: Then) -> Vec<Effect> {
     match then {
         Then::Do(effects) => effects,
-        Then::Posture(posture) => everywhere::posture_is(model, posture),
+        Then::ApprovalMode(approval_mode) => everywhere::approval_mode_is(model, approval_mode),
         Then::Stop(session) => vec![
             Effect::Call(Call::Interrupt { session }),
             everywhere::leave(model, 0),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proto::SessionOptions;
 use proto::hello::Role;
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 
 use super::{approval, commands, list, pager};
 use crate::effect::{Call, Effect, Leave};
@@ -37,13 +37,13 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             true => Vec::new(),
             false => list::open(model, ListOf::Inbox),
         },
-        Action::Posture => {
-            let next = match model.posture() {
-                Posture::Ask => Posture::Auto,
-                // Not by a key that may be pressed by chance: `/posture yolo`.
-                Posture::Auto | Posture::Yolo => Posture::Ask,
+        Action::ApprovalMode => {
+            let next = match model.approval_mode() {
+                ApprovalMode::Ask => ApprovalMode::Auto,
+                // Not by a key that may be pressed by chance: `/approval-mode yolo`.
+                ApprovalMode::Auto | ApprovalMode::Yolo => ApprovalMode::Ask,
             };
-            set_posture(model, next)
+            set_approval_mode(model, next)
         }
         Action::Mode => {
             let next = match model.mode() {
@@ -164,21 +164,21 @@ pub fn leave(model: &Model, code: u8) -> Effect {
 }
 
 /// Sets it; before `yolo` it is asked whether that is meant.
-pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
+pub fn set_approval_mode(model: &mut Model, approval_mode: ApprovalMode) -> Vec<Effect> {
     let language = model.look.language;
     if !model.may_drive() {
         return Vec::new();
     }
-    if posture != Posture::Yolo {
-        return posture_is(model, posture);
+    if approval_mode != ApprovalMode::Yolo {
+        return approval_mode_is(model, approval_mode);
     }
     model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec![
-            language.say(Msg::PostureYolo).to_owned(),
-            language.say(Msg::PostureSure).to_owned(),
+            language.say(Msg::ApprovalModeYolo).to_owned(),
+            language.say(Msg::ApprovalModeSure).to_owned(),
         ],
-        then: Then::Posture(posture),
+        then: Then::ApprovalMode(approval_mode),
         scroll: 0,
         since: model.now,
         drawn: false,
@@ -188,20 +188,20 @@ pub fn set_posture(model: &mut Model, posture: Posture) -> Vec<Effect> {
 }
 
 /// Sets it, of the session or of the one that the first prompt will make.
-pub fn posture_is(model: &mut Model, posture: Posture) -> Vec<Effect> {
+pub fn approval_mode_is(model: &mut Model, approval_mode: ApprovalMode) -> Vec<Effect> {
     let language = model.look.language;
     let Some(session) = &model.session else {
         if model.link != Link::None {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        model.place.template.options.posture = Some(posture);
-        let words = language.fill(Msg::Posture, &[posture.name()]);
+        model.place.template.options.approval_mode = Some(approval_mode);
+        let words = language.fill(Msg::ApprovalMode, &[approval_mode.name()]);
         model.toast(Tone::Info, words);
         return Vec::new();
     };
     let options = SessionOptions {
-        posture: Some(posture),
+        approval_mode: Some(approval_mode),
         ..SessionOptions::default()
     };
     commands::set(session.id.to_string(), options)

@@ -60,8 +60,8 @@ pub(super) fn show(model: &mut Model, result: Result<ListOutput, Trouble>) -> Ve
     };
     let language = model.look.language;
     let plain = |text: &str| client::text::line(text);
-    let posture = found.posture.name();
-    let mut lines = vec![language.fill(Msg::RulesWhere, &[&plain(&found.root), posture])];
+    let approval_mode = found.approval_mode.name();
+    let mut lines = vec![language.fill(Msg::RulesWhere, &[&plain(&found.root), approval_mode])];
     for (list, title) in [
         (List::Deny, Msg::RulesDeny),
         (List::Ask, Msg::RulesAsk),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proto::hello::Role;
 use proto::params::history::What;
 use proto::params::session::{InspectPart, Signal, When};
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, toast};
@@ -59,17 +59,17 @@ fn everywhere(action: Action) {
             ));
             assert!(is_list(&model, |of| matches!(of, ListOf::Inbox)));
         }
-        Action::Posture => {
+        Action::ApprovalMode => {
             let effects = press(&mut model, &["ctrl-o"]);
             assert!(
-                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Auto))
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Auto))
             );
             if let Some(session) = &mut model.session {
-                session.posture = Posture::Auto;
+                session.approval_mode = ApprovalMode::Auto;
             }
             let effects = press(&mut model, &["ctrl-o"]);
             assert!(
-                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Ask))
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Ask))
             );
         }
         Action::Mode => {
@@ -273,25 +273,30 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::Set(set) if set.preset.as_deref() == Some("smart"))
             );
         }
-        Command::Harvest => {
-            let effects = say(&mut model, "/harvest on");
-            assert!(matches!(call(&effects), Call::Set(set) if set.options.harvest == Some(true)));
-            assert!(say(&mut model, "/harvest perhaps").is_empty());
-        }
-        Command::Branch => {
-            let effects = say(&mut model, "/branch 3");
-            assert!(matches!(call(&effects), Call::Set(set) if set.options.branch == Some(3)));
-            assert!(say(&mut model, "/branch 9").is_empty());
-        }
-        Command::Posture => {
-            let effects = say(&mut model, "/posture auto");
+        Command::ExtractReasoning => {
+            let effects = say(&mut model, "/extract-reasoning on");
             assert!(
-                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Auto))
+                matches!(call(&effects), Call::Set(set) if set.options.extract_reasoning == Some(true))
             );
-            assert!(say(&mut model, "/posture yolo").is_empty(), "it asks first");
+            assert!(say(&mut model, "/extract-reasoning perhaps").is_empty());
+        }
+        Command::Samples => {
+            let effects = say(&mut model, "/samples 3");
+            assert!(matches!(call(&effects), Call::Set(set) if set.options.samples == Some(3)));
+            assert!(say(&mut model, "/samples 9").is_empty());
+        }
+        Command::ApprovalMode => {
+            let effects = say(&mut model, "/approval-mode auto");
+            assert!(
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Auto))
+            );
+            assert!(
+                say(&mut model, "/approval-mode yolo").is_empty(),
+                "it asks first"
+            );
             let effects = press(&mut model, &["y"]);
             assert!(
-                matches!(call(&effects), Call::Set(set) if set.options.posture == Some(Posture::Yolo))
+                matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Yolo))
             );
         }
         Command::Hooks => {
@@ -541,7 +546,7 @@ fn nothing_is_sent_while_a_session_is_being_loaded() {
     assert_eq!(model.composer.text(), "hello");
     assert!(toast(&model).contains("loaded"));
     assert!(press(&mut model, &["ctrl-o"]).is_empty());
-    assert_eq!(model.place.template.options.posture, None);
+    assert_eq!(model.place.template.options.approval_mode, None);
 }
 
 #[test]
@@ -677,7 +682,7 @@ fn what_a_command_does_not_take_stays_written() {
         ("/copy all", "/copy [N|code]"),
         ("/export", "/export FILE"),
         ("/new fix the bug", "/new takes no words"),
-        ("/posture maybe", "/posture"),
+        ("/approval-mode maybe", "/approval-mode"),
         ("/theme nosuch", "/theme"),
     ];
     for (written, told) in table {

@@ -6,7 +6,7 @@ mod state;
 mod words;
 
 use proto::hello::Role;
-use proto::state::{Mode, Posture};
+use proto::state::{ApprovalMode, Mode};
 use ratatui::text::Line;
 
 use super::Panel;
@@ -62,7 +62,7 @@ fn line(model: &Model, width: usize) -> Line<'static> {
         right.extend(figures(model, session));
     }
     right.extend(place(model));
-    right.insert(0, posture(model));
+    right.insert(0, approval_mode(model));
     if model.mode() == Mode::Plan {
         right.insert(0, Group::new(1, Ink::Accent, say(Msg::PlanMode)));
     }
@@ -72,12 +72,12 @@ fn line(model: &Model, width: usize) -> Line<'static> {
     fit::line(&model.look, left, right, width)
 }
 
-fn posture(model: &Model) -> Group {
-    let ink = match model.posture() {
-        Posture::Ask | Posture::Auto => Ink::Dim,
-        Posture::Yolo => Ink::Warning,
+fn approval_mode(model: &Model) -> Group {
+    let ink = match model.approval_mode() {
+        ApprovalMode::Ask | ApprovalMode::Auto => Ink::Dim,
+        ApprovalMode::Yolo => Ink::Warning,
     };
-    Group::new(1, ink, model.posture().name())
+    Group::new(1, ink, model.approval_mode().name())
 }
 
 /// Model, context, cache, tokens, money: what is known of them.

@@ -16,6 +16,8 @@ const BELOW_BYTES: u64 = 32 * 1024 * 1024;
 #[derive(Default)]
 pub struct Places {
     looks: Vec<Look>,
+    /// Directories were looked into.
+    below: bool,
     /// Places where something stands that cannot be kept.
     pub unkept: BTreeSet<PathBuf>,
 }
@@ -23,7 +25,10 @@ pub struct Places {
 impl Places {
     /// Looks at the places that a call may change. `below`: also at what is in those that are directories. Blocks.
     pub fn look_at(workspace: &Workspace, places: &BTreeSet<PathBuf>, below: bool) -> Self {
-        let mut found = Self::default();
+        let mut found = Self {
+            below,
+            ..Self::default()
+        };
         let mut seen = BTreeSet::new();
         for place in places {
             // Directories that a call makes on its way are there for nobody else.
@@ -84,7 +89,10 @@ impl Keeper {
     ) -> Result<(Watched, Option<Checkpoint>), String> {
         let before = places.looks.iter();
         let before = before.map(|look| (look.path.clone(), look.there.clone()));
-        let watched = Watched::Places(before.collect());
+        let watched = Watched::Places {
+            before: before.collect(),
+            below: places.below,
+        };
         let mut fresh = places.looks;
         fresh.retain(|look| {
             let name = look.path.to_str();
@@ -98,12 +106,23 @@ impl Keeper {
         Ok((watched, Some(Checkpoint::of_files(files, own))))
     }
 
-    pub(crate) fn changed_places(&self, before: &BTreeMap<PathBuf, State>) -> Vec<Changed> {
+    /// What has changed at these places. `below`: directories were looked into, so that what is new in them has come by
+    /// the call.
+    pub(crate) fn changed_places(
+        &self,
+        before: &BTreeMap<PathBuf, State>,
+        below: bool,
+    ) -> Vec<Changed> {
         let mut now: BTreeMap<PathBuf, State> = BTreeMap::new();
         for (path, was) in before {
             let look = self.workspace.look(path, false);
-            // What has come with a directory was not there before.
-            if look.there == State::Directory && *was != State::Directory {
+            // What has come with a directory was not there before, also if it took the place of an empty one.
+            let is_outermost = || {
+                let above = path.parent().and_then(|above| before.get(above));
+                above != Some(&State::Directory)
+            };
+            let looks_below = *was != State::Directory || (below && is_outermost());
+            if look.there == State::Directory && looks_below {
                 self.whole(path, &mut now);
             }
             now.insert(look.path, look.there);

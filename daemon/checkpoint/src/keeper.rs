@@ -47,8 +47,11 @@ pub struct Checkpoint {
 pub enum Watched {
     #[default]
     Nothing,
-    /// What stood at the places of the call.
-    Places(BTreeMap<PathBuf, State>),
+    /// What was at the places of the call. `below`: also what was in those that are directories.
+    Places {
+        before: BTreeMap<PathBuf, State>,
+        below: bool,
+    },
     /// What stood in the work tree.
     Tree(Arc<Tree>),
 }
@@ -137,7 +140,7 @@ impl Keeper {
     pub fn changed(&self, watched: &Watched) -> Vec<Changed> {
         match watched {
             Watched::Nothing => Vec::new(),
-            Watched::Places(before) => self.changed_places(before),
+            Watched::Places { before, below } => self.changed_places(before, *below),
             Watched::Tree(before) => self.changed_tree(before),
         }
     }

@@ -14,7 +14,7 @@ pub struct Decision {
     pub rule: String,
     /// What kind of reason decided; `rule` says it in words.
     pub basis: Basis,
-    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`; [`Stance::LAYER`] where it is none.
+    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`; [`EffectivePermissions::LAYER`] where it is none.
     pub layer: String,
     /// The simple commands or paths that were judged.
     pub parts: Vec<String>,
@@ -33,14 +33,14 @@ pub struct Decision {
 pub enum Basis {
     /// A rule that somebody wrote, or a grant that somebody gave.
     Rule,
-    /// No rule said anything: readers are allowed, writers follow the posture.
+    /// No rule said anything: readers are allowed, writers follow the approval mode.
     Fallback,
-    /// On the list of what is always asked, whatever the posture.
+    /// On the list of what is always asked, whatever the approval mode.
     AlwaysAsked,
     /// It could not be understood well enough to be covered by a rule for less than its family; walls may cover it.
     NotAnalysed,
     /// What the session may do now, whatever the rules say: plan mode, a session that only reads.
-    Stance,
+    EffectivePermissions,
 }
 
 /// What holds a call that is allowed.
@@ -56,16 +56,16 @@ pub enum Confinement {
 
 /// What a session may do now, before any rule is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stance {
+pub struct EffectivePermissions {
     pub mode: Mode,
     /// Calls that change anything are refused. No mode and no plan lifts it.
     pub read_only: bool,
     /// The turn carries out a plan that a person has approved.
-    pub window: bool,
+    pub plan_approved: bool,
 }
 
-impl Stance {
-    /// What stands in the place of a layer in decisions that the stance made.
+impl EffectivePermissions {
+    /// What stands in the place of a layer in decisions that the effective permissions made.
     pub const LAYER: &'static str = "mode";
     pub const PLAN_MODE: &'static str = "plan mode";
     pub const READ_ONLY: &'static str = "read-only session";

@@ -18,7 +18,7 @@ pub mod tool_spec;
 pub mod walls;
 
 pub use codec::{Asked, Codec, Fragment, Prefix, ToolChoice};
-pub use decision::{Basis, Confinement, Decision, Stance};
+pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};

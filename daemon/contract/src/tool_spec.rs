@@ -11,8 +11,8 @@ pub struct ToolSpec {
     pub name: Arc<str>,
     /// Other names of the tool, for permission rules and hooks.
     pub aliases: Vec<String>,
-    /// Its name in Claude Code, for hooks that were written for that.
-    pub claude_name: Option<String>,
+    /// Its name in another product whose hooks run here, for hooks that were written for that.
+    pub foreign_name: Option<String>,
     /// The prose that the model reads.
     pub description: Arc<str>,
     /// JSON Schema of the arguments, keys sorted.
@@ -24,7 +24,7 @@ pub struct ToolSpec {
     pub read_only: bool,
     /// It is not in the prefix: the model finds it by `tool_search` and calls it through `tool_call`.
     pub deferred: bool,
-    /// Only a person answers a question about a call of it: no rule and no posture.
+    /// Only a person answers a question about a call of it: no rule and no approval mode.
     pub person_only: bool,
     /// Of a folder that a call names it shows and changes nothing below.
     pub shallow: bool,
@@ -44,7 +44,7 @@ impl ToolSpec {
         Self {
             name: name.into(),
             aliases: Vec::new(),
-            claude_name: None,
+            foreign_name: None,
             description: description.into(),
             schema: Arc::new(schema),
             family,
@@ -65,17 +65,17 @@ impl ToolSpec {
         self
     }
 
-    /// Sets its other names: that in Claude Code, and those that rules and hooks may use as well.
+    /// Sets its other names: that in the other product, and those that rules and hooks may use as well.
     #[must_use]
-    pub fn with_names(mut self, claude_name: Option<&str>, aliases: &[&str]) -> Self {
-        self.claude_name = claude_name.map(str::to_owned);
+    pub fn with_names(mut self, foreign_name: Option<&str>, aliases: &[&str]) -> Self {
+        self.foreign_name = foreign_name.map(str::to_owned);
         self.aliases = aliases.iter().copied().map(str::to_owned).collect();
         self
     }
 
     /// All names that rules and hooks may use for it.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let others = self.claude_name.iter().chain(&self.aliases);
+        let others = self.foreign_name.iter().chain(&self.aliases);
         std::iter::once(&*self.name).chain(others.map(String::as_str))
     }
 }

@@ -157,7 +157,7 @@ impl Told {
 
     fn call(&self, call: &CallId, tool: &ToolSpec, arguments: &Map<String, Value>) -> Value {
         let mut members = json!({
-            "toolName": &*tool.name, "tool_name": tool.claude_name.as_deref().unwrap_or(&tool.name),
+            "toolName": &*tool.name, "tool_name": tool.foreign_name.as_deref().unwrap_or(&tool.name),
             "toolUseId": call.0, "tool_use_id": call.0,
         });
         if !is_private(tool) {

@@ -13,7 +13,7 @@ use clock::worked;
 use contract::{ArgumentUse, Family, Strength, ToolSpec};
 use policy::{Call, Context, Layer, RuleSet, decide};
 use proto::record::Rules;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::{Map, Value, json};
 
 fn inputs() -> Vec<(&'static str, String)> {
@@ -104,8 +104,8 @@ fn main() {
                     altered: Vec::new(),
                     git_programs: Vec::new(),
                     masked: Vec::new(),
-                    posture: Posture::Yolo,
-                    stance: contract::Stance::default(),
+                    approval_mode: ApprovalMode::Yolo,
+                    effective_permissions: contract::EffectivePermissions::default(),
                     sandbox: Strength::None,
                     leaks: false,
                     unconfined: None,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use contract::{ArgumentUse, Basis, Family, Strength, ToolSpec};
 use proto::record::{Rules, Verdict};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::{Map, Value};
 
 use crate::call::{Access, Call, is_mcp, subjects};
@@ -124,7 +124,7 @@ fn rules(value: &Value) -> Rules {
 }
 
 fn judge(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> (&'static str, String) {
-    if case["posture"] == "plan" && !tool(case, tools).read_only {
+    if case["approval_mode"] == "plan" && !tool(case, tools).read_only {
         return ("deny", "plan mode".to_owned());
     }
     let changed = &case["context"]["mcp"]["definition_changed_since_approval"];
@@ -239,14 +239,14 @@ pub fn explained(
         user_home: PathBuf::from("/user/someone"),
         altered: Vec::new(),
         git_programs: Vec::new(),
-        posture: match case["posture"].as_str() {
-            Some("yolo") => Posture::Yolo,
-            Some("auto") => Posture::Auto,
-            // A mode speaks of what no rule speaks of, as this posture does.
-            _ if case["mode"] == "allow" => Posture::Auto,
-            _ => Posture::Ask,
+        approval_mode: match case["approval_mode"].as_str() {
+            Some("yolo") => ApprovalMode::Yolo,
+            Some("auto") => ApprovalMode::Auto,
+            // A mode speaks of what no rule speaks of, as this approval mode does.
+            _ if case["mode"] == "allow" => ApprovalMode::Auto,
+            _ => ApprovalMode::Ask,
         },
-        stance: contract::Stance::default(),
+        effective_permissions: contract::EffectivePermissions::default(),
         sandbox: Strength::Full,
         leaks: false,
         unconfined: None,

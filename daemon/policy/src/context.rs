@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use contract::{Stance, Strength};
-use proto::state::Posture;
+use contract::{EffectivePermissions, Strength};
+use proto::state::ApprovalMode;
 
 use crate::call::Access;
 
@@ -50,17 +50,17 @@ pub struct Context {
     pub git_programs: Vec<String>,
     /// The agent's own directories: a command that names one is always asked about.
     pub masked: Vec<PathBuf>,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     /// What the session may do now. Looked at before all rules.
-    pub stance: Stance,
+    pub effective_permissions: EffectivePermissions,
     /// How strongly commands are held.
     pub sandbox: Strength,
     /// What is closed to tools, or denied by a rule over paths, is not wholly closed to commands by the sandbox.
     pub leaks: bool,
     /// Why a command would run held by less than the settings demand, where it would: nobody but a person allows that.
     pub unconfined: Option<String>,
-    /// Whether the user trusts the directory. Where not, a looser posture that came from it must not stand in
-    /// `posture`, and its allow rules do not count.
+    /// Whether the user trusts the directory. Where not, a looser approval mode that came from it must not stand in
+    /// `approval_mode`, and its allow rules do not count.
     pub trusted: bool,
 }
 

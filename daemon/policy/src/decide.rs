@@ -1,14 +1,14 @@
-//! The decision: what the rules, the posture and the list of what is always asked make of one call.
+//! The decision: what the rules, the approval mode and the list of what is always asked make of one call.
 //!
-//! Pure and total. Here are the order of the checks and what a posture lifts; what a command is about stands
+//! Pure and total. Here are the order of the checks and what an approval mode lifts; what a command is about stands
 //! in `command`, what a file tool is about in `files`.
 
 use std::collections::HashSet;
 
-use contract::{Basis, Confinement, Decision, Family, Stance};
+use contract::{Basis, Confinement, Decision, EffectivePermissions, Family};
 use proto::params::interaction::Scope;
 use proto::record::Verdict;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use crate::budget::Budget;
 use crate::call::{Call, Subjects, about};
@@ -32,7 +32,7 @@ pub(crate) struct Finding {
     pub(crate) basis: Basis,
     pub(crate) rule: String,
     pub(crate) layer: Layer,
-    /// Not lifted by any posture, though no rule says so: what is not known must not run unseen.
+    /// Not lifted by any approval mode, though no rule says so: what is not known must not run unseen.
     pub(crate) firm: bool,
 }
 
@@ -71,7 +71,7 @@ impl Finding {
             Verdict::Deny => 2,
         };
         let basis = match (self.verdict, self.basis) {
-            (_, Basis::Stance) => 5,
+            (_, Basis::EffectivePermissions) => 5,
             (Verdict::Deny, Basis::Rule) => 4,
             (_, Basis::AlwaysAsked) => 3,
             (_, Basis::Rule) => 2,
@@ -98,7 +98,7 @@ impl Finding {
     }
 }
 
-/// What the judging of a call came to, before the posture.
+/// What the judging of a call came to, before the approval mode.
 pub(crate) struct Judged {
     pub(crate) finding: Finding,
     pub(crate) parts: Vec<JudgedPart>,
@@ -139,7 +139,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// What becomes of a writer that no rule speaks of, before the posture.
+    /// What becomes of a writer that no rule speaks of, before the approval mode.
     pub(crate) fn writer_fallback() -> Finding {
         Finding::built_in(Verdict::Ask, Basis::Fallback, "no rule allows it")
     }
@@ -256,7 +256,7 @@ fn plain(case: &Case<'_>) -> Judged {
     }
 }
 
-/// Puts the posture on top.
+/// Puts the approval mode on top.
 fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
     let Judged {
         finding,
@@ -277,7 +277,11 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
             strength @ (Strength::Partial | Strength::Full) => Confinement::Walls(strength),
         },
     };
-    let refused = case.context.stance.refuses().filter(|_| !read_only);
+    let refused = case
+        .context
+        .effective_permissions
+        .refuses()
+        .filter(|_| !read_only);
     if let Some(why) = refused {
         return refuse(why, parts, doubt, confinement);
     }
@@ -333,7 +337,7 @@ fn answerable(case: &Case<'_>, finding: &Finding) -> bool {
     asks && match finding.basis {
         Basis::Fallback => true,
         Basis::NotAnalysed => is_command(case.call) && !case.rules.wants_commands_known(),
-        Basis::Rule | Basis::AlwaysAsked | Basis::Stance => false,
+        Basis::Rule | Basis::AlwaysAsked | Basis::EffectivePermissions => false,
     }
 }
 
@@ -342,21 +346,21 @@ fn is_command(call: &Call<'_>) -> bool {
     call.tool.family == Family::Bash && !call.is_mcp()
 }
 
-/// What answers an ask in a person's place, where something does: their approval of a plan, or the posture.
+/// What answers an ask in a person's place, where something does: their approval of a plan, or the approval mode.
 fn lifter(case: &Case<'_>, finding: &Finding, suffices: bool) -> Option<&'static str> {
     if finding.verdict != Verdict::Ask || finding.firm || finding.basis == Basis::AlwaysAsked {
         return None;
     }
-    if case.context.stance.window {
+    if case.context.effective_permissions.plan_approved {
         return Some("the approved plan");
     }
-    match case.context.posture {
-        Posture::Ask => None,
-        Posture::Auto => {
+    match case.context.approval_mode {
+        ApprovalMode::Ask => None,
+        ApprovalMode::Auto => {
             let held = !is_command(case.call) || case.context.sandbox == Strength::Full;
-            (suffices && held).then_some("posture `auto`")
+            (suffices && held).then_some("approval mode `auto`")
         }
-        Posture::Yolo => Some("posture `yolo`"),
+        ApprovalMode::Yolo => Some("approval mode `yolo`"),
     }
 }
 
@@ -371,8 +375,8 @@ fn refuse(
         decision: Decision {
             verdict: Verdict::Deny,
             rule: why.to_owned(),
-            basis: Basis::Stance,
-            layer: Stance::LAYER.to_owned(),
+            basis: Basis::EffectivePermissions,
+            layer: EffectivePermissions::LAYER.to_owned(),
             parts: shown(&parts),
             scopes: Vec::new(),
             read_only: false,

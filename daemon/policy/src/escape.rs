@@ -2,9 +2,9 @@
 //!
 //! Called by the session, before the question and again before the run.
 
-use contract::{Basis, Confinement, Decision, Stance};
+use contract::{Basis, Confinement, Decision, EffectivePermissions};
 use proto::record::Verdict;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use crate::call::Access;
 use crate::ruleset::{Layer, RuleSet};
@@ -14,12 +14,16 @@ use crate::ruleset::{Layer, RuleSet};
 /// What a rule over paths denies, only the walls keep from a command: while there is one, nothing leaves them. In `yolo`
 /// nobody is asked, and that is never taken for a yes to this.
 #[must_use]
-pub fn stays_inside(rules: &RuleSet, posture: Posture, stance: Stance) -> Option<String> {
-    if let Some(why) = stance.refuses() {
+pub fn stays_inside(
+    rules: &RuleSet,
+    approval_mode: ApprovalMode,
+    effective_permissions: EffectivePermissions,
+) -> Option<String> {
+    if let Some(why) = effective_permissions.refuses() {
         return Some(why.to_owned());
     }
-    if posture == Posture::Yolo {
-        return Some("posture `yolo`".to_owned());
+    if approval_mode == ApprovalMode::Yolo {
+        return Some("approval mode `yolo`".to_owned());
     }
     [Access::Read, Access::Edit]
         .into_iter()
@@ -48,7 +52,7 @@ fn denied(rules: &RuleSet, access: Access) -> Option<String> {
 #[must_use]
 pub fn escape(
     rules: &RuleSet,
-    (posture, stance): (Posture, Stance),
+    (approval_mode, effective_permissions): (ApprovalMode, EffectivePermissions),
     decision: Decision,
     why: &str,
 ) -> Decision {
@@ -62,23 +66,27 @@ pub fn escape(
     if outside.verdict == Verdict::Deny {
         return outside;
     }
-    let (verdict, basis, rule, layer) = match stays_inside(rules, posture, stance) {
-        Some(rule) if stance.refuses().is_some() => {
-            (Verdict::Deny, Basis::Stance, rule, Stance::LAYER.to_owned())
-        }
-        Some(rule) => (
-            Verdict::Deny,
-            Basis::AlwaysAsked,
-            rule,
-            Layer::BuiltIn.to_string(),
-        ),
-        None => (
-            Verdict::Ask,
-            Basis::AlwaysAsked,
-            format!("the sandbox seems to have stopped it: {why}"),
-            Layer::BuiltIn.to_string(),
-        ),
-    };
+    let (verdict, basis, rule, layer) =
+        match stays_inside(rules, approval_mode, effective_permissions) {
+            Some(rule) if effective_permissions.refuses().is_some() => (
+                Verdict::Deny,
+                Basis::EffectivePermissions,
+                rule,
+                EffectivePermissions::LAYER.to_owned(),
+            ),
+            Some(rule) => (
+                Verdict::Deny,
+                Basis::AlwaysAsked,
+                rule,
+                Layer::BuiltIn.to_string(),
+            ),
+            None => (
+                Verdict::Ask,
+                Basis::AlwaysAsked,
+                format!("the sandbox seems to have stopped it: {why}"),
+                Layer::BuiltIn.to_string(),
+            ),
+        };
     Decision {
         verdict,
         basis,

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use contract::{ArgumentUse, Basis, Family, ToolSpec};
 use proto::record::{Rules, Verdict};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, subjects};
-use contract::{Stance, Strength};
+use contract::{EffectivePermissions, Strength};
 
 use crate::context::{Context, ResolvedPath};
 use crate::decide::decide;
@@ -146,8 +146,8 @@ fn context(call: &Call<'_>) -> Context {
         altered: Vec::new(),
         git_programs: Vec::new(),
         masked: Vec::new(),
-        posture: Posture::Ask,
-        stance: Stance::default(),
+        approval_mode: ApprovalMode::Ask,
+        effective_permissions: EffectivePermissions::default(),
         sandbox: Strength::Full,
         leaks: false,
         unconfined: None,

@@ -20,7 +20,7 @@ pub struct Explanation {
     pub parts: Vec<ExplainedPart>,
 }
 
-/// One command or path, judged by itself: before the posture, and without what is said of the line as a whole.
+/// One command or path, judged by itself: before the approval mode, and without what is said of the line as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedPart {
     pub text: String,
@@ -63,7 +63,7 @@ impl Serialize for Explanation {
                 Basis::Fallback => "fallback",
                 Basis::AlwaysAsked => "always_asked",
                 Basis::NotAnalysed => "not_understood",
-                Basis::Stance => "mode",
+                Basis::EffectivePermissions => "mode",
             },
             layer: &self.decision.layer,
             read_only: self.decision.read_only,

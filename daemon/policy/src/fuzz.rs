@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{cases, read};
 
 /// Rules: every text of one is survived; one more that tightens never loosens; none that allows lifts a denial. Each
-/// line is a rule, but for the last, which is the command. The first byte chooses the list and the posture.
+/// line is a rule, but for the last, which is the command. The first byte chooses the list and the approval mode.
 pub fn rules(data: &[u8]) {
     let [choice, rest @ ..] = data else {
         return;
@@ -19,23 +19,23 @@ pub fn rules(data: &[u8]) {
     let lines: Vec<&str> = lines.lines().collect();
     let (last, others) = lines.split_last().unwrap_or((&"Bash", &[]));
     let list = ["allow", "ask", "deny"][usize::from(*choice) % 3];
-    let posture = ["ask", "auto", "yolo"][usize::from(*choice / 3) % 3];
+    let approval_mode = ["ask", "auto", "yolo"][usize::from(*choice / 3) % 3];
     let mut rules = json!({"allow": ["Bash", "Edit(**)"], "ask": [], "deny": []});
     rules[list] = json!(others);
     for arguments in [
         json!({"command": command}),
         json!({"path": command, "content": ""}),
     ] {
-        let before = verdict(&rules, &arguments, posture);
-        assert_eq!(verdict(&rules, &arguments, posture), before);
+        let before = verdict(&rules, &arguments, approval_mode);
+        assert_eq!(verdict(&rules, &arguments, approval_mode), before);
         for tightening in ["ask", "deny"] {
-            let after = verdict(&and(&rules, tightening, last), &arguments, posture);
+            let after = verdict(&and(&rules, tightening, last), &arguments, approval_mode);
             assert!(
                 strictness(after) >= strictness(before),
                 "{before:?} became {after:?}"
             );
         }
-        let after = verdict(&and(&rules, "allow", last), &arguments, posture);
+        let after = verdict(&and(&rules, "allow", last), &arguments, approval_mode);
         assert!(
             before != Verdict::Deny || after == Verdict::Deny,
             "{last:?} lifts a denial"
@@ -60,12 +60,13 @@ fn strictness(verdict: Verdict) -> u8 {
 }
 
 /// Of a command, or of a write into a file.
-fn verdict(rules: &Value, arguments: &Value, posture: &str) -> Verdict {
+fn verdict(rules: &Value, arguments: &Value, approval_mode: &str) -> Verdict {
     let tool = match arguments.get("command") {
         Some(_) => "bash",
         None => "write_file",
     };
-    let case = json!({"tool": tool, "args": arguments, "rules": rules, "posture": posture});
+    let case =
+        json!({"tool": tool, "args": arguments, "rules": rules, "approval_mode": approval_mode});
     let bash = ToolSpec::new("bash", "", Value::Null, Family::Bash)
         .with_arguments(&[("command", ArgumentUse::Command)]);
     let write = ToolSpec::new("write_file", "", Value::Null, Family::Edit)

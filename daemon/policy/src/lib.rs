@@ -1,4 +1,4 @@
-//! What a tool call may do: rules, postures and what is always asked, as one pure function.
+//! What a tool call may do: rules, approval modes and what is always asked, as one pure function.
 //!
 //! Two steps: [`subjects`] says which paths and which command a call is about; whoever can look at the disk
 //! resolves them; then [`decide`] judges. No I/O, no clock, no state: the same input gives the same answer,

@@ -32,11 +32,11 @@ impl<'a> Known<'a> {
         self.0.iter().find(known).copied()
     }
 
-    /// The tool that Claude Code has under this name.
-    pub(crate) fn claude(self, name: &str) -> Option<&'a ToolSpec> {
+    /// The tool that another product has under this name.
+    pub(crate) fn foreign(self, name: &str) -> Option<&'a ToolSpec> {
         let mut tools = self.0.iter();
         tools
-            .find(|spec| spec.claude_name.as_deref() == Some(name))
+            .find(|spec| spec.foreign_name.as_deref() == Some(name))
             .copied()
     }
 

@@ -197,7 +197,7 @@ fn target(name: &str, rule: &str, known: Known<'_>) -> Result<Target, (Target, S
                     return Err((Target::Mcp, "it names no MCP server or no tool".to_owned()));
                 }
             },
-            None => match (known.tool(name), known.claude(name)) {
+            None => match (known.tool(name), known.foreign(name)) {
                 (Some(tool), _) => target_of(tool),
                 (None, Some(tool)) => return Err((target_of(tool), foreign(name, &tool.name))),
                 (None, None) => return another(name, rule, known),

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use contract::{ArgumentUse, Basis, Confinement, Decision, Family, Stance, Strength, ToolSpec};
+use contract::{
+    ArgumentUse, Basis, Confinement, Decision, EffectivePermissions, Family, Strength, ToolSpec,
+};
 use proto::record::{Rules, Verdict};
-use proto::state::{OnAsk, Posture};
+use proto::state::{ApprovalMode, OnAsk};
 use serde_json::{Map, Value, json};
 
 use crate::*;
 
 mod altered;
+mod approval_modes;
 mod bound;
 mod commands;
 mod corpus;
@@ -24,7 +27,6 @@ mod gitconfig;
 mod grants;
 mod matrix;
 mod names;
-mod postures;
 mod properties;
 mod scripts;
 mod walls;
@@ -59,12 +61,7 @@ static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     let later = later.map(|(name, family, argument)| ToolSpec {
         person_only: matches!(name, "remember" | "forget"),
         shallow: family == Family::Read,
-        ..ToolSpec::new(name, "", Value::Null, family).with_arguments(
-            argument
-                .as_ref()
-                .map(std::slice::from_ref)
-                .unwrap_or_default(),
-        )
+        ..ToolSpec::new(name, "", Value::Null, family).with_arguments(argument.as_slice())
     });
     built_in.specs().cloned().chain(later).collect()
 });
@@ -86,11 +83,11 @@ fn tool(name: &str) -> ToolSpec {
     })
 }
 
-/// One session: rules, a posture, a sandbox.
+/// One session: rules, an approval mode, a sandbox.
 struct Scene {
     rules: Rules,
-    posture: Posture,
-    stance: Stance,
+    approval_mode: ApprovalMode,
+    effective_permissions: EffectivePermissions,
     sandbox: Strength,
     leaks: bool,
     unconfined: Option<String>,
@@ -101,8 +98,8 @@ struct Scene {
 fn scene(rules: &str) -> Scene {
     Scene {
         rules: read_rules(rules),
-        posture: Posture::Ask,
-        stance: Stance::default(),
+        approval_mode: ApprovalMode::Ask,
+        effective_permissions: EffectivePermissions::default(),
         sandbox: Strength::None,
         leaks: false,
         unconfined: None,
@@ -128,13 +125,13 @@ fn read_rules(text: &str) -> Rules {
 }
 
 impl Scene {
-    fn posture(mut self, posture: Posture) -> Self {
-        self.posture = posture;
+    fn approval_mode(mut self, approval_mode: ApprovalMode) -> Self {
+        self.approval_mode = approval_mode;
         self
     }
 
-    fn stance(mut self, stance: Stance) -> Self {
-        self.stance = stance;
+    fn effective_permissions(mut self, effective_permissions: EffectivePermissions) -> Self {
+        self.effective_permissions = effective_permissions;
         self
     }
 
@@ -200,8 +197,8 @@ impl Scene {
             user_home: user_home.clone(),
             altered: Vec::new(),
             git_programs: self.git_programs.clone(),
-            posture: self.posture,
-            stance: self.stance,
+            approval_mode: self.approval_mode,
+            effective_permissions: self.effective_permissions,
             sandbox: self.sandbox,
             leaks: self.leaks,
             unconfined: self.unconfined.clone(),

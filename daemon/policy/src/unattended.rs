@@ -87,7 +87,7 @@ fn words(decision: &Decision, why: &str) -> String {
         Confinement::Files | Confinement::Walls(_) | Confinement::None => asked,
     };
     match decision.basis {
-        Basis::Stance => asked,
+        Basis::EffectivePermissions => asked,
         Basis::AlwaysAsked => format!("{asked}. No rule lifts this question: {attach}"),
         Basis::Rule => format!("{asked}. What would allow it: `--on-ask allow`, or {attach}"),
         Basis::NotAnalysed => format!(

@@ -302,7 +302,7 @@ impl Assembly for Wire {
         let trusted = project.is_none_or(|project| project.config_trusted);
         Terms {
             layers: self.layers(&settings, project),
-            posture: settings.options.posture.unwrap_or_default(),
+            approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
             tools: self.tools.set(tools::Options {
                 bash_timeout_ms: settings.bash_timeout_ms,

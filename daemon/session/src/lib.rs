@@ -17,7 +17,7 @@ mod viewers;
 
 pub use actor::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
-pub use assembly::options::BRANCH_MAX;
+pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::setup::{Assembly, Bundle, Effort, Layered, Pace, Setup, Terms};

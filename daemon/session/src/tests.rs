@@ -3,6 +3,7 @@
 mod house;
 pub mod world;
 
+mod approval_mode;
 mod arguments;
 mod away;
 mod checkpoints;
@@ -20,7 +21,6 @@ mod names;
 mod notes;
 mod opening;
 mod order;
-mod posture;
 mod printed;
 mod queue;
 mod rewind_broken;

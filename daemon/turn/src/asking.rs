@@ -48,7 +48,12 @@ impl Step<'_> {
         };
         let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
         if (self.facts.told != now || self.facts.told_again) && !summing_up {
-            self.say(words::stance(now).to_owned(), None, None, Voice::Daemon);
+            self.say(
+                words::effective_permissions(now).to_owned(),
+                None,
+                None,
+                Voice::Daemon,
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What waits for the user
 //! is in `interactions`.
 
-use contract::{Basis, CallAction, Decision, Outcome, Stance};
+use contract::{Basis, CallAction, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
 use proto::params::interaction::{Approval, InteractionRequest};
 use proto::record::{
@@ -139,11 +139,11 @@ impl Step<'_> {
                 unattended,
                 tool,
                 kind,
-                stance,
+                effective_permissions,
                 checkpoint,
                 files_changed,
             } => {
-                if stance != self.facts.stance() {
+                if effective_permissions != self.facts.effective_permissions() {
                     // What the session may do has changed since it was looked at.
                     return self.proceed(calls);
                 }
@@ -211,11 +211,11 @@ impl Step<'_> {
     /// Denies a change that the session may not make now. Policy has said so before. Here it is said where calls start,
     /// whatever came of that.
     fn apply_stance(&self, decision: &mut Decision) {
-        if let Some(why) = self.facts.stance().refuses() {
+        if let Some(why) = self.facts.effective_permissions().refuses() {
             decision.verdict = Verdict::Deny;
-            decision.basis = Basis::Stance;
+            decision.basis = Basis::EffectivePermissions;
             why.clone_into(&mut decision.rule);
-            Stance::LAYER.clone_into(&mut decision.layer);
+            EffectivePermissions::LAYER.clone_into(&mut decision.layer);
         }
     }
 

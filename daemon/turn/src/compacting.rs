@@ -626,8 +626,7 @@ impl Step<'_> {
             Then::Compact(instructions) => {
                 self.compact_by_hand(instructions, compacting.request_id)
             }
-            Then::Rest if self.wants_turn() => self.start_next(),
-            Then::Rest => Phase::Idle,
+            Then::Rest => self.go_on_at_rest(None),
         }
     }
 

@@ -7,7 +7,7 @@ use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
 use proto::reset::Wire;
-use proto::state::{Mode, OnAsk, Posture, State, WaitingFor};
+use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
     Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionOptions,
     Stamp,
@@ -245,7 +245,7 @@ impl Facts {
                     open.finished(finished);
                 }
             }
-            Body::HookFinished(_) | Body::ReasoningHarvested(_) | Body::Unknown { .. } => {}
+            Body::HookFinished(_) | Body::ReasoningExtracted(_) | Body::Unknown { .. } => {}
             Body::CacheReset(reset) => {
                 self.cache.reset();
                 self.apply_reset(reset, record);
@@ -267,8 +267,8 @@ impl Facts {
 
     /// Which calls run without asking.
     #[must_use]
-    pub fn posture(&self) -> Posture {
-        self.options.posture.unwrap_or_default()
+    pub fn approval_mode(&self) -> ApprovalMode {
+        self.options.approval_mode.unwrap_or_default()
     }
 
     /// What becomes of a question now: as the open turn's prompt says, else as the session is set.

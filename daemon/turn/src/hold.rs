@@ -1,18 +1,19 @@
 //! What keeps a session from starting anything new: a pause, a hand-over. And the clock of its turn, which stands
 //! still in a pause.
 //!
-//! There is one gate for each kind of start, and each asks `Step::held`: `start_next` (turns), `ask_again` (requests),
+//! There is one gate for each kind of start, and each asks `Step::held`: `next_after_turn` (turns), `ask_again` (requests),
 //! `resend` (their next tries), `send_digest` (requests for digests), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
 //! for them). What was held is done by `Step::release`. A rewind starts nothing that a pause holds; a hand-over does not
 //! let it begin, and waits for one that has begun (`rewinding`).
 
 use proto::record::{SessionSet, SessionState, SessionSuspended};
-use proto::state::{Kind, State, WaitingFor};
+use proto::state::{State, WaitingFor};
 use proto::{Body, RequestId};
 
 use crate::compacting::CompactionEnd;
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Machine, Phase, Step, Waits};
+use crate::next::{Moment, NextStep};
 
 /// What the machine knows of starts beyond the log. Gone with a crash; `recover` makes it anew.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,12 +143,18 @@ impl Step<'_> {
             .take()
             .map_or(0, |from| now.saturating_sub(from));
         match phase {
-            Phase::Idle => self.release_at_rest(cause),
+            Phase::Idle => {
+                let next = self.next(Moment::Rest, None);
+                self.follow(next, Some(cause))
+            }
             Phase::Rewinding { .. } => {
-                if self.is_run_to_exit() {
-                    self.exit_with_turn();
-                } else {
-                    self.state(State::Idle, None, cause, None);
+                match self.next(Moment::Rest, None) {
+                    NextStep::Exit(exit) => {
+                        self.exit(exit, None);
+                    }
+                    NextStep::Wait { .. } | NextStep::StartPrompt(_) => {
+                        self.state(State::Idle, None, cause, None);
+                    }
                 }
                 phase
             }
@@ -155,11 +162,11 @@ impl Step<'_> {
                 asking.since_ms = asking.since_ms.saturating_add(paused_ms).min(now);
                 self.release_request(asking, cause)
             }
-            Phase::Compacting(_) if self.is_run_to_exit() => {
-                self.exit_with_turn();
-                phase
-            }
             Phase::Compacting(compacting) => {
+                if let NextStep::Exit(exit) = self.next(Moment::Rest, None) {
+                    self.exit(exit, None);
+                    return Phase::Compacting(compacting);
+                }
                 let now_ms = self.now.mono_ms;
                 match (self.facts.open.is_some(), compacting.waits_until()) {
                     (false, _) => self.state(State::Idle, None, cause, None),
@@ -192,24 +199,6 @@ impl Step<'_> {
         }
     }
 
-    fn release_at_rest(&mut self, cause: &str) -> Phase {
-        if self.is_run_to_exit() {
-            return self.exit_with_turn();
-        }
-        self.state(State::Idle, None, cause, None);
-        if self.wants_turn() {
-            return self.start_next();
-        }
-        Phase::Idle
-    }
-
-    /// Whether a headless run's turn has ended in a pause, and what waited behind it was taken back.
-    fn is_run_to_exit(&self) -> bool {
-        let headless = self.facts.options.kind == Some(Kind::Headless);
-        let none_waits = self.facts.queue.is_empty() || self.facts.over_budget;
-        self.facts.unsettled && headless && none_waits
-    }
-
     fn release_request(&mut self, asking: Asking, cause: &str) -> Phase {
         match asking.waits {
             Waits::Answer | Waits::Resume | Waits::Gate { .. } => {
@@ -228,14 +217,6 @@ impl Step<'_> {
             return self.resend(asking);
         }
         Phase::Asking(asking)
-    }
-
-    /// Whether the queue's first is to start as soon as it may: not one that was left behind by an exit or a
-    /// crash, nor behind a turn that a budget has ended.
-    pub(crate) fn wants_turn(&self) -> bool {
-        let left_behind = self.facts.exited.is_some() && !self.facts.woken;
-        let waits = !self.facts.queue.is_empty() && !self.facts.over_budget;
-        waits && !left_behind && !self.hold.rests
     }
 
     /// The daemon hands over: what runs ends, and nothing else begins. `mark_suspended` looks after every step.

@@ -1,7 +1,7 @@
 //! What happens to a turn, and what it wants done.
 
 use contract::provider::{ProviderError, Reported};
-use contract::{CallAction, Decision, Outcome, Stance, ToolChoice};
+use contract::{CallAction, Decision, EffectivePermissions, Outcome, ToolChoice};
 use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
@@ -230,7 +230,7 @@ pub enum Judgement {
         tool: String,
         kind: ToolKind,
         /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
-        stance: Stance,
+        effective_permissions: EffectivePermissions,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.
         checkpoint: Option<CheckpointCreated>,
         /// Somebody else has changed files that the session has read, and it does not know yet.

@@ -59,7 +59,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proto::item::{UserMessage, Voice};
-use proto::outcome::OutcomeKind;
 use proto::record::{CheckpointCreated, Level, Notice, PromptUnqueued, SessionSet, SessionState};
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ItemId, PromptId, Record, Seq};
@@ -69,6 +68,7 @@ use crate::facts::Facts;
 use crate::fallback::Fallback;
 use crate::hold::Hold;
 use crate::input::{Effect, Input, Now, StopReason};
+use crate::next::Exit;
 use crate::repair::Means;
 
 /// Numbers that bound a turn. All are settings.
@@ -388,7 +388,7 @@ impl Step<'_> {
                 // A person is there: what waited for one goes on with it.
                 self.hold.rests = false;
                 match phase {
-                    Phase::Idle => self.start_next(),
+                    Phase::Idle => self.go_on_at_rest(None),
                     Phase::Asking(_)
                     | Phase::Compacting(_)
                     | Phase::Calls(_)
@@ -444,12 +444,12 @@ impl Step<'_> {
                 }));
                 match phase {
                     // What waited for a budget goes on with it.
-                    Phase::Idle if waited && self.wants_turn() => self.start_next(),
+                    Phase::Idle if waited => self.go_on_at_rest(None),
                     phase => phase,
                 }
             }
             Input::Close { request_id } => match phase {
-                Phase::Idle => self.exit(OutcomeKind::Completed, None, 0, request_id),
+                Phase::Idle => self.exit(Exit::closed(), request_id),
                 Phase::Asking(_)
                 | Phase::Compacting(_)
                 | Phase::Calls(_)

@@ -40,12 +40,13 @@ use contract::Outcome;
 use proto::item::{CallStatus, Finish, Voice};
 use proto::outcome::{OutcomeKind, Reason};
 use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
-use proto::state::{Kind, State};
+use proto::state::State;
 use proto::{Body, ItemId};
 
 use crate::facts::Stage;
 use crate::input::{Answer, Effect, Now};
 use crate::machine::{Asking, Calls, Machine, Phase, Step, Waits};
+use crate::next::Moment;
 use crate::words;
 
 /// What a session does that was in mid-turn when the daemon died.
@@ -246,38 +247,9 @@ impl Step<'_> {
     }
 
     fn recover_between_turns(&mut self, policy: RecoverPolicy) -> Phase {
-        if self.facts.unsettled
-            && let Some(ended) = &self.facts.ended
-        {
-            let none_waits = self.facts.queue.is_empty() || self.facts.over_budget;
-            let done = self.facts.options.kind == Some(Kind::Headless) && none_waits;
-            if done || ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed {
-                return self.exit_with_turn();
-            }
-        }
-        if self.facts.exited.is_none() {
-            self.state(State::Idle, None, "recovered", None);
-        }
-        let ended = self.facts.ended.as_ref();
-        let stopped = ended.is_some_and(|ended| ended.reason == Some(Reason::Shutdown))
-            && !self.facts.asked_since;
-        // A prompt whose turn never began is begun in any case; what stood behind a turn that the daemon's end cut
-        // off waits for the person, where the policy says so.
-        let goes_on =
-            policy == RecoverPolicy::Continue || !(stopped || self.facts.exited.is_some());
-        self.hold.rests = !goes_on;
-        if self.wants_turn() {
-            return self.start_next();
-        }
-        Phase::Idle
-    }
-
-    /// Exits with the outcome of the turn that ended last.
-    pub(crate) fn exit_with_turn(&mut self) -> Phase {
-        let Some(ended) = self.facts.ended.clone() else {
-            return Phase::Idle;
-        };
-        self.exit(ended.outcome, ended.reason, ended.exit_code(), None)
+        let next = self.next(Moment::Recovered(policy), None);
+        let cause = self.facts.exited.is_none().then_some("recovered");
+        self.follow(next, cause)
     }
 
     /// Whether the message of the prompt that the open turn began with did not reach the disk.

@@ -4,7 +4,6 @@ use proto::Body;
 use proto::record::{Level, SessionRewound};
 use proto::reset::CacheReset;
 
-use crate::input::StopReason;
 use crate::machine::{Phase, Step};
 use crate::words;
 
@@ -33,7 +32,7 @@ impl Step<'_> {
         };
         self.append(Body::SessionRewound(rewound));
         self.reset_cache();
-        self.rewinding_over(stop)
+        self.go_on_at_rest(stop)
     }
 
     /// Nothing came of it, or only a part: then people are told.
@@ -42,7 +41,7 @@ impl Step<'_> {
             return phase;
         };
         self.tell_half_rewound();
-        self.rewinding_over(stop)
+        self.go_on_at_rest(stop)
     }
 
     /// What a rewind owes the log, where the daemon died in it or right behind it.
@@ -66,21 +65,5 @@ impl Step<'_> {
         if self.facts.half_rewound {
             self.notice(Level::Warning, words::HALF_REWOUND);
         }
-    }
-
-    /// What waited for the end of it goes on, or the stop that came meanwhile takes place.
-    fn rewinding_over(&mut self, stop: Option<StopReason>) -> Phase {
-        match stop {
-            Some(reason @ (StopReason::Term | StopReason::Kill)) => {
-                return self.stop_at_rest(reason);
-            }
-            // The next life of the daemon goes on with what waits.
-            Some(StopReason::Shutdown) => self.hold.rests = true,
-            Some(StopReason::User | StopReason::Timeout) | None => {}
-        }
-        if self.wants_turn() {
-            return self.start_next();
-        }
-        Phase::Idle
     }
 }

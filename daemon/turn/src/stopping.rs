@@ -4,7 +4,6 @@ use contract::Outcome;
 use proto::CallId;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
-use proto::state::State;
 
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Calls, Phase, Step};
@@ -18,7 +17,7 @@ impl Step<'_> {
         partial: Option<Answer>,
     ) -> Phase {
         match phase {
-            Phase::Idle => self.stop_at_rest(reason),
+            Phase::Idle => self.go_on_at_rest(Some(reason)),
             Phase::Asking(asking) => {
                 if asking.waits.is_in_flight() {
                     self.effects.push(Effect::CancelAsk);
@@ -31,12 +30,7 @@ impl Step<'_> {
                 self.end_stopped(reason)
             }
             Phase::Compacting(compacting) => match self.stop_digest(compacting, reason, partial) {
-                Some(StopReason::Shutdown) => {
-                    self.hold.rests = true;
-                    Phase::Idle
-                }
-                Some(StopReason::User) if self.wants_turn() => self.start_next(),
-                Some(reason) => self.stop_at_rest(reason),
+                Some(reason) => self.go_on_at_rest(Some(reason)),
                 None => self.end_stopped(reason),
             },
             Phase::Calls(calls) => self.stop_calls(calls, reason),
@@ -75,27 +69,7 @@ impl Step<'_> {
         let Phase::Ending { stop } = phase else {
             return phase;
         };
-        match stop {
-            Some(reason @ (StopReason::Term | StopReason::Kill)) => self.stop_at_rest(reason),
-            // The next life of the daemon goes on with what waits.
-            Some(StopReason::Shutdown) if !self.facts.queue.is_empty() => {
-                self.hold.rests = true;
-                self.state(State::Idle, None, "the daemon stopped", None);
-                Phase::Idle
-            }
-            Some(StopReason::Shutdown | StopReason::User | StopReason::Timeout) | None => {
-                self.after_turn()
-            }
-        }
-    }
-
-    /// Nothing runs: what is left to end is the session.
-    pub(crate) fn stop_at_rest(&mut self, reason: StopReason) -> Phase {
-        match reason {
-            StopReason::Term => self.exit(OutcomeKind::Interrupted, Some(Reason::Term), 143, None),
-            StopReason::Kill => self.exit(OutcomeKind::Killed, None, 137, None),
-            StopReason::User | StopReason::Timeout | StopReason::Shutdown => Phase::Idle,
-        }
+        self.after_turn(stop)
     }
 
     fn stop_calls(&mut self, mut calls: Calls, reason: StopReason) -> Phase {

@@ -1,23 +1,27 @@
-//! How a turn begins and ends, and what follows its end: the next in the queue, rest, or the way out.
+//! How a turn begins and ends. What follows its end is decided in `next`.
 
 use proto::item::Voice;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::record::{SessionExited, SessionReopened, TurnStarted};
-use proto::state::{Kind, State};
-use proto::{Body, Failure, RequestId};
+use proto::state::State;
+use proto::{Body, Failure, PromptId, RequestId};
 
-use crate::input::Effect;
+use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
+use crate::next::{Exit, Moment, NextStep};
 
 impl Step<'_> {
-    /// Starts the turn of the prompt that stands first, where there is one.
-    pub fn start_next(&mut self) -> Phase {
-        if self.held() {
-            return Phase::Idle;
-        }
-        let Some(prompt) = self.facts.queue.front().cloned() else {
+    /// Starts the turn of this prompt, which stands first in the queue.
+    pub(crate) fn start_prompt(&mut self, prompt: PromptId) -> Phase {
+        let Some(prompt) = self
+            .facts
+            .queue
+            .front()
+            .filter(|first| first.prompt_id == prompt)
+        else {
             return Phase::Idle;
         };
+        let prompt = prompt.clone();
         if self.facts.exited.is_some() {
             self.append(Body::SessionReopened(SessionReopened {
                 by: prompt.by.clone(),
@@ -48,7 +52,7 @@ impl Step<'_> {
         context.or_else(|| self.facts.opening.clone())
     }
 
-    /// Ends the open turn, and goes on with the queue or to rest.
+    /// Ends the open turn, and goes on with what follows.
     pub fn end_turn(
         &mut self,
         outcome: OutcomeKind,
@@ -94,59 +98,26 @@ impl Step<'_> {
             self.effects.push(Effect::TellEnd);
             return Phase::Ending { stop: None };
         }
-        self.after_turn()
+        self.after_turn(None)
     }
 
-    /// Goes on behind the end of a turn: with the queue, to rest, or out.
-    pub(crate) fn after_turn(&mut self) -> Phase {
-        let Some(ended) = &self.facts.ended else {
-            return Phase::Idle;
+    /// Goes on behind the end of a turn. `stop`: what was to stop the session meanwhile.
+    pub(crate) fn after_turn(&mut self, stop: Option<StopReason>) -> Phase {
+        let next = self.next(Moment::TurnEnded, stop);
+        let cause = match next {
+            NextStep::Wait { for_person: true } => "the daemon stopped",
+            NextStep::Wait { .. } | NextStep::StartPrompt(_) | NextStep::Exit(_) => "turn ended",
         };
-        let (outcome, reason, exit_code) = (ended.outcome, ended.reason, ended.exit_code());
-        match reason {
-            // A run is over with its turn; whoever waits for it is told.
-            Some(Reason::Shutdown)
-                if self.facts.options.kind == Some(Kind::Headless)
-                    && self.facts.queue.is_empty() =>
-            {
-                self.exit(outcome, reason, exit_code, None)
-            }
-            Some(Reason::Shutdown) => {
-                // The session goes on in the daemon's next life: neither exit nor queue now.
-                self.hold.rests = true;
-                self.state(State::Idle, None, "the daemon stopped", None);
-                Phase::Idle
-            }
-            Some(Reason::Term) => self.exit(outcome, reason, exit_code, None),
-            _ if outcome == OutcomeKind::Killed => self.exit(outcome, reason, exit_code, None),
-            // Behind a turn that a budget has ended each would end in the same way.
-            _ if !self.facts.queue.is_empty() && !self.facts.over_budget => {
-                self.state(State::Idle, None, "turn ended", None);
-                self.start_next()
-            }
-            _ if self.facts.options.kind == Some(Kind::Headless) => {
-                self.exit(outcome, reason, exit_code, None)
-            }
-            _ => {
-                self.state(State::Idle, None, "turn ended", None);
-                Phase::Idle
-            }
-        }
+        self.follow(next, Some(cause))
     }
 
     /// Ends the session. It can be resumed.
-    pub fn exit(
-        &mut self,
-        outcome: OutcomeKind,
-        reason: Option<Reason>,
-        exit_code: i32,
-        request_id: Option<RequestId>,
-    ) -> Phase {
+    pub(crate) fn exit(&mut self, exit: Exit, request_id: Option<RequestId>) -> Phase {
         if self.facts.exited.is_none() {
             self.append(Body::SessionExited(SessionExited {
-                outcome,
-                reason,
-                exit_code,
+                outcome: exit.outcome,
+                reason: exit.reason,
+                exit_code: exit.code,
                 request_id,
             }));
         }

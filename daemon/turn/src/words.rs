@@ -1,6 +1,6 @@
 //! What the daemon says to the model in its own name. Wording is part of the conversation's bytes.
 
-use contract::Stance;
+use contract::EffectivePermissions;
 use proto::params::interaction::{PlanDecision, Question, Reply};
 use proto::record::{
     CacheMiss, InteractionResolved, MissCause, PolicyDecided, Todo, TodoStatus, Unattended, Usage,
@@ -159,7 +159,7 @@ pub fn ran_outside(reason: &str, lost: bool) -> String {
 
 /// A rule said no, or nobody was there to say yes.
 pub fn denied_by_policy(decided: &PolicyDecided) -> String {
-    if decided.layer == Stance::LAYER {
+    if decided.layer == EffectivePermissions::LAYER {
         return refused_by_stance(&decided.rule);
     }
     match (decided.unattended, &decided.why) {
@@ -173,7 +173,7 @@ fn denied_by_rule(rule: &str, layer: &str) -> String {
 }
 
 fn refused_by_stance(rule: &str) -> String {
-    if rule == Stance::PLAN_MODE {
+    if rule == EffectivePermissions::PLAN_MODE {
         "Not run: the session is in plan mode, and this call may change something. Look and plan with calls that only read; when the plan is ready, call `exit_plan_mode` with it.".into()
     } else {
         "Not run: this session only reads, and this call may change something. Say what you would change; only the user can lift it.".into()
@@ -210,7 +210,7 @@ pub fn plan_answered(
 }
 
 /// What the model is told of what the session may do.
-pub fn stance(told: Told) -> &'static str {
+pub fn effective_permissions(told: Told) -> &'static str {
     match (told.mode, told.read_only) {
         (Mode::Normal, false) => ALL_OFF,
         (Mode::Plan, false) => PLAN_ON,
@@ -230,7 +230,7 @@ pub fn told_by(words: &str) -> Option<Told> {
     let mut all = all
         .map(|(mode, read_only)| Told { mode, read_only })
         .into_iter();
-    all.find(|told| stance(*told) == words)
+    all.find(|told| effective_permissions(*told) == words)
 }
 
 /// To people: the vendor's cache did not serve what it should have.

@@ -197,8 +197,8 @@ impl Trace {
                 reason: short(&words::reset(Language::English, &reset)),
             },
             Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
-            Body::ReasoningHarvested(found) => What::Harvested {
-                found: short(&words::harvest(Language::English, &found)),
+            Body::ReasoningExtracted(found) => What::ReasoningExtracted {
+                found: short(&words::extraction(Language::English, &found)),
             },
             Body::Unknown { kind, data } => other(&kind, data.get()),
         };

@@ -16,7 +16,7 @@ use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::{Interaction, InteractionRequest};
 use proto::record::{
-    Changed, ChildExited, InteractionResolved, Origin, ReasoningHarvested, SessionRewound, Todo,
+    Changed, ChildExited, InteractionResolved, Origin, ReasoningExtracted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
@@ -269,7 +269,7 @@ pub enum Status {
     /// Earlier bytes of the conversation change with the next request.
     CacheReset(CacheReset),
     Pinned(Pinned),
-    Harvested(ReasoningHarvested),
+    ReasoningExtracted(ReasoningExtracted),
     /// So many samples of a request have come.
     Samples {
         is_in: u64,

@@ -835,7 +835,7 @@ async fn a_method_that_an_older_daemon_does_not_know_is_told_as_that() {
 async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped() {
     let session = json!({
         "session": fake::SESSION, "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m", "kind": "interactive",
-        "state": "idle", "cause": "x", "posture": "ask", "turns": 2, "context_tokens": 0, "context_window": 0,
+        "state": "idle", "cause": "x", "approval_mode": "ask", "turns": 2, "context_tokens": 0, "context_window": 0,
         "usage": {"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0,
                   "cost_micros": 0, "unknown_cost_calls": 0},
         "created_at": "2026-01-01T00:00:00.000Z", "active_at": "2026-01-01T00:00:00.000Z", "last_line": "",
@@ -879,7 +879,7 @@ fn unwritable(read_only: Value) -> Fake {
         }
         _ => vec![Act::Answer(json!({
             "session": fake::SESSION, "pid": 3, "ppid": 0, "name": null, "labels": [], "cwd": "/tmp",
-            "model": "p/m", "kind": "interactive", "state": "running", "cause": "x", "posture": "ask", "turns": 2,
+            "model": "p/m", "kind": "interactive", "state": "running", "cause": "x", "approval_mode": "ask", "turns": 2,
             "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
                       "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
             "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",

@@ -67,7 +67,7 @@ fn live(kind: &str, data: &Value) -> Value {
 fn summary() -> Value {
     json!({
         "session": SESSION, "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m", "kind": "interactive", "state": "idle",
-        "cause": "x", "posture": "ask", "turns": 2, "context_tokens": 0, "context_window": 0, "queued": 0, "attached": 0,
+        "cause": "x", "approval_mode": "ask", "turns": 2, "context_tokens": 0, "context_window": 0, "queued": 0, "attached": 0,
         "usage": {"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0,
                   "cost_micros": 0, "unknown_cost_calls": 0},
         "created_at": "2026-01-01T00:00:00.000Z", "active_at": "2026-01-01T00:00:00.000Z", "last_line": "",

@@ -1,14 +1,14 @@
 use super::SessionOptions;
 use crate::budget::Budget;
 use crate::record::Rules;
-use crate::state::{Kind, Mode, OnAsk, Posture};
+use crate::state::{ApprovalMode, Kind, Mode, OnAsk};
 
 /// Every option with a value that is not its default.
 fn all() -> SessionOptions {
     SessionOptions {
         model: Some("bench/large".into()),
         effort: Some("high".into()),
-        posture: Some(Posture::Yolo),
+        approval_mode: Some(ApprovalMode::Yolo),
         mode: Some(Mode::Plan),
         read_only: Some(true),
         on_ask: Some(OnAsk::Deny),
@@ -25,8 +25,8 @@ fn all() -> SessionOptions {
             ..Budget::default()
         }),
         kind: Some(Kind::Headless),
-        harvest: Some(true),
-        branch: Some(3),
+        extract_reasoning: Some(true),
+        samples: Some(3),
     }
 }
 

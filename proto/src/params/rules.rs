@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::interaction::Scope;
 use crate::Pid;
 use crate::record::Verdict;
-use crate::state::Posture;
+use crate::state::ApprovalMode;
 
 /// In which list a rule stands.
 #[derive(
@@ -48,7 +48,7 @@ pub struct ListOutput {
     pub session: Option<Pid>,
     /// The workspace's root.
     pub root: String,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     pub rules: Vec<InForce>,
     /// What is not understood, and what is wrong with the files; on the first page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -157,9 +157,9 @@ pub struct ExplainParams {
     /// Arguments of the tool.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub arguments: Map<String, Value>,
-    /// As if this posture were in force [default: the one that is, or would be].
+    /// As if this approval mode were in force [default: the one that is, or would be].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub posture: Option<Posture>,
+    pub approval_mode: Option<ApprovalMode>,
 }
 
 /// Answer of `permission.explain`: what would become of the call. Nothing was done.
@@ -174,7 +174,7 @@ pub struct ExplainOutput {
     /// What kind of reason it is: `rule`, `fallback`, `always_asked`, `not_understood`,
     /// `mode` (what the session may do now).
     pub basis: String,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     /// Whether the call changes nothing.
     pub read_only: bool,
     /// Why a command line is not understood as a whole.

@@ -10,7 +10,7 @@ use crate::options::SessionOptions;
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::params::forecast::Forecast;
 use crate::record::Event;
-use crate::state::{Kind, Mode, OnAsk, Posture, State, WaitingFor};
+use crate::state::{ApprovalMode, Kind, Mode, OnAsk, State, WaitingFor};
 use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 
 /// Parameters of `session.create`.
@@ -74,7 +74,7 @@ pub struct SessionSummary {
     pub waiting_for: Option<WaitingFor>,
     /// Why the state was entered last.
     pub cause: String,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     #[serde(default)]
     pub mode: Mode,
     /// Calls that change anything are refused.
@@ -117,10 +117,10 @@ pub struct SessionSummary {
     pub compacting: bool,
     /// What the model has reasoned is turned into lists for people.
     #[serde(default)]
-    pub harvest: bool,
+    pub extract_reasoning: bool,
     /// Samples of each request, of which one is taken.
     #[serde(default = "one_sample")]
-    pub branch: u32,
+    pub samples: u32,
     /// `provider/model` that is asked again from the next turn on: it is down, and `model` stands in for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,

@@ -100,14 +100,14 @@ pub enum Purpose {
     /// The digest of a compaction.
     Digest,
     /// A trace of reasoning turned into lists.
-    Harvest,
+    Extraction,
     /// One of several answers to the same request, of which another may win.
     Sample,
 }
 
 impl Purpose {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Answer, Self::Digest, Self::Harvest, Self::Sample];
+    pub const ALL: [Self; 4] = [Self::Answer, Self::Digest, Self::Extraction, Self::Sample];
 
     /// As it is written.
     #[must_use]
@@ -115,7 +115,7 @@ impl Purpose {
         match self {
             Self::Answer => "answer",
             Self::Digest => "digest",
-            Self::Harvest => "harvest",
+            Self::Extraction => "extraction",
             Self::Sample => "sample",
         }
     }
@@ -131,10 +131,10 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// `reasoning.harvested`: what a model has reasoned before an answer, in lists, made by another request. For people: it is
+/// `reasoning.extracted`: what a model has reasoned before an answer, in lists, made by another request. For people: it is
 /// never sent to a model. At most five entries a list, each short.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReasoningHarvested {
+pub struct ReasoningExtracted {
     /// The answer.
     pub item: ItemId,
     #[serde(default)]
@@ -147,7 +147,7 @@ pub struct ReasoningHarvested {
     pub rejected_paths: Vec<String>,
 }
 
-impl ReasoningHarvested {
+impl ReasoningExtracted {
     /// The lists that hold anything, each with what it is called.
     #[must_use]
     pub fn lists(&self) -> Vec<(&'static str, &[String])> {

@@ -10,10 +10,16 @@ fn a_mode_has_the_name_that_the_wire_has() {
 }
 
 #[test]
-fn a_posture_has_the_name_that_the_wire_has() {
-    for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
-        assert_eq!(serde_json::to_value(posture).unwrap(), posture.name());
-        assert_eq!(Posture::named(posture.name()), Some(posture));
+fn an_approval_mode_has_the_name_that_the_wire_has() {
+    for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
+        assert_eq!(
+            serde_json::to_value(approval_mode).unwrap(),
+            approval_mode.name()
+        );
+        assert_eq!(
+            ApprovalMode::named(approval_mode.name()),
+            Some(approval_mode)
+        );
     }
-    assert_eq!(Posture::named("YOLO"), None);
+    assert_eq!(ApprovalMode::named("YOLO"), None);
 }

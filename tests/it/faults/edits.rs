@@ -47,7 +47,7 @@ fn f107_sessions_that_edit_one_file_lose_no_edit_that_was_told_to_be_made() {
     for number in 0..SESSIONS {
         let mut params =
             serde_json::to_value(house.create(&format!("WRITER-{number} writes"))).expect("JSON");
-        params["posture"] = json!("yolo");
+        params["approval_mode"] = json!("yolo");
         let created = raw.call("session.create", &params).expect("create");
         sessions.push(created["session"].clone());
     }

@@ -363,7 +363,7 @@ pub(super) fn the_question_stays_open(place: &Place) {
     house.cassette(&script.jsonl());
     let mut raw = house.raw_as(Role::Drive);
     let mut params = house.create("go");
-    params.options.posture = Some(proto::state::Posture::Yolo);
+    params.options.approval_mode = Some(proto::state::ApprovalMode::Yolo);
     let params = serde_json::to_value(params).expect("JSON");
     let created = raw.call("session.create", &params).expect("create");
     let pid = Pid(created["pid"].as_u64().expect("a pid"));
@@ -452,7 +452,7 @@ fn nothing_is_left_of_a_sessions_commands() {
         place.house.cassette(&script.jsonl());
         let mut raw = place.house.raw_as(Role::Drive);
         let mut params = place.house.create("go");
-        params.options.posture = Some(proto::state::Posture::Yolo);
+        params.options.approval_mode = Some(proto::state::ApprovalMode::Yolo);
         let params = serde_json::to_value(params).expect("JSON");
         raw.call("session.create", &params).expect("create");
         let sleepers = || processes::saying(&format!("sleep {nap}")).len();

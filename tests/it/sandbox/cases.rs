@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proto::Body;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::state::{OnAsk, Posture};
+use proto::state::{ApprovalMode, OnAsk};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ impl<'a> Scene<'a> {
         self.place.house.cassette(&script.says("Done.").jsonl());
         let mut params = self.place.house.create("go");
         params.cwd = self.top.join("ws").to_string_lossy().into_owned();
-        params.options.posture = Some(Posture::Yolo);
+        params.options.approval_mode = Some(ApprovalMode::Yolo);
         params.options.on_ask = Some(OnAsk::Allow);
         params.options.rules.get_or_insert_default().deny = deny.to_vec();
         let params = serde_json::to_value(params).expect("JSON");

@@ -114,8 +114,8 @@ fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
         let made = || place.house.project().join(made).exists();
         for refused in [
             &["--deny", "Bash(git push:*)"][..],
-            &["--ask", "Bash(git push:*)", "--posture", "auto"],
-            &["--read-only", "--posture", "auto"],
+            &["--ask", "Bash(git push:*)", "--approval-mode", "auto"],
+            &["--read-only", "--approval-mode", "auto"],
             &["--on-ask", "deny"],
         ] {
             let done = place.run(&script, refused);
@@ -123,11 +123,14 @@ fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
         }
         // No wall holds a command to a rule like this, so none stands in for a person.
         let plain = Script::new().runs("touch a").says("Done.");
-        for posture in ["ask", "auto"] {
-            let done = place.run(&plain, &["--deny", "Edit", "--posture", posture]);
-            assert!(!made(), "{}: {posture}: {done:?}", place.layer);
+        for approval_mode in ["ask", "auto"] {
+            let done = place.run(
+                &plain,
+                &["--deny", "Edit", "--approval-mode", approval_mode],
+            );
+            assert!(!made(), "{}: {approval_mode}: {done:?}", place.layer);
         }
-        let done = place.run(&script, &["--posture", "auto", "--on-ask", "deny"]);
+        let done = place.run(&script, &["--approval-mode", "auto", "--on-ask", "deny"]);
         assert!(made(), "{}: {done:?}", place.layer);
     }
 }

@@ -20,7 +20,7 @@ fn it_is_told_and_stands_in_for_nobody() {
     assert!(status.contains("partial sandbox"), "{status}");
 
     // `auto` lets file tools work, and asks about commands; so do runs that nobody sits in front of.
-    for (name, arguments) in [("one", &["--posture", "auto"][..]), ("two", &[])] {
+    for (name, arguments) in [("one", &["--approval-mode", "auto"][..]), ("two", &[])] {
         let script = Script::new()
             .runs("touch made")
             .calls("write_file", &json!({"path": name, "content": "x"}))

@@ -31,7 +31,7 @@ fn killed_in_the_middle(place: &Place, arguments: &serde_json::Value) {
     place.house.cassette(&script.jsonl());
     let mut raw = place.house.raw_as(Role::Drive);
     let mut params = place.house.create("go");
-    params.options.posture = Some(proto::state::Posture::Yolo);
+    params.options.approval_mode = Some(proto::state::ApprovalMode::Yolo);
     let params = serde_json::to_value(params).expect("JSON");
     raw.call("session.create", &params).expect("create");
     let ready = place.house.project().join("ready");

@@ -1,7 +1,7 @@
 //! The pictures of the README, drawn from what the interface shows. `UPDATE=1 cargo test -p tests --test it
 //! tui::pictures` draws them anew; look at what has changed.
 
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::json;
 use testkit::model::{Answer, Gate as Pause, Usage};
 use tests::Gate;
@@ -128,7 +128,7 @@ fn several_sessions() {
     let check = Answer::call("bash", json!({"command": "sh check.sh"}));
     scene.model.push([took(check, 1078)]);
     let mut params = scene.house.create("Check that everything still works.");
-    params.options.posture = Some(Posture::Yolo);
+    params.options.approval_mode = Some(ApprovalMode::Yolo);
     scene.create(&params);
     gate.wait();
     let terminal = interface(&scene.house, &["top", "--fullscreen"], at("en", "dark"));

@@ -7,7 +7,7 @@ use proto::Pid;
 use proto::hello::Role;
 use proto::methods::{SessionCreate, SessionPrompt};
 use proto::params::session::{CreateParams, PromptParams, When};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::json;
 use testkit::model::{Answer, Fault, Gate as Pause, Model, Place, Script};
 use tests::{Gate, House, Terminal, until};
@@ -184,7 +184,7 @@ pub fn tool() -> Scene {
     let call = Answer::call("bash", json!({"command": Gate::command("gate")}));
     let answers = [call, Answer::text("The command is through.")];
     let scene = scene(FILES, answers, Pause::new(), "Run it.", |params| {
-        params.options.posture = Some(Posture::Yolo);
+        params.options.approval_mode = Some(ApprovalMode::Yolo);
     });
     scene.gate.wait();
     scene

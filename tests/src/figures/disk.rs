@@ -17,7 +17,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
         Round::Calls(vec![("write_file", arguments)])
     });
     endpoint.play(writes.chain([Round::Words(24)]).collect());
-    let done = house.reasonix(&["run", "--posture", "yolo", "write them"]);
+    let done = house.reasonix(&["run", "--approval-mode", "yolo", "write them"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     assert_eq!(
         house.read(&format!("made_{}.txt", size.rounds - 1)),

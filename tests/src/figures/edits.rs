@@ -107,7 +107,7 @@ fn session(house: &House, prompt: &str) -> Taken {
     let daemon = house.daemon_pid().expect("a daemon");
     let before = of_house(house);
     let begun = Instant::now();
-    let mut client = house.start(&["run", "--posture", "yolo", prompt]);
+    let mut client = house.start(&["run", "--approval-mode", "yolo", prompt]);
     client.hang_up();
     let mut memory = 0;
     until("the session's end", || {
@@ -135,7 +135,7 @@ fn resumed(house: &House, endpoint: &Endpoint) -> usize {
         }
         script::plant(&house.project());
         endpoint.play(script::rounds(rounds));
-        let mut arguments = vec!["run", "--posture", "yolo"];
+        let mut arguments = vec!["run", "--approval-mode", "yolo"];
         if let Some(pid) = &pid {
             arguments = vec!["run", "-s", pid];
         }

@@ -27,7 +27,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
         Round::Calls((0..4).map(call).collect())
     });
     endpoint.play(script.chain([Round::Words(24)]).collect());
-    let done = house.reasonix(&["run", "--posture", "yolo", "wait"]);
+    let done = house.reasonix(&["run", "--approval-mode", "yolo", "wait"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     let alone = (0..rounds).map(|round| {
         let begun = Instant::now();

@@ -45,7 +45,7 @@ fn rounds(size: Size, endpoint: &Endpoint, layer: &str, bash: &str) -> Option<Du
     let mut script = vec![Round::Runs; size.rounds];
     script.push(Round::Words(24));
     endpoint.play(script);
-    let done = house.reasonix(&["run", "--posture", "yolo", "run it"]);
+    let done = house.reasonix(&["run", "--approval-mode", "yolo", "run it"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
     Some(median(endpoint.gaps()))
 }

@@ -36,7 +36,7 @@ fn slots<'a>(shared: &'a Shared<'_>) -> MutexGuard<'a, Vec<(u64, u32)>> {
 /// A new session; every third asks a person.
 fn create(shared: &Shared, raw: &mut Raw, number: u64) -> Option<u64> {
     let mut params = serde_json::to_value(shared.house.create("begin")).expect("JSON");
-    params["posture"] = json!(if number.is_multiple_of(3) {
+    params["approval_mode"] = json!(if number.is_multiple_of(3) {
         "ask"
     } else {
         "yolo"

@@ -6,7 +6,7 @@ use super::*;
 fn a_session_at_rest_tells_what_its_last_turn_came_to() {
     let made = serde_json::json!({
         "session": "00000000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/proj", "model": "fake/model",
-        "kind": "interactive", "state": "idle", "cause": "", "posture": "ask", "turns": 1,
+        "kind": "interactive", "state": "idle", "cause": "", "approval_mode": "ask", "turns": 1,
         "usage": UsageTotals::default(), "context_tokens": 0, "context_window": 0, "created_at": Stamp(0),
         "active_at": Stamp(0), "last_line": "", "queued": 0, "pending_interactions": 0, "attached": 0, "seq": 1,
     });

@@ -151,12 +151,12 @@ fn fits(args: &Args) -> Result<(), Error> {
     let options = args.options.options();
     let of_the_model = options.model.is_some()
         || options.effort.is_some()
-        || options.harvest.is_some()
-        || options.branch.is_some()
+        || options.extract_reasoning.is_some()
+        || options.samples.is_some()
         || args.options.preset().is_some();
     if of_the_model {
         return Err(Error::usage(
-            "model, effort, preset, samples and harvest of a session are not a run's",
+            "model, effort, preset, samples and reasoning extraction of a session are not a run's",
             "change them with `reasonix model SESSION`, or start a new session",
         ));
     }
@@ -206,11 +206,11 @@ fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
 
 /// What the session keeps of this run's options: a line for the person, who may have meant one run only.
 fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
-    let posture = settings
-        .posture
-        .filter(|posture| *posture != before.posture);
+    let approval_mode = settings
+        .approval_mode
+        .filter(|approval_mode| *approval_mode != before.approval_mode);
     let words: Vec<String> = [
-        posture.map(|posture| format!("posture {}", name_of(&posture))),
+        approval_mode.map(|approval_mode| format!("approval mode {}", name_of(&approval_mode))),
         settings
             .mode
             .filter(|mode| *mode != before.mode)

@@ -139,7 +139,7 @@ pub fn approval(number: u64, command: &str) -> Interaction {
         preview: Display::Line {
             text: command.to_owned(),
         },
-        rule: "the posture `ask`".to_owned(),
+        rule: "the approval mode `ask`".to_owned(),
         scopes: vec![
             scope("this command", "Bash(cargo test --all)"),
             scope("any `cargo test …`", "Bash(cargo test:*)"),

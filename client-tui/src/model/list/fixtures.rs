@@ -8,7 +8,7 @@ use proto::params::interaction::{Choice, Interaction, InteractionRequest, Questi
 use proto::params::process::{self, ChildProcess};
 use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
 use proto::record::ChildKind;
-use proto::state::{Kind, Mode, Posture, State, WaitingFor};
+use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
 use proto::{Pid, PromptId, Seq, SessionId, Stamp};
 
 use super::ListOf;
@@ -75,7 +75,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         state: State::Idle,
         waiting_for: None,
         cause: "turn completed".to_owned(),
-        posture: Posture::Ask,
+        approval_mode: ApprovalMode::Ask,
         turns: 3,
         origin: None,
         usage: UsageTotals {
@@ -101,8 +101,8 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
-        harvest: false,
-        branch: 1,
+        extract_reasoning: false,
+        samples: 1,
         read_only: None,
         instead_of: None,
         cold: None,
@@ -165,7 +165,7 @@ pub fn approval(n: u64, session: u64, subject: &str) -> Interaction {
         "interaction_id": format!("{session}.{n}"), "session": session, "call": "c1", "shown_hash": "00",
         "opened_at": Stamp(NOW.0 - 600_500).to_string(), "request": {
             "type": "approval", "tool": "Bash", "subject": subject, "preview": {"type": "line", "text": subject},
-            "rule": "posture ask", "scopes": [],
+            "rule": "approval mode ask", "scopes": [],
         },
     }))
     .unwrap()

@@ -400,7 +400,7 @@ fn facts_of_the_session_are_told_once_each() {
             json!({"paused": true, "by": "ann"}),
             "Paused { by: Some(\"ann\") }",
         ),
-        ("session.set", json!({"posture": "auto"}), ""),
+        ("session.set", json!({"approval_mode": "auto"}), ""),
         (
             "session.state",
             json!({"state": "waiting", "waiting_for": "retry", "cause": "429"}),

@@ -108,7 +108,7 @@ const MENU: &[(&str, &str, &str)] = &[
     ("/ren|", "enter", "/rename |"),
     ("/the|", "enter", "sent"),
     ("/theme|", "enter", "sent"),
-    ("/etc|", "enter", "/detach|"),
+    ("/dch|", "enter", "/detach|"),
     ("/re|", "up tab", "/|"),
     ("/re|", "ctrl-p ctrl-n tab", "/resume |"),
     ("/re|", "down tab", "/rewind |"),

@@ -1,7 +1,7 @@
 //! Scenes of `/permissions`.
 
 use proto::params::rules::{InForce, List, ListOutput, Place, RevokeOutput};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use super::*;
 use crate::model::Dialog;
@@ -23,7 +23,7 @@ fn rules_are_shown_list_by_list_with_where_they_stand() {
     let found = ListOutput {
         session: None,
         root: "/proj".to_owned(),
-        posture: Posture::Ask,
+        approval_mode: ApprovalMode::Ask,
         rules: vec![
             rule(List::Deny, "Bash(rm:*)", "user", "/h/config.toml"),
             rule(

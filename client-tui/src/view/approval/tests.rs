@@ -49,7 +49,7 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
         &rows[1..],
         [
             "│ cargo test --all",
-            "asked because: the posture `ask`",
+            "asked because: the approval mode `ask`",
             "y yes, once · s yes for this session: this command (Bash(cargo test --all))",
             "a yes, always in this workspace: this command (Bash(cargo test --all)) · n no",
             "e choose how far · Esc set aside",

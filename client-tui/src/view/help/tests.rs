@@ -82,5 +82,5 @@ fn no_row_is_wider_than_the_screen() {
 
 #[test]
 fn a_bar_within_a_cell_does_not_end_it() {
-    assert!(markdown().contains("`/posture [ask\\|auto\\|yolo]`"));
+    assert!(markdown().contains("`/approval-mode [ask\\|auto\\|yolo]`"));
 }

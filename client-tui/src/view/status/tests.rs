@@ -142,7 +142,7 @@ fn every_state_has_a_mark_and_a_word() {
     begins(&mut model, "■ ended", "■ 已结束");
 }
 
-/// The row begins so at every width, in both languages, and has the posture where there is room.
+/// The row begins so at every width, in both languages, and has the approval mode where there is room.
 fn begins(model: &mut Model, english: &str, chinese: &str) {
     for (language, wanted) in [(Language::English, english), (Language::Chinese, chinese)] {
         model.look.language = language;
@@ -195,7 +195,7 @@ fn queue_others_and_role_stand_at_the_left() {
     let session = model.session.as_mut().unwrap();
     session.queue = queue(3);
     session.read_only = Some("disk full".to_owned());
-    session.posture = Posture::Yolo;
+    session.approval_mode = ApprovalMode::Yolo;
     session.context_tokens = 120_000;
     session.others = 2;
     check(

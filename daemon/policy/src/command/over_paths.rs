@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use contract::Basis;
 use proto::record::Verdict;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use super::Line;
 use crate::budget::Exhausted;
@@ -43,7 +43,8 @@ impl Line<'_> {
         let about_files = self.about_files();
         // A grant of this very command stands, as long as the command is not about files at large.
         let granted = allowed.basis == Basis::Rule && rules.allow.whole(case.call).is_none();
-        let runs = allowed.verdict == Verdict::Allow || case.context.posture == Posture::Yolo;
+        let runs =
+            allowed.verdict == Verdict::Allow || case.context.approval_mode == ApprovalMode::Yolo;
         let harmless = read_only && !about_files;
         let index = closing.filter(|_| runs && !harmless && (about_files || !granted))?;
         let mut finding = Finding::rule(Verdict::Ask, rules, index).firm();

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn altered(rules: &str, posture: Posture, names: &[&str], command: &str) -> Decision {
-    within(scene(rules).posture(posture), names, command)
+fn altered(rules: &str, approval_mode: ApprovalMode, names: &[&str], command: &str) -> Decision {
+    within(scene(rules).approval_mode(approval_mode), names, command)
 }
 
 fn within(scene: Scene, names: &[&str], command: &str) -> Decision {
@@ -45,21 +45,21 @@ fn under_a_changed_variable_no_command_is_known() {
             "npm test",
             "node --version",
         ] {
-            let decision = altered(RULES, Posture::Ask, &["LANG", name], command);
+            let decision = altered(RULES, ApprovalMode::Ask, &["LANG", name], command);
             assert_eq!(decision.verdict, Verdict::Ask, "{name}: {command}");
             assert!(!decision.read_only, "{name}: {command}");
             // It would not be honoured.
             assert!(decision.scopes.is_empty(), "{name}: {command}");
             assert!(decision.rule.contains(name), "{}", decision.rule);
-            let auto = altered(RULES, Posture::Auto, &[name], command);
+            let auto = altered(RULES, ApprovalMode::Auto, &[name], command);
             assert_eq!(auto.verdict, Verdict::Ask, "{name}: {command}");
-            let yolo = altered(RULES, Posture::Yolo, &[name], command);
+            let yolo = altered(RULES, ApprovalMode::Yolo, &[name], command);
             assert_eq!(yolo.verdict, Verdict::Allow, "{name}: {command}");
         }
     }
-    let whole = altered("allow Bash", Posture::Ask, &["PATH"], "make");
+    let whole = altered("allow Bash", ApprovalMode::Ask, &["PATH"], "make");
     assert_eq!(whole.verdict, Verdict::Allow);
-    let denied = altered("deny Bash(make:*)", Posture::Yolo, &["PATH"], "make");
+    let denied = altered("deny Bash(make:*)", ApprovalMode::Yolo, &["PATH"], "make");
     assert_eq!(denied.verdict, Verdict::Deny);
 }
 
@@ -83,9 +83,9 @@ fn a_harmless_variable_changes_nothing() {
         "cargo build",
         "echo 'open",
     ] {
-        let plain = altered(RULES, Posture::Ask, &[], command);
+        let plain = altered(RULES, ApprovalMode::Ask, &[], command);
         assert_eq!(
-            altered(RULES, Posture::Ask, &names, command),
+            altered(RULES, ApprovalMode::Ask, &names, command),
             plain,
             "{command}"
         );
@@ -94,7 +94,11 @@ fn a_harmless_variable_changes_nothing() {
 
 #[test]
 fn full_walls_stand_in_under_a_changed_variable_where_no_rule_is_about_commands() {
-    let full = |rules| scene(rules).sandbox(Strength::Full).posture(Posture::Auto);
+    let full = |rules| {
+        scene(rules)
+            .sandbox(Strength::Full)
+            .approval_mode(ApprovalMode::Auto)
+    };
     for command in ["make", "ls", "git status"] {
         let held = within(full(""), &["PATH"], command);
         assert_eq!(held.verdict, Verdict::Allow, "{command}: {}", held.rule);

@@ -41,8 +41,8 @@ fn bounded(list: &[String], inputs: &[String]) {
         };
         let scene = Scene {
             rules,
-            posture: Posture::Yolo,
-            stance: Stance::default(),
+            approval_mode: ApprovalMode::Yolo,
+            effective_permissions: EffectivePermissions::default(),
             sandbox: Strength::None,
             ..scene("")
         };
@@ -84,8 +84,8 @@ fn what_is_too_long_for_the_deny_rules_is_denied() {
     };
     let scene = Scene {
         rules,
-        posture: Posture::Yolo,
-        stance: Stance::default(),
+        approval_mode: ApprovalMode::Yolo,
+        effective_permissions: EffectivePermissions::default(),
         sandbox: Strength::None,
         ..scene("")
     };

@@ -294,7 +294,7 @@ fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
     );
     let held = scene("deny Read(secrets/**)").sandbox(Strength::Full);
     assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
-    let yolo = scene("deny Read(secrets/**)").posture(Posture::Yolo);
+    let yolo = scene("deny Read(secrets/**)").approval_mode(ApprovalMode::Yolo);
     assert_eq!(yolo.bash("cp secrets/key /tmp/x").verdict, Verdict::Deny);
     assert_eq!(yolo.bash("cat secrets/key | head").verdict, Verdict::Deny);
     assert_eq!(yolo.bash("cat other/key | head").verdict, Verdict::Ask);
@@ -344,7 +344,7 @@ fn a_redirection_is_an_edit_of_where_it_leads() {
         let decision = looked_up(rules, command, linked);
         assert_eq!(decision.verdict, expected, "`{command}`: {}", decision.rule);
     }
-    let yolo = scene("").posture(Posture::Yolo);
+    let yolo = scene("").approval_mode(ApprovalMode::Yolo);
     let decision = yolo.call_with("bash", json!({"command": "echo x > notes"}), linked);
     assert_eq!(decision.basis, Basis::AlwaysAsked);
 }
@@ -424,10 +424,11 @@ fn a_reader_asks_where_a_word_leads_to_what_tools_may_not_read() {
             let decision = looked_up(rules, command, home);
             assert_eq!(decision.verdict, Verdict::Ask, "`{command}`");
         }
-        let yolo =
-            scene("")
-                .posture(Posture::Yolo)
-                .call_with("bash", json!({ "command": command }), home);
+        let yolo = scene("").approval_mode(ApprovalMode::Yolo).call_with(
+            "bash",
+            json!({ "command": command }),
+            home,
+        );
         assert_eq!(yolo.verdict, Verdict::Ask, "`{command}` in yolo");
         assert!(yolo.scopes.is_empty(), "`{command}`");
     }
@@ -523,7 +524,7 @@ fn words_of_a_command_start_at_the_working_directory() {
         arguments: &arguments,
         touches: &[],
     };
-    let scene = scene("allow Bash / deny Read(secrets/**)").posture(Posture::Yolo);
+    let scene = scene("allow Bash / deny Read(secrets/**)").approval_mode(ApprovalMode::Yolo);
     let mut context = scene.context(&call);
     let decided = |context: &Context| decide(&scene.rule_set(), context, &call).verdict;
     assert_eq!(decided(&context), Verdict::Ask);
@@ -532,14 +533,16 @@ fn words_of_a_command_start_at_the_working_directory() {
 }
 
 #[test]
-fn a_command_that_names_the_agents_own_directory_is_asked_about_in_every_posture() {
+fn a_command_that_names_the_agents_own_directory_is_asked_about_in_every_approval_mode() {
     for command in [
         "echo '#' >> /agent/home/config.toml",
         "echo '#' >> \"$REASONIX_HOME/config.toml\"",
         "cp x /agent/home/trust.json",
         "tee ${REASONIX_HOME}/config.toml",
     ] {
-        let decision = scene("allow Bash").posture(Posture::Yolo).bash(command);
+        let decision = scene("allow Bash")
+            .approval_mode(ApprovalMode::Yolo)
+            .bash(command);
         assert_eq!(
             decision.verdict,
             Verdict::Ask,
@@ -549,7 +552,7 @@ fn a_command_that_names_the_agents_own_directory_is_asked_about_in_every_posture
         assert_eq!(decision.basis, Basis::AlwaysAsked, "{command}");
     }
     let other = scene("allow Bash")
-        .posture(Posture::Yolo)
+        .approval_mode(ApprovalMode::Yolo)
         .bash("cp x /agent/homestead");
     assert_eq!(
         other.verdict,

@@ -2,58 +2,70 @@
 
 use super::*;
 
-/// `rules`, posture, stance → what becomes of a command that was stopped.
-const TABLE: &[(&str, Posture, &str, &str)] = &[
-    ("", Posture::Ask, "", "ask"),
-    ("", Posture::Auto, "", "ask"),
-    ("", Posture::Ask, "window", "ask"),
-    ("allow Bash(make:*)", Posture::Ask, "", "ask"),
-    ("allow Bash", Posture::Auto, "", "ask"),
-    ("ask Bash(make:*)", Posture::Ask, "", "ask"),
-    ("", Posture::Yolo, "", "posture `yolo`"),
-    ("allow Bash", Posture::Yolo, "window", "posture `yolo`"),
-    ("", Posture::Ask, "plan", "plan mode"),
-    ("", Posture::Yolo, "plan", "plan mode"),
-    ("", Posture::Ask, "read-only", "read-only session"),
+/// `rules`, approval mode, effective permissions → what becomes of a command that was stopped.
+const TABLE: &[(&str, ApprovalMode, &str, &str)] = &[
+    ("", ApprovalMode::Ask, "", "ask"),
+    ("", ApprovalMode::Auto, "", "ask"),
+    ("", ApprovalMode::Ask, "window", "ask"),
+    ("allow Bash(make:*)", ApprovalMode::Ask, "", "ask"),
+    ("allow Bash", ApprovalMode::Auto, "", "ask"),
+    ("ask Bash(make:*)", ApprovalMode::Ask, "", "ask"),
+    ("", ApprovalMode::Yolo, "", "approval mode `yolo`"),
+    (
+        "allow Bash",
+        ApprovalMode::Yolo,
+        "window",
+        "approval mode `yolo`",
+    ),
+    ("", ApprovalMode::Ask, "plan", "plan mode"),
+    ("", ApprovalMode::Yolo, "plan", "plan mode"),
+    ("", ApprovalMode::Ask, "read-only", "read-only session"),
     (
         "deny Read(secret/**)",
-        Posture::Ask,
+        ApprovalMode::Ask,
         "",
         "a rule denies reading",
     ),
-    ("deny Read", Posture::Auto, "", "a rule denies `Read`"),
+    ("deny Read", ApprovalMode::Auto, "", "a rule denies `Read`"),
     (
         "deny Edit(docs/**)",
-        Posture::Ask,
+        ApprovalMode::Ask,
         "",
         "a rule denies changing",
     ),
-    ("deny Edit", Posture::Ask, "", "a rule denies `Edit`"),
-    ("deny Bash(make:*)", Posture::Ask, "", "Bash(make:*)"),
-    ("deny Bash(rm:*)", Posture::Ask, "", "ask"),
-    ("ask Read(secret/**)", Posture::Ask, "", "ask"),
+    ("deny Edit", ApprovalMode::Ask, "", "a rule denies `Edit`"),
+    ("deny Bash(make:*)", ApprovalMode::Ask, "", "Bash(make:*)"),
+    ("deny Bash(rm:*)", ApprovalMode::Ask, "", "ask"),
+    ("ask Read(secret/**)", ApprovalMode::Ask, "", "ask"),
 ];
 
-fn stance(name: &str) -> Stance {
-    let mut stance = Stance::default();
+fn effective_permissions(name: &str) -> EffectivePermissions {
+    let mut effective_permissions = EffectivePermissions::default();
     match name {
-        "plan" => stance.mode = proto::state::Mode::Plan,
-        "read-only" => stance.read_only = true,
-        "window" => stance.window = true,
+        "plan" => effective_permissions.mode = proto::state::Mode::Plan,
+        "read-only" => effective_permissions.read_only = true,
+        "window" => effective_permissions.plan_approved = true,
         _ => {}
     }
-    stance
+    effective_permissions
 }
 
 #[test]
 fn only_a_person_lets_a_command_out_and_only_where_nothing_forbids_it() {
-    for (rules, posture, named, wanted) in TABLE {
-        let stance = stance(named);
-        let scene = scene(rules).posture(*posture).stance(stance);
+    for (rules, approval_mode, named, wanted) in TABLE {
+        let effective_permissions = effective_permissions(named);
+        let scene = scene(rules)
+            .approval_mode(*approval_mode)
+            .effective_permissions(effective_permissions);
         let set = scene.rule_set();
         let decision = scene.bash("make install");
-        let outside = escape(&set, (*posture, stance), decision, "it writes outside");
-        let what = format!("{rules:?} {posture:?} {named:?}: {outside:?}");
+        let outside = escape(
+            &set,
+            (*approval_mode, effective_permissions),
+            decision,
+            "it writes outside",
+        );
+        let what = format!("{rules:?} {approval_mode:?} {named:?}: {outside:?}");
         assert!(outside.scopes.is_empty(), "{what}");
         assert!(!outside.read_only, "{what}");
         assert_eq!(outside.confinement, Confinement::None, "{what}");
@@ -71,7 +83,11 @@ fn only_a_person_lets_a_command_out_and_only_where_nothing_forbids_it() {
                     let left = unattended(&outside, on_ask, false, true);
                     assert_ne!(left, Unattended::Allow, "{what}");
                 }
-                assert_eq!(stays_inside(&set, *posture, stance), None, "{what}");
+                assert_eq!(
+                    stays_inside(&set, *approval_mode, effective_permissions),
+                    None,
+                    "{what}"
+                );
             }
             why => {
                 assert_eq!(outside.verdict, Verdict::Deny, "{what}");

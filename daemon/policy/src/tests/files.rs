@@ -102,7 +102,7 @@ fn a_move_needs_both_ends_and_a_copy_only_reads_its_source() {
 }
 
 #[test]
-fn what_configures_the_agent_is_asked_in_every_posture() {
+fn what_configures_the_agent_is_asked_in_every_approval_mode() {
     for path in [
         "reasonix.toml",
         ".reasonix/commands/x.md",
@@ -110,11 +110,15 @@ fn what_configures_the_agent_is_asked_in_every_posture() {
         ".GIT/hooks/x",
         ".vscode/tasks.json",
     ] {
-        for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
+        for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
             let decision = scene("allow Edit")
-                .posture(posture)
+                .approval_mode(approval_mode)
                 .call("write_file", json!({"path": path, "content": ""}));
-            assert_eq!(decision.verdict, Verdict::Ask, "{path} in {posture:?}");
+            assert_eq!(
+                decision.verdict,
+                Verdict::Ask,
+                "{path} in {approval_mode:?}"
+            );
             assert_eq!(decision.basis, Basis::AlwaysAsked);
             assert!(decision.scopes.is_empty());
         }
@@ -139,7 +143,9 @@ fn what_configures_the_agent_is_asked_in_every_posture() {
         "echo y >> .profile",
         "tee ~/.bashrc",
     ] {
-        let decision = scene("allow Bash").posture(Posture::Yolo).bash(command);
+        let decision = scene("allow Bash")
+            .approval_mode(ApprovalMode::Yolo)
+            .bash(command);
         assert_eq!(
             (decision.verdict, decision.basis),
             (Verdict::Ask, Basis::AlwaysAsked),
@@ -161,14 +167,14 @@ fn masked_and_unresolved_paths_are_denied_or_asked_but_never_allowed() {
     let other = |path: &mut ResolvedPath| path.text = "b".to_owned();
     assert_eq!(
         scene("allow Read")
-            .posture(Posture::Yolo)
+            .approval_mode(ApprovalMode::Yolo)
             .call_with("read_file", read, other)
             .verdict,
         Verdict::Ask
     );
     for arguments in [json!({}), json!({"path": ["a"]}), json!({"path": 3})] {
         let decision = scene("allow Edit")
-            .posture(Posture::Yolo)
+            .approval_mode(ApprovalMode::Yolo)
             .call("edit_file", arguments);
         assert_eq!(decision.verdict, Verdict::Ask);
     }

@@ -149,11 +149,11 @@ fn beside_such_a_program_git_does_not_only_read_and_the_question_says_why() {
                 decision.rule
             );
         }
-        let plan = Stance {
+        let plan = EffectivePermissions {
             read_only: true,
-            ..Stance::default()
+            ..EffectivePermissions::default()
         };
-        let refused = beside("").stance(plan).bash(command);
+        let refused = beside("").effective_permissions(plan).bash(command);
         assert_eq!(refused.verdict, Verdict::Deny, "{command}");
     }
     for command in [

@@ -1,23 +1,23 @@
-//! The matrix of the contract's chapter 50: what becomes of each kind of call in each posture and mode, and of each ask
+//! The matrix of the contract's chapter 50: what becomes of each kind of call in each approval mode and mode, and of each ask
 //! under each `on_ask`.
 
 use super::*;
 use proto::state::Mode;
 
-const NORMAL: Stance = Stance {
+const NORMAL: EffectivePermissions = EffectivePermissions {
     mode: Mode::Normal,
     read_only: false,
-    window: false,
+    plan_approved: false,
 };
-const PLAN: Stance = Stance {
+const PLAN: EffectivePermissions = EffectivePermissions {
     mode: Mode::Plan,
     ..NORMAL
 };
-const WINDOW: Stance = Stance {
-    window: true,
+const WINDOW: EffectivePermissions = EffectivePermissions {
+    plan_approved: true,
     ..NORMAL
 };
-const READ_ONLY: Stance = Stance {
+const READ_ONLY: EffectivePermissions = EffectivePermissions {
     read_only: true,
     ..NORMAL
 };
@@ -77,15 +77,22 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn decided(kind: &Kind, posture: Posture, stance: Stance, sandbox: Strength) -> Decision {
-    let scene = scene(kind.rules).posture(posture).stance(stance);
+fn decided(
+    kind: &Kind,
+    approval_mode: ApprovalMode,
+    effective_permissions: EffectivePermissions,
+    sandbox: Strength,
+) -> Decision {
+    let scene = scene(kind.rules)
+        .approval_mode(approval_mode)
+        .effective_permissions(effective_permissions);
     scene
         .sandbox(sandbox)
         .call(kind.tool, kind.arguments.clone())
 }
 
 #[test]
-fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
+fn every_kind_of_call_has_its_verdict_in_every_approval_mode_and_mode() {
     // ask, auto without walls, auto within whole walls, yolo, an approved plan; then plan mode, a session that only reads.
     let table = "
         deny rule       | deny  deny  deny  deny  deny  | deny  deny
@@ -105,11 +112,11 @@ fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
         question        | allow allow allow allow allow | allow allow
         plan            | ask   ask   ask   ask   ask   | ask   ask";
     let columns = [
-        (Posture::Ask, NORMAL, Strength::None),
-        (Posture::Auto, NORMAL, Strength::Partial),
-        (Posture::Auto, NORMAL, Strength::Full),
-        (Posture::Yolo, NORMAL, Strength::None),
-        (Posture::Ask, WINDOW, Strength::None),
+        (ApprovalMode::Ask, NORMAL, Strength::None),
+        (ApprovalMode::Auto, NORMAL, Strength::Partial),
+        (ApprovalMode::Auto, NORMAL, Strength::Full),
+        (ApprovalMode::Yolo, NORMAL, Strength::None),
+        (ApprovalMode::Ask, WINDOW, Strength::None),
     ];
     let mut rows = table.lines().filter(|line| !line.trim().is_empty());
     for kind in kinds() {
@@ -119,25 +126,32 @@ fn every_kind_of_call_has_its_verdict_in_every_posture_and_mode() {
         assert_eq!(name.trim(), kind.name);
         let mut found: Vec<_> = columns
             .iter()
-            .map(|(posture, stance, sandbox)| decided(&kind, *posture, *stance, *sandbox))
+            .map(|(approval_mode, effective_permissions, sandbox)| {
+                decided(&kind, *approval_mode, *effective_permissions, *sandbox)
+            })
             .map(|decision| word(decision.verdict))
             .collect();
         found.push("|");
-        for stance in [PLAN, READ_ONLY] {
-            // The posture lifts nothing, nor does a plan that was approved in a session that only reads.
-            let window = Stance {
-                window: stance.read_only,
-                ..stance
+        for effective_permissions in [PLAN, READ_ONLY] {
+            // The approval mode lifts nothing, nor does a plan that was approved in a session that only reads.
+            let window = EffectivePermissions {
+                plan_approved: effective_permissions.read_only,
+                ..effective_permissions
             };
-            let all = [Posture::Ask, Posture::Auto, Posture::Yolo]
-                .map(|posture| decided(&kind, posture, window, Strength::Full));
+            let all = [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo]
+                .map(|approval_mode| decided(&kind, approval_mode, window, Strength::Full));
             let [ask, auto, yolo] = all;
             assert_eq!(ask.verdict == Verdict::Deny, auto.verdict == Verdict::Deny);
             assert_eq!(ask.verdict == Verdict::Deny, yolo.verdict == Verdict::Deny);
             if ask.verdict == Verdict::Deny {
-                assert_eq!(Some(ask.rule.as_str()), stance.refuses(), "{}", kind.name);
-                assert_eq!(ask.layer, Stance::LAYER);
-                assert_eq!(ask.basis, Basis::Stance);
+                assert_eq!(
+                    Some(ask.rule.as_str()),
+                    effective_permissions.refuses(),
+                    "{}",
+                    kind.name
+                );
+                assert_eq!(ask.layer, EffectivePermissions::LAYER);
+                assert_eq!(ask.basis, Basis::EffectivePermissions);
             }
             found.push(word(ask.verdict));
         }
@@ -169,7 +183,7 @@ fn every_ask_has_its_answer_under_every_on_ask() {
             panic!("no kind: {name}")
         };
         let under = |on_ask, sandbox, accept| {
-            let decision = decided(kind, Posture::Ask, NORMAL, sandbox);
+            let decision = decided(kind, ApprovalMode::Ask, NORMAL, sandbox);
             assert_eq!(decision.verdict, Verdict::Ask, "{name}");
             let attached = unattended(&decision, on_ask, true, accept);
             let alone = unattended(&decision, on_ask, false, accept);

@@ -80,9 +80,13 @@ fn a_call() -> impl Strategy<Value = (&'static str, Family, Value)> {
     ]
 }
 
-fn a_posture() -> impl Strategy<Value = (Posture, Strength)> {
+fn an_approval_mode() -> impl Strategy<Value = (ApprovalMode, Strength)> {
     (
-        prop_oneof![Just(Posture::Ask), Just(Posture::Auto), Just(Posture::Yolo)],
+        prop_oneof![
+            Just(ApprovalMode::Ask),
+            Just(ApprovalMode::Auto),
+            Just(ApprovalMode::Yolo)
+        ],
         prop_oneof![
             Just(Strength::None),
             Just(Strength::Partial),
@@ -93,13 +97,13 @@ fn a_posture() -> impl Strategy<Value = (Posture, Strength)> {
 
 fn decided(
     rules: &Rules,
-    (posture, sandbox): (Posture, Strength),
+    (approval_mode, sandbox): (ApprovalMode, Strength),
     call: &(&'static str, Family, Value),
 ) -> Decision {
     let scene = Scene {
         rules: rules.clone(),
-        posture,
-        stance: Stance::default(),
+        approval_mode,
+        effective_permissions: EffectivePermissions::default(),
         sandbox,
         ..scene("")
     };
@@ -126,14 +130,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_input_has_an_answer_and_always_the_same(rules in rules_of(), setting in a_posture(), call in a_call()) {
+    fn every_input_has_an_answer_and_always_the_same(rules in rules_of(), setting in an_approval_mode(), call in a_call()) {
         let first = decided(&rules, setting, &call);
         prop_assert_eq!(&first, &decided(&rules, setting, &call));
         prop_assert!(first.verdict != Verdict::Deny || first.scopes.is_empty());
     }
 
     #[test]
-    fn a_rule_that_tightens_never_loosens(rules in rules_of(), rule in a_rule(), deny in any::<bool>(), setting in a_posture(), call in a_call()) {
+    fn a_rule_that_tightens_never_loosens(rules in rules_of(), rule in a_rule(), deny in any::<bool>(), setting in an_approval_mode(), call in a_call()) {
         let before = decided(&rules, setting, &call);
         let mut tighter = rules.clone();
         if deny { tighter.deny.push(rule) } else { tighter.ask.push(rule) };
@@ -142,24 +146,24 @@ proptest! {
     }
 
     #[test]
-    fn nothing_lifts_a_denial(rules in rules_of(), allow in a_rule(), sandbox in a_posture(), call in a_call()) {
-        let before = decided(&rules, (Posture::Ask, sandbox.1), &call);
+    fn nothing_lifts_a_denial(rules in rules_of(), allow in a_rule(), sandbox in an_approval_mode(), call in a_call()) {
+        let before = decided(&rules, (ApprovalMode::Ask, sandbox.1), &call);
         prop_assume!(before.verdict == Verdict::Deny);
         let mut looser = rules.clone();
         looser.allow.push(allow);
-        for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
-            prop_assert_eq!(decided(&looser, (posture, sandbox.1), &call).verdict, Verdict::Deny);
+        for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
+            prop_assert_eq!(decided(&looser, (approval_mode, sandbox.1), &call).verdict, Verdict::Deny);
         }
     }
 
     #[test]
-    fn a_bare_deny_always_wins(mut rules in rules_of(), setting in a_posture(), call in a_call()) {
+    fn a_bare_deny_always_wins(mut rules in rules_of(), setting in an_approval_mode(), call in a_call()) {
         rules.deny.extend(["Bash".to_owned(), "Edit".to_owned(), "Read".to_owned()]);
         prop_assert_eq!(decided(&rules, setting, &call).verdict, Verdict::Deny);
     }
 
     #[test]
-    fn what_is_always_asked_is_lifted_by_nothing(rules in rules_of(), setting in a_posture()) {
+    fn what_is_always_asked_is_lifted_by_nothing(rules in rules_of(), setting in an_approval_mode()) {
         let call = ("write_file", Family::Edit, json!({"path": "reasonix.toml", "content": ""}));
         prop_assert_ne!(decided(&rules, setting, &call).verdict, Verdict::Allow);
     }
@@ -169,7 +173,7 @@ proptest! {
         let rules = read_rules("allow Bash / deny Bash(rm -rf*)");
         let line = format!("{before}; rm -rf x; {after}");
         let call = ("bash", Family::Bash, json!({ "command": line }));
-        prop_assert_eq!(decided(&rules, (Posture::Yolo, Strength::Full), &call).verdict, Verdict::Deny);
+        prop_assert_eq!(decided(&rules, (ApprovalMode::Yolo, Strength::Full), &call).verdict, Verdict::Deny);
     }
 
     #[test]

@@ -195,7 +195,7 @@ proptest! {
     fn what_is_denied_is_denied_behind_any_line_that_is_understood(seed in any::<u64>()) {
         let line = differential::lines::Lines::new(seed).line();
         prop_assume!(read(&line).doubt.is_none());
-        let scene = scene("allow Bash / deny Bash(forbidden:*)").posture(Posture::Yolo);
+        let scene = scene("allow Bash / deny Bash(forbidden:*)").approval_mode(ApprovalMode::Yolo);
         let behind = format!("{line}\nforbidden x");
         prop_assert_ne!(scene.bash(&behind).verdict, Verdict::Allow, "{}", behind);
         for part in read(&line).parts {

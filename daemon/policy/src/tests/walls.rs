@@ -1,4 +1,4 @@
-//! What walls stand in for, where nobody is asked: posture `auto`, and runs under `--on-ask sandboxed`.
+//! What walls stand in for, where nobody is asked: approval mode `auto`, and runs under `--on-ask sandboxed`.
 
 use super::*;
 use proto::state::Mode;
@@ -47,10 +47,12 @@ fn full_walls_stand_in_where_a_command_is_not_analysed() {
         assert_eq!(asked.verdict, Verdict::Ask, "`{line}`: {}", asked.rule);
         assert!(alone(&asked, false), "`{line}`: {}", asked.rule);
         assert!(!asked.read_only, "{line}");
-        let auto = scene("").sandbox(Strength::Full).posture(Posture::Auto);
+        let auto = scene("")
+            .sandbox(Strength::Full)
+            .approval_mode(ApprovalMode::Auto);
         let auto = auto.bash(line);
         assert_eq!(auto.verdict, Verdict::Allow, "`{line}`: {}", auto.rule);
-        assert!(auto.rule.contains("posture `auto`"), "{}", auto.rule);
+        assert!(auto.rule.contains("approval mode `auto`"), "{}", auto.rule);
         assert_eq!(auto.confinement, Confinement::Walls(Strength::Full));
     }
 }
@@ -70,7 +72,7 @@ fn walls_that_do_not_hold_all_stand_in_for_nothing() {
     ];
     for (name, scene) in weak {
         for line in NOT_ANALYSED.iter().chain(KNOWN) {
-            let auto = scene().posture(Posture::Auto).bash(line);
+            let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(auto.verdict, Verdict::Ask, "{name} `{line}`: {}", auto.rule);
             assert!(!alone(&scene().bash(line), false), "{name} `{line}`");
         }
@@ -95,7 +97,7 @@ fn a_rule_that_cannot_be_held_by_walls_is_not_left_to_them() {
             scene
         };
         for line in ["make", "touch x", "python3 -c 'print(1)'"] {
-            let auto = leaking().posture(Posture::Auto).bash(line);
+            let auto = leaking().approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(auto.verdict, Verdict::Ask, "{rules}: {line}");
             assert!(!alone(&leaking().bash(line), false), "{rules}: {line}");
         }
@@ -112,7 +114,7 @@ fn a_rule_about_commands_is_not_left_to_walls() {
     ] {
         for line in NOT_ANALYSED {
             let scene = || scene(rules).sandbox(Strength::Full);
-            let auto = scene().posture(Posture::Auto).bash(line);
+            let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(auto.verdict, Verdict::Ask, "{rules} `{line}`");
             assert!(!alone(&scene().bash(line), true), "{rules} `{line}`");
         }
@@ -123,7 +125,9 @@ fn a_rule_about_commands_is_not_left_to_walls() {
         assert!(alone(&known.bash(line), false), "{line}");
         let denied =
             scene("deny Bash(make:*) / deny Bash(sh:*) / deny Bash(date) / deny Bash(touch:*)");
-        let denied = denied.sandbox(Strength::Full).posture(Posture::Auto);
+        let denied = denied
+            .sandbox(Strength::Full)
+            .approval_mode(ApprovalMode::Auto);
         assert_eq!(denied.bash(line).verdict, Verdict::Deny, "{line}");
     }
     // Rules over other tools are no rules over commands, and what paths are closed to the walls hold.
@@ -140,7 +144,7 @@ fn a_rule_that_asks_about_paths_is_not_left_to_walls() {
     for rules in ["ask Edit(deploy/**)", "ask Read(secrets/**)", "ask Read"] {
         for line in NOT_ANALYSED {
             let scene = || scene(rules).sandbox(Strength::Full);
-            let auto = scene().posture(Posture::Auto).bash(line);
+            let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(auto.verdict, Verdict::Ask, "{rules} `{line}`");
             assert!(!alone(&scene().bash(line), true), "{rules} `{line}`");
         }
@@ -160,7 +164,7 @@ fn what_is_firm_for_another_reason_stays_firm_within_walls() {
     ];
     for line in lines {
         let scene = || scene("").sandbox(Strength::Full);
-        let auto = scene().posture(Posture::Auto).bash(line);
+        let auto = scene().approval_mode(ApprovalMode::Auto).bash(line);
         assert_eq!(auto.verdict, Verdict::Ask, "`{line}`: {}", auto.rule);
         assert!(!alone(&scene().bash(line), true), "`{line}`");
     }
@@ -171,20 +175,22 @@ fn what_is_firm_for_another_reason_stays_firm_within_walls() {
 
 #[test]
 fn where_nothing_may_be_changed_walls_stand_in_for_nothing() {
-    let plan = Stance {
+    let plan = EffectivePermissions {
         mode: Mode::Plan,
-        ..Stance::default()
+        ..EffectivePermissions::default()
     };
-    let read_only = Stance {
+    let read_only = EffectivePermissions {
         read_only: true,
-        ..Stance::default()
+        ..EffectivePermissions::default()
     };
-    for stance in [plan, read_only] {
+    for effective_permissions in [plan, read_only] {
         for line in NOT_ANALYSED.iter().chain(KNOWN) {
-            let scene = scene("").sandbox(Strength::Full).stance(stance);
-            let decision = scene.posture(Posture::Auto).bash(line);
+            let scene = scene("")
+                .sandbox(Strength::Full)
+                .effective_permissions(effective_permissions);
+            let decision = scene.approval_mode(ApprovalMode::Auto).bash(line);
             assert_eq!(decision.verdict, Verdict::Deny, "`{line}`");
-            assert_eq!(decision.basis, Basis::Stance, "`{line}`");
+            assert_eq!(decision.basis, Basis::EffectivePermissions, "`{line}`");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proto::{ErrorName, Failure};
 use serde::Deserialize;
-use session::{BRANCH_MAX, Bundle, Pace};
+use session::{Bundle, Pace, SAMPLES_MAX};
 use toml_edit::{Item, Table};
 
 use super::Settings;
@@ -26,7 +26,7 @@ pub const FIELDS: &[(&str, &str)] = &[
          the model, `smart` `high`, or the one below the highest, `max` the highest; others as it does by itself.",
     ),
     (
-        "branch",
+        "samples",
         "Samples of each request, of which the one with the fewest uncertainties is taken (1 to 8). Unset: 1, `max` 3.",
     ),
 ];
@@ -37,7 +37,7 @@ pub const FIELDS: &[(&str, &str)] = &[
 pub struct Preset {
     pub model: Option<String>,
     pub effort: Option<String>,
-    pub branch: Option<u32>,
+    pub samples: Option<u32>,
 }
 
 impl Preset {
@@ -45,7 +45,7 @@ impl Preset {
     fn overlay(&mut self, over: Self) {
         self.model = over.model.or(self.model.take());
         self.effort = over.effort.or(self.effort.take());
-        self.branch = over.branch.or(self.branch);
+        self.samples = over.samples.or(self.samples);
     }
 }
 
@@ -67,11 +67,11 @@ pub(super) fn take<'a>(
         match toml::from_str::<Preset>(&flat(entry)) {
             Ok(preset)
                 if preset
-                    .branch
-                    .is_some_and(|branch| !(1..=BRANCH_MAX).contains(&branch)) =>
+                    .samples
+                    .is_some_and(|samples| !(1..=SAMPLES_MAX).contains(&samples)) =>
             {
                 let why = format!(
-                    "`branch` of the preset `{shown}` must be from 1 to {BRANCH_MAX}; the preset is ignored"
+                    "`samples` of the preset `{shown}` must be from 1 to {SAMPLES_MAX}; the preset is ignored"
                 );
                 wrong.push((item, why));
             }
@@ -125,11 +125,11 @@ pub fn bundle(settings: &Settings, name: &str) -> Result<Bundle, Failure> {
         (None, "max") => Pace::Highest,
         (None, _) => Pace::Word(String::new()),
     };
-    let branch = own.branch.unwrap_or(if name == "max" { 3 } else { 1 });
+    let samples = own.samples.unwrap_or(if name == "max" { 3 } else { 1 });
     Ok(Bundle {
         model,
         pace,
-        branch,
+        samples,
     })
 }
 

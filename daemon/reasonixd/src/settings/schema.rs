@@ -112,14 +112,14 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         reach: Reach::Trusted,
-        about: "Who is asked for what is cheap (harvests, the preset `fast`): a provider's name, a model, or `provider/model`. Unset: the session's own model.",
+        about: "Who is asked for what is cheap (reasoning extraction, the preset `fast`): a provider's name, a model, or `provider/model`. Unset: the session's own model.",
     },
     Key {
-        name: "agent.harvest",
+        name: "reasoning.extract",
         kind: Kind::Flag,
         default: "false",
         reach: Reach::Trusted,
-        about: "Whether new sessions have what the model reasons turned into lists (subgoals, hypotheses, uncertainties, rejected paths), for people. It is a request more an answer, and makes no answer better.",
+        about: "Turn the reasoning of new sessions into lists for people (subgoals, hypotheses, uncertainties, rejected paths), by a separate request for each answer. It makes no answer better.",
     },
     Key {
         name: "budget.day.usd",
@@ -303,7 +303,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "false",
         reach: Reach::User,
-        about: "Whether unattended runs may run commands without asking where only a part of the sandbox works (no walls against sockets and processes, nor around protected files of the workspace).",
+        about: "Whether unattended runs may run commands without asking where only a part of the sandbox works (sockets, processes and protected files of the workspace are not protected).",
     },
     Key {
         name: "sandbox.workspace_root",

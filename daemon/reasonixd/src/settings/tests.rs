@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use proto::ErrorName;
 use proto::params::config;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use super::{KEYS, Loaded, example, find_model, load};
 
@@ -95,8 +95,8 @@ fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
     let loaded = place.load();
     assert_eq!(loaded.settings.options.max_steps, Some(0));
     assert_eq!(
-        loaded.settings.options.posture,
-        Some(Posture::Auto),
+        loaded.settings.options.approval_mode,
+        Some(ApprovalMode::Auto),
         "the others count"
     );
     let [steps, unknown] = loaded.problems.as_slice() else {
@@ -130,7 +130,10 @@ const LOOSE: &str = "default_model = \"evil\"\n[permissions]\nmode = \"yolo\"\na
 fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown() {
     let place = Place::new("", Some(LOOSE));
     let loaded = place.load();
-    assert_eq!(loaded.settings.options.posture, Some(Posture::Ask));
+    assert_eq!(
+        loaded.settings.options.approval_mode,
+        Some(ApprovalMode::Ask)
+    );
     assert!(loaded.settings.project_rules.allow.is_empty());
     assert_eq!(loaded.settings.project_rules.deny, ["Bash(rm:*)"]);
     assert!(loaded.settings.providers.is_empty());
@@ -140,7 +143,10 @@ fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown()
 
     place.trust();
     let loaded = place.load();
-    assert_eq!(loaded.settings.options.posture, Some(Posture::Yolo));
+    assert_eq!(
+        loaded.settings.options.approval_mode,
+        Some(ApprovalMode::Yolo)
+    );
     assert_eq!(loaded.settings.providers.len(), 1);
 
     fs::write(

@@ -8,7 +8,7 @@ use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::params::config;
 use proto::record::Rules;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::Value;
 use session::{SandboxDemand, SandboxSettings};
 use toml_edit::Document;
@@ -107,11 +107,11 @@ impl Values {
 
     /// Options of new sessions.
     fn options(&self) -> SessionOptions {
-        let posture = self.text("permissions.mode");
+        let approval_mode = self.text("permissions.mode");
         SessionOptions {
-            posture: posture.as_deref().and_then(Posture::named),
+            approval_mode: approval_mode.as_deref().and_then(ApprovalMode::named),
             max_steps: Some(self.number("agent.max_steps")),
-            harvest: self.is_on("agent.harvest").then_some(true),
+            extract_reasoning: self.is_on("reasoning.extract").then_some(true),
             budget: Some(self.budget("budget.session")),
             ..SessionOptions::default()
         }

@@ -111,7 +111,7 @@ impl Actor {
             && self.calls.running().is_empty()
             && !self.is_closing()
             && self.life.suspending.is_empty()
-            && self.requests.harvests().are_over()
+            && self.requests.extractions().are_over()
             && !self.life.handed_over
     }
 
@@ -143,7 +143,7 @@ impl Actor {
                 .waiters
                 .iter()
                 .all(crate::actor::waiters::Waiter::is_gone)
-            && self.requests.harvests().are_over()
+            && self.requests.extractions().are_over()
             && !self.is_closing()
             && self.life.suspending.is_empty()
             && !self.life.handed_over

@@ -39,7 +39,7 @@ impl Actor {
             }
             Command::Suspend { now, reply } => {
                 self.life.handed_over = true;
-                self.drop_harvests();
+                self.drop_extractions();
                 self.begin_suspend(now, reply);
             }
             Command::Standing { reply } => drop(reply.send(Ok(self.standing()))),

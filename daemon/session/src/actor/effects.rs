@@ -22,7 +22,7 @@ use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
 use crate::calls::state::Running;
 use crate::request::in_flight::{Ask, Material, Source};
-use crate::request::samples::Branch;
+use crate::request::samples::Sampling;
 use crate::request::side_requests::Books;
 
 /// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
@@ -124,7 +124,7 @@ impl Actor {
     }
 
     fn ask(&mut self, upto: Seq, item: ItemId, attempt: u32, tool_choice: ToolChoice) {
-        let samples = self.machine.facts().options.branch.unwrap_or(1);
+        let samples = self.machine.facts().options.samples.unwrap_or(1);
         let around = (samples > 1).then(|| self.around(item.clone()));
         let answer = self.requests.next(item);
         self.requests.begin_draft();
@@ -147,7 +147,7 @@ impl Actor {
             return self.requests.send(answer, ask);
         };
         let books = Books::default();
-        let branch = Branch {
+        let sampling = Sampling {
             ask,
             codec: Arc::clone(&route.codec),
             samples,
@@ -157,7 +157,7 @@ impl Actor {
             books: books.clone(),
         };
         let answer = answer.with_side_requests(books);
-        self.requests.send_samples(answer, branch);
+        self.requests.send_samples(answer, sampling);
     }
 
     /// Writes what subscribers have seen of the answer in flight beside the log.

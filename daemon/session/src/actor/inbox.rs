@@ -15,7 +15,7 @@ use proto::params::session::{
     EditParams, InspectOutput, InspectPart, PromptOutput, QueueOutput, ReorderParams,
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
-use proto::record::{ReasoningHarvested, SessionSet};
+use proto::record::{ReasoningExtracted, SessionSet};
 use proto::state::OnAsk;
 use proto::{CallId, Failure, InteractionId, ItemId, Pid, PromptId, RequestId, Seq};
 use store::log::LogFile;
@@ -228,9 +228,9 @@ pub enum Happened {
         hooks: Vec<HookFinished>,
     },
     /// The reasoning of an answer has been turned into lists, or why not.
-    Harvested {
+    ReasoningExtracted {
         number: u64,
-        found: Result<ReasoningHarvested, String>,
+        found: Result<ReasoningExtracted, String>,
     },
     /// Hooks have spoken about the first prompt that waits for them.
     PromptAsked(Chain),

@@ -183,7 +183,7 @@ impl Actor {
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
-            Happened::Harvested { number, found } => self.harvested(number, found),
+            Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
@@ -296,7 +296,8 @@ impl Actor {
         let rules = self.rules();
         let facts = self.machine.facts();
         let on_ask = facts.on_ask();
-        let stays = policy::stays_inside(&rules, facts.posture(), facts.stance());
+        let stays =
+            policy::stays_inside(&rules, facts.approval_mode(), facts.effective_permissions());
         stays.is_none() && !policy::unasked(on_ask, self.viewers.fanout().attended())
     }
 
@@ -361,9 +362,9 @@ impl Actor {
 
     /// An answer is whole.
     fn answered(&mut self, mut gather: Gather) {
-        let wanted = self.machine.facts().options.harvest == Some(true);
-        let harvests = wanted && !gather.unseen && gather.beside.is_none();
-        let around = harvests.then(|| self.around(gather.item.clone()));
+        let wanted = self.machine.facts().options.extract_reasoning == Some(true);
+        let extractions = wanted && !gather.unseen && gather.beside.is_none();
+        let around = extractions.then(|| self.around(gather.item.clone()));
         let found = gather.found.take();
         if let Some(books) = &gather.beside {
             books.leave_out(gather.won);
@@ -373,10 +374,10 @@ impl Actor {
         let trace = around.as_ref().map(|_| answer.reasoning.clone());
         self.step(Input::Answered(Box::new(answer)));
         if let Some(found) = found {
-            self.note(Body::ReasoningHarvested(found));
+            self.note(Body::ReasoningExtracted(found));
         }
         if let (Some(around), Some(trace)) = (around, trace) {
-            self.begin_harvest(around, trace);
+            self.begin_extraction(around, trace);
         }
     }
 

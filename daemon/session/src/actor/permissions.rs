@@ -24,8 +24,8 @@ impl Actor {
         let facts = self.machine.facts();
         Standpoint {
             rules,
-            posture: facts.posture(),
-            stance: facts.stance(),
+            approval_mode: facts.approval_mode(),
+            effective_permissions: facts.effective_permissions(),
             outside,
         }
     }

@@ -113,7 +113,7 @@ fn reads_otherwise(listed: &SessionSummary, now: &SessionSummary) -> bool {
             summary.turns,
             summary.name.clone(),
             summary.labels.clone(),
-            summary.posture,
+            summary.approval_mode,
             (summary.mode, summary.only_reads),
         )
     };

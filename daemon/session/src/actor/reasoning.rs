@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::record::{Level, Notice, ReasoningHarvested};
+use proto::record::{Level, Notice, ReasoningExtracted};
 use proto::{Body, ItemId};
 
 use crate::actor::Actor;
@@ -31,43 +31,43 @@ impl Actor {
         }
     }
 
-    /// Begins the harvest of an answer, where that is wanted and there is anything to be harvested.
-    pub(crate) fn begin_harvest(&mut self, around: Around, trace: String) {
+    /// Begins the extraction of an answer, where that is wanted and there is anything to be extracted.
+    pub(crate) fn begin_extraction(&mut self, around: Around, trace: String) {
         let goes_on =
             self.life.closing.is_empty() && !self.life.handed_over && !self.journal.is_closed();
-        if !goes_on || !turn::harvest::is_worth(&trace) {
+        if !goes_on || !turn::extraction::is_worth(&trace) {
             return;
         }
-        let (number, books, cancel) = self.requests.harvests_mut().start();
+        let (number, books, cancel) = self.requests.extractions_mut().start();
         let happened = self.happened.clone();
         tokio::spawn(async move {
-            let harvesting = async {
+            let extracting = async {
                 let aide = Aide::find(around).await?;
-                aide.harvest(&trace, (&books, 0)).await
+                aide.extract(&trace, (&books, 0)).await
             };
             tokio::select! {
                 () = cancel.cancelled() => {}
-                found = harvesting => {
+                found = extracting => {
                     // The actor may have ended.
-                    let _ = happened.send(Happened::Harvested { number, found });
+                    let _ = happened.send(Happened::ReasoningExtracted { number, found });
                 }
             }
         });
     }
 
-    /// A harvest has come to its end.
-    pub(crate) fn harvested(&mut self, number: u64, found: Result<ReasoningHarvested, String>) {
-        let Some(books) = self.requests.harvests_mut().finish(number) else {
+    /// An extraction has come to its end.
+    pub(crate) fn extracted(&mut self, number: u64, found: Result<ReasoningExtracted, String>) {
+        let Some(books) = self.requests.extractions_mut().finish(number) else {
             return;
         };
         self.note_spent(&books);
         match found {
-            Ok(found) => self.note(Body::ReasoningHarvested(found)),
-            Err(why) if self.requests.harvests_mut().is_first_failure() => {
+            Ok(found) => self.note(Body::ReasoningExtracted(found)),
+            Err(why) if self.requests.extractions_mut().is_first_failure() => {
                 self.note(Body::Notice(Notice {
                     level: Level::Info,
                     text: format!(
-                        "The reasoning could not be harvested: {why}. This is said once; the session goes on."
+                        "The reasoning could not be extracted: {why}. This is said once; the session goes on."
                     ),
                 }));
             }
@@ -75,9 +75,9 @@ impl Actor {
         }
     }
 
-    /// Drops the harvests under way. What they are known to have taken counts.
-    pub(crate) fn drop_harvests(&mut self) {
-        for books in self.requests.harvests_mut().stop_all() {
+    /// Drops the extractions under way. What they are known to have taken counts.
+    pub(crate) fn drop_extractions(&mut self) {
+        for books in self.requests.extractions_mut().stop_all() {
             self.note_spent(&books);
         }
     }

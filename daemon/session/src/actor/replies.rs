@@ -129,7 +129,7 @@ impl Actor {
         if let Some(refusal) = refusal {
             return refuse(reply, refusal);
         }
-        self.drop_harvests();
+        self.drop_extractions();
         self.step(Input::Close { request_id: None });
         self.reply_when(self.machine.facts().seq, reply, Empty {});
     }

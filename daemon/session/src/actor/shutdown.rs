@@ -31,7 +31,7 @@ impl Actor {
         if again {
             return;
         }
-        self.drop_harvests();
+        self.drop_extractions();
         self.refuse_gated(StopReason::Shutdown);
         if !self.waits_for_person() && !self.machine.is_suspended() {
             let partial = self.partial();

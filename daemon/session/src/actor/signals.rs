@@ -71,7 +71,7 @@ impl Actor {
         let delivered = self.refuse_gated(reason) || steps;
         self.remember_signal(request_id, delivered);
         if exits {
-            self.drop_harvests();
+            self.drop_extractions();
         }
         if steps {
             let partial = self.partial();

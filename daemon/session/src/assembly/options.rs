@@ -5,7 +5,7 @@ use proto::{ErrorName, Failure, SessionOptions};
 use crate::assembly::names;
 
 /// Samples of a request at most: they run side by side.
-pub const BRANCH_MAX: u32 = 8;
+pub const SAMPLES_MAX: u32 = 8;
 
 /// Checks the options of a new session.
 ///
@@ -14,11 +14,11 @@ pub const BRANCH_MAX: u32 = 8;
 pub fn check(options: &SessionOptions) -> Result<(), Failure> {
     options.name.as_deref().map_or(Ok(()), names::check_name)?;
     names::check_labels(options.labels.as_deref().unwrap_or_default())?;
-    let branch = options.branch;
-    if !branch.is_none_or(|branch| (1..=BRANCH_MAX).contains(&branch)) {
+    let samples = options.samples;
+    if !samples.is_none_or(|samples| (1..=SAMPLES_MAX).contains(&samples)) {
         return Err(Failure::new(
             ErrorName::InvalidParams,
-            format!("A request has 1 to {BRANCH_MAX} samples."),
+            format!("A request has 1 to {SAMPLES_MAX} samples."),
             "1 is as ever: the answer alone.",
         ));
     }

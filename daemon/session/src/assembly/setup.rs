@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
 use proto::record::{Rules, SessionCreated};
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use proto::{Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
@@ -86,7 +86,7 @@ pub struct Bundle {
     pub model: Option<String>,
     pub pace: Pace,
     /// Samples of each request.
-    pub branch: u32,
+    pub samples: u32,
 }
 
 /// How hard a model is to think, before it is known which.
@@ -139,7 +139,7 @@ pub enum Effort<'a> {
 #[derive(Clone, Default)]
 pub struct Terms {
     pub layers: Vec<Layered>,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     pub trusted: bool,
     pub tools: ToolSet,
     pub workspace_root: Option<PathBuf>,

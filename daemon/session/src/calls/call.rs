@@ -238,7 +238,7 @@ impl Bench {
             tool: name.to_owned(),
             kind: spec.kind,
             action: found.action,
-            stance: standpoint.stance,
+            effective_permissions: standpoint.effective_permissions,
             checkpoint,
             files_changed: self.notes.has_news(),
         };
@@ -289,7 +289,7 @@ impl Bench {
 }
 
 /// A call that the model did not declare may have been quoted from what it read: where it changes anything, a person is
-/// asked, whatever the posture, and for this once.
+/// asked, whatever the approval mode, and for this once.
 fn asked_always(decision: &mut Decision) {
     if decision.read_only || decision.verdict == Verdict::Deny {
         return;

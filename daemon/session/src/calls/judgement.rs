@@ -9,10 +9,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{CallAction, Family, Outcome, Spawn, Stance, Tool, ToolSet, ToolSpec, Walls};
+use contract::{
+    CallAction, EffectivePermissions, Family, Outcome, Spawn, Tool, ToolSet, ToolSpec, Walls,
+};
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
 use workspace::{FileKind, PathError, Workspace};
@@ -41,9 +43,9 @@ pub struct Surroundings<'a> {
 #[derive(Clone, Debug)]
 pub struct Standpoint {
     pub rules: Arc<RuleSet>,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     /// What the session may do now.
-    pub stance: Stance,
+    pub effective_permissions: EffectivePermissions,
     /// Why the sandbox stopped the call, where it did: it is to run outside.
     pub outside: Option<String>,
 }
@@ -148,7 +150,7 @@ impl<'a> Surroundings<'a> {
         };
         let mut explanation = policy::explain(&standpoint.rules, &context, &call);
         if let Some(why) = outside {
-            let stands = (standpoint.posture, standpoint.stance);
+            let stands = (standpoint.approval_mode, standpoint.effective_permissions);
             explanation.decision =
                 policy::escape(&standpoint.rules, stands, explanation.decision, why);
         }
@@ -183,8 +185,8 @@ impl<'a> Surroundings<'a> {
                 true => gitsays::programs(self.workspace, self.user_home),
                 false => Vec::new(),
             },
-            posture: standpoint.posture,
-            stance: standpoint.stance,
+            approval_mode: standpoint.approval_mode,
+            effective_permissions: standpoint.effective_permissions,
             sandbox: held.strength,
             leaks: held.leaks,
             unconfined: held.unconfined.clone(),

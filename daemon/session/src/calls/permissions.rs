@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Stance, ToolSet};
+use contract::{EffectivePermissions, ToolSet};
 use policy::{Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::Rules;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
 use workspace::{Options, Workspace};
@@ -49,7 +49,7 @@ pub struct Permissions {
     /// The session, where one was asked for.
     pub session: Option<Pid>,
     pub root: PathBuf,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     pub layers: Vec<Layered>,
     /// Rules that are not understood as their author may think.
     pub misread: Vec<RuleProblem>,
@@ -61,7 +61,7 @@ pub struct Permissions {
 #[derive(Clone, Debug)]
 pub struct Explained {
     pub explanation: Explanation,
-    pub posture: Posture,
+    pub approval_mode: ApprovalMode,
     pub tool: String,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn in_directory(
     cwd: &Path,
     tool: &str,
     arguments: &Map<String, Value>,
-    posture: Option<Posture>,
+    approval_mode: Option<ApprovalMode>,
 ) -> Result<Explained, Failure> {
     let mut terms = assembly.terms(cwd);
     let root = root_of(&terms, cwd, &assembly.user_home());
@@ -169,8 +169,8 @@ pub(crate) fn in_directory(
     };
     let standpoint = Standpoint {
         rules: Arc::new(compiled(&layers, &terms.tools).0),
-        posture: posture.unwrap_or(terms.posture),
-        stance: Stance::default(),
+        approval_mode: approval_mode.unwrap_or(terms.approval_mode),
+        effective_permissions: EffectivePermissions::default(),
         outside: None,
     };
     let explained = explained(&surroundings, &found, stands, &standpoint);
@@ -189,7 +189,7 @@ fn explained(
 ) -> Explained {
     Explained {
         explanation: surroundings.judge(found, stands, standpoint).explanation,
-        posture: standpoint.posture,
+        approval_mode: standpoint.approval_mode,
         tool: found.tool.spec().name.to_string(),
     }
 }

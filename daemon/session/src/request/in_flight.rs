@@ -7,7 +7,7 @@ use contract::provider::{ErrorKind, Ground, Part, ProviderError};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::live::{Delta, Live};
-use proto::record::ReasoningHarvested;
+use proto::record::ReasoningExtracted;
 use proto::{CallId, ItemId, Stamp};
 use store::log::LogFile;
 use tokio::sync::mpsc;
@@ -32,11 +32,11 @@ pub enum Arrived {
         is_in: u32,
         of: u32,
     },
-    /// One of them is taken, and follows; with what was harvested of it.
+    /// One of them is taken, and follows; with what was extracted of it.
     Chosen {
         /// Its place among them.
         at: u32,
-        found: Option<ReasoningHarvested>,
+        found: Option<ReasoningExtracted>,
     },
 }
 
@@ -260,12 +260,12 @@ pub struct Gather {
     pub keyless: bool,
     /// It is no part of the conversation: nobody is shown it as it comes.
     pub unseen: bool,
-    /// What other samples of the request, and harvests of all, take; `None`: it has one sample.
+    /// What other samples of the request, and extractions of all, take; `None`: it has one sample.
     pub(crate) beside: Option<Books>,
     /// Which sample is taken: the record of the answer says what it took.
     pub(crate) won: Option<u32>,
-    /// What was harvested of it.
-    pub(crate) found: Option<ReasoningHarvested>,
+    /// What was extracted of it.
+    pub(crate) found: Option<ReasoningExtracted>,
     /// Of the model that is asked.
     price: Option<Arc<catalog::Price>>,
     started: Instant,
@@ -332,7 +332,7 @@ impl Gather {
     }
 
     /// This sample is taken; `found`: what was extracted from its reasoning.
-    pub(crate) fn choose(&mut self, sample: u32, found: Option<ReasoningHarvested>) {
+    pub(crate) fn choose(&mut self, sample: u32, found: Option<ReasoningExtracted>) {
         (self.won, self.found) = (Some(sample), found);
     }
 

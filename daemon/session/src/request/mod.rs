@@ -25,9 +25,9 @@ use crate::request::budget::{Leave, Seat};
 use crate::request::draft::Draft;
 use crate::request::in_flight::{Arrived, Ask, Gather};
 use crate::request::keys::Keys;
-use crate::request::reasoning::Harvests;
+use crate::request::reasoning::Extractions;
 use crate::request::route::ModelRoute;
-use crate::request::samples::Branch;
+use crate::request::samples::Sampling;
 use crate::request::shape::Shape;
 
 /// The requests of one session.
@@ -47,7 +47,7 @@ pub(crate) struct Requests {
     budget: Seat,
     /// The leave of the request in flight.
     leave: Option<Arc<Leave>>,
-    harvests: Harvests,
+    extractions: Extractions,
 }
 
 impl Requests {
@@ -75,7 +75,7 @@ impl Requests {
             recovered,
             budget,
             leave: None,
-            harvests: Harvests::default(),
+            extractions: Extractions::default(),
         }
     }
 
@@ -135,9 +135,9 @@ impl Requests {
     }
 
     /// Sends several samples of the request that `answer` waits for.
-    pub fn send_samples(&mut self, answer: Gather, branch: Branch) {
+    pub fn send_samples(&mut self, answer: Gather, sampling: Sampling) {
         let (number, cancel) = (answer.number, answer.cancel.clone());
-        let run = samples::run(branch, number, cancel, self.arrived.clone());
+        let run = samples::run(sampling, number, cancel, self.arrived.clone());
         drop(tokio::spawn(run));
         self.in_flight = Some(answer);
     }
@@ -209,12 +209,12 @@ impl Requests {
         self.recovered.take()
     }
 
-    pub fn harvests(&self) -> &Harvests {
-        &self.harvests
+    pub fn extractions(&self) -> &Extractions {
+        &self.extractions
     }
 
-    pub fn harvests_mut(&mut self) -> &mut Harvests {
-        &mut self.harvests
+    pub fn extractions_mut(&mut self) -> &mut Extractions {
+        &mut self.extractions
     }
 
     /// Stops the request in flight, whose answer nobody takes any more.

@@ -1,4 +1,4 @@
-//! Harvests: what the model has reasoned is turned into lists by a request of its own, beside the turn. It delays
+//! Extractions: what the model has reasoned is turned into lists by a request of its own, beside the turn. It delays
 //! nothing, breaks nothing, and goes with the session.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use contract::provider::Reported;
 use contract::{Asked, Codec, Fragment, Ground, Prefix, Provider, Request, Secret, ToolChoice};
 use proto::budget::Spent;
 use proto::item::{Item, UserMessage, Voice};
-use proto::record::{Purpose, ReasoningHarvested};
+use proto::record::{Purpose, ReasoningExtracted};
 use proto::{ItemId, Stamp};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -21,19 +21,19 @@ use crate::request::keys::Keys;
 use crate::request::side_requests::{Bill, Books, hear};
 use crate::tasks::blocking;
 
-/// A harvest that takes longer is given up.
+/// An extraction that takes longer is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What an actor has of its harvests.
+/// What an actor has of its extractions.
 #[derive(Default)]
-pub(crate) struct Harvests {
+pub(crate) struct Extractions {
     begun: u64,
     under_way: BTreeMap<u64, (Books, DropGuard)>,
     /// That one came to nothing was told.
     told: bool,
 }
 
-impl Harvests {
+impl Extractions {
     /// Starts one: its number, where its use is noted, and what stops it.
     pub fn start(&mut self) -> (u64, Books, CancellationToken) {
         self.begun += 1;
@@ -95,7 +95,7 @@ impl Purse {
     }
 }
 
-/// Who is asked for harvests.
+/// Who is asked for extractions.
 pub(crate) struct Aide {
     codec: Arc<dyn Codec>,
     provider: Arc<dyn Provider>,
@@ -116,7 +116,9 @@ impl Aide {
         let setup = blocking(move || assembly.aide(&cwd, &model)).await;
         let setup = setup.map_err(|failure| failure.message)?;
         let setup = setup.map_err(|failure| failure.message)?;
-        let mut prefix = setup.codec.prefix(&setup.model, turn::harvest::SYSTEM, &[]);
+        let mut prefix = setup
+            .codec
+            .prefix(&setup.model, turn::extraction::SYSTEM, &[]);
         let json_mode = setup.codec.json_mode();
         if !prefix.extra.is_empty() && !json_mode.is_empty() {
             prefix.extra.push(',');
@@ -134,7 +136,7 @@ impl Aide {
                 item: around.item,
                 provider: setup.provider_name,
                 model: setup.model,
-                purpose: Purpose::Harvest,
+                purpose: Purpose::Extraction,
                 step: around.step,
                 price: setup.price.map(Arc::new),
             },
@@ -142,19 +144,19 @@ impl Aide {
         })
     }
 
-    /// Harvests a trace. What it takes is noted under `slot`.
+    /// Extracts lists from a trace. What it takes is noted under `slot`.
     ///
     /// # Errors
     /// It came to nothing: why.
-    pub async fn harvest(
+    pub async fn extract(
         &self,
         trace: &str,
         books: (&Books, u32),
-    ) -> Result<ReasoningHarvested, String> {
+    ) -> Result<ReasoningExtracted, String> {
         let question = Item::User(UserMessage {
             item: ItemId("h".into()),
             prompt_id: None,
-            text: turn::harvest::demand(trace),
+            text: turn::extraction::demand(trace),
             context: None,
             voice: Voice::Daemon,
         });
@@ -186,11 +188,11 @@ impl Aide {
         let heard = tokio::time::timeout(PATIENCE, hearing).await;
         let heard = heard.map_err(|_| "it took too long".to_owned())?;
         let heard = heard.map_err(|error| error.message)?;
-        let found = turn::harvest::parse(self.bill.item.clone(), &heard.answer.text);
+        let found = turn::extraction::parse(self.bill.item.clone(), &heard.answer.text);
         found.ok_or_else(|| "its answer is no such JSON object".to_owned())
     }
 
-    /// What the harvest of a trace may be expected to use.
+    /// What the extraction of a trace may be expected to use.
     fn expected(&self, trace: &str) -> Spent {
         // A quarter of a token for a byte (see `contract::estimate`).
         let tokens = trace.len() as u64 / 4;

@@ -1,4 +1,4 @@
-//! Branching: several samples of one request side by side, of which one is taken. It comes to the actor as if it had
+//! Sampling: several samples of one request side by side, of which one is taken. It comes to the actor as if it had
 //! come alone; what the others took goes into the books.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,17 +7,17 @@ use contract::provider::{Part, Provider, ProviderError};
 use contract::{Codec, Request};
 use futures::future::join_all;
 use proto::item::Finish;
-use proto::record::{Purpose, ReasoningHarvested};
+use proto::record::{Purpose, ReasoningExtracted};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use turn::harvest::{Sample, choose, is_worth, temperatures};
+use turn::extraction::{Sample, choose, is_worth, temperatures};
 
 use crate::request::in_flight::{self as asking, Arrived, Ask};
 use crate::request::reasoning::{Aide, Around};
 use crate::request::side_requests::{Bill, Books, Heard, Turn, hear};
 
 /// What a request of several samples needs.
-pub(crate) struct Branch {
+pub(crate) struct Sampling {
     pub ask: Ask,
     pub codec: Arc<dyn Codec>,
     /// How many.
@@ -35,21 +35,21 @@ struct Come {
     /// Its place among all.
     at: u32,
     heard: Heard,
-    found: Option<ReasoningHarvested>,
-    /// Unknown where its reasoning could not be harvested.
+    found: Option<ReasoningExtracted>,
+    /// Unknown where its reasoning could not be extracted.
     uncertainties: Option<usize>,
 }
 
 /// Sends the samples, chooses, and passes the chosen one on, until the end, a failure, or `cancel`.
 pub(crate) async fn run(
-    branch: Branch,
+    sampling: Sampling,
     number: u64,
     cancel: CancellationToken,
     arrived: mpsc::Sender<(u64, Arrived)>,
 ) {
     let passing = async {
         let teller = Teller { number, arrived };
-        match sampled(branch, &teller).await {
+        match sampled(sampling, &teller).await {
             Ok(parts) => {
                 for part in parts {
                     teller.tell(Arrived::Part(part)).await;
@@ -78,35 +78,35 @@ impl Teller {
 }
 
 /// The parts of the sample that is taken.
-async fn sampled(branch: Branch, teller: &Teller) -> Result<Vec<Part>, ProviderError> {
+async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, ProviderError> {
     let bill = Bill {
-        item: branch.around.item.clone(),
-        provider: provider_of(&branch.around.model),
-        model: model_of(&branch.around.model),
+        item: sampling.around.item.clone(),
+        provider: provider_of(&sampling.around.model),
+        model: model_of(&sampling.around.model),
         purpose: Purpose::Sample,
-        step: branch.around.step,
-        price: branch.price.clone(),
+        step: sampling.around.step,
+        price: sampling.price.clone(),
     };
-    let ready = asking::ready(branch.ask).await?;
+    let ready = asking::ready(sampling.ask).await?;
     teller.tell(Arrived::Sent(ready.sent)).await;
-    let purse = branch.around.purse.clone();
-    // Where nobody can be asked for harvests, the shortest answer is taken.
-    let aide = Aide::find(branch.around).await.ok();
-    let of = branch.samples;
+    let purse = sampling.around.purse.clone();
+    // Where nobody can be asked for extractions, the shortest answer is taken.
+    let aide = Aide::find(sampling.around).await.ok();
+    let of = sampling.samples;
     let is_in = Mutex::new(0_u32);
     let turn = Turn::new(teller);
     let temperatures = temperatures(of);
     let samples = temperatures.iter().enumerate().map(|(at, hundredths)| {
         let at = u32::try_from(at).unwrap_or(u32::MAX);
-        let mut request = match branch.temperature {
-            true => at_temperature(&ready.request, &*branch.codec, *hundredths),
+        let mut request = match sampling.temperature {
+            true => at_temperature(&ready.request, &*sampling.codec, *hundredths),
             false => ready.request.clone(),
         };
         if at > 0 {
             // The first has the leave of the request.
             request.permit = purse.leave(purse.expected);
         }
-        let (provider, bill, books) = (&ready.provider, &bill, &branch.books);
+        let (provider, bill, books) = (&ready.provider, &bill, &sampling.books);
         let (aide, is_in, turn) = (aide.as_ref(), &is_in, &turn);
         async move {
             let come = one(provider, request, bill, (books, turn), (at, of), aide).await;
@@ -138,7 +138,7 @@ async fn sampled(branch: Branch, teller: &Teller) -> Result<Vec<Part>, ProviderE
     Ok(won.heard.parts)
 }
 
-/// One sample, and its harvest.
+/// One sample, and its extraction.
 async fn one(
     provider: &Arc<dyn Provider>,
     request: Request,
@@ -153,7 +153,7 @@ async fn one(
         // Where nothing was reasoned nothing is uncertain.
         (false, _) => (None, Some(0)),
         (true, None) => (None, None),
-        (true, Some(aide)) => match aide.harvest(trace, (books, of + at)).await {
+        (true, Some(aide)) => match aide.extract(trace, (books, of + at)).await {
             Ok(found) => {
                 let uncertain = found.uncertainties.len();
                 (Some(found), Some(uncertain))

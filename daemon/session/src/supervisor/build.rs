@@ -10,7 +10,7 @@ use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
 use store::log::{Index, LogFile};
 use tokio::sync::{mpsc, watch};
@@ -255,11 +255,13 @@ fn bench(
 
 /// What is seen of a session from outside before it has done anything.
 fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> Seen {
-    let summary = summary::of(machine.facts(), 0, journal.read_only());
+    let facts = machine.facts();
+    let summary = summary::of(facts, 0, journal.read_only());
     Seen {
         summary: summary.unwrap_or_else(|| unborn(created)),
-        interactions: Vec::new(),
-        in_turn: machine.facts().open.is_some(),
+        // Of a session that was read from its log: all of that is durable.
+        interactions: facts.interactions.values().cloned().collect(),
+        in_turn: facts.open.is_some(),
         closed: journal.closed().cloned(),
     }
 }
@@ -288,10 +290,10 @@ struct Made {
 
 /// The actor, with nothing under way.
 fn actor(ground: &Ground, made: Made) -> Actor {
-    let own = made.machine.facts().posture();
+    let own = made.machine.facts().approval_mode();
     let warning = match made.is_new {
         true => None,
-        false => looser(own, made.setup.options.posture.unwrap_or_default()),
+        false => looser(own, made.setup.options.approval_mode.unwrap_or_default()),
     };
     let route = ModelRoute::new(&made.setup, made.prefix);
     let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());
@@ -380,16 +382,16 @@ fn open_workspace(
     })
 }
 
-/// What is to be said of a session whose posture is looser than what the config says now.
-fn looser(own: Posture, configured: Posture) -> Option<String> {
-    let rank = |posture| match posture {
-        Posture::Ask => 0,
-        Posture::Auto => 1,
-        Posture::Yolo => 2,
+/// What is to be said of a session whose approval mode is looser than what the config says now.
+fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
+    let rank = |approval_mode| match approval_mode {
+        ApprovalMode::Ask => 0,
+        ApprovalMode::Auto => 1,
+        ApprovalMode::Yolo => 2,
     };
     (rank(own) > rank(configured)).then(|| {
         format!(
-            "This session keeps its posture `{}`, which is looser than the `{}` that is configured now.",
+            "This session keeps its approval mode `{}`, which is looser than the `{}` that is configured now.",
             own.name(),
             configured.name()
         )

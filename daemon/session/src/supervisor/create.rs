@@ -320,9 +320,9 @@ fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> 
     );
     created.env_held = held.into_iter().collect();
     let bundled = bundle
-        .map(|bundle| bundle.branch)
-        .filter(|branch| *branch > 1);
-    created.options.branch = created.options.branch.or(bundled);
+        .map(|bundle| bundle.samples)
+        .filter(|samples| *samples > 1);
+    created.options.samples = created.options.samples.or(bundled);
     let mut notices = setup.notices.clone();
     let parts = Parts {
         created: created.clone(),

@@ -21,7 +21,7 @@ pub struct Chosen {
     /// Empty: as the model does by itself. Always said with another model: it goes by itself with it.
     pub effort: Option<String>,
     /// Samples of each request.
-    pub branch: Option<u32>,
+    pub samples: Option<u32>,
     /// What people are told: the effort that was in force is not the other model's.
     pub notice: Option<String>,
 }
@@ -60,9 +60,9 @@ impl Supervisor {
             None => params,
         };
         if params.options.model.is_none() && params.options.effort.is_none() {
-            let branch = params.options.branch;
+            let samples = params.options.samples;
             return Ok(Chosen {
-                branch,
+                samples,
                 ..Chosen::default()
             });
         }
@@ -102,7 +102,7 @@ impl Supervisor {
         Ok(Chosen {
             model: params.options.model.is_some().then_some(model),
             effort: Some(effort.unwrap_or_default()),
-            branch: params.options.branch,
+            samples: params.options.samples,
             notice,
         })
     }
@@ -154,7 +154,7 @@ impl Supervisor {
             let options = SessionOptions {
                 model: Some(model),
                 effort: said.options.effort.or(Some(effort)),
-                branch: said.options.branch.or(Some(bundle.branch)),
+                samples: said.options.samples.or(Some(bundle.samples)),
                 ..said.options
             };
             Ok::<_, Failure>(SetParams {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use policy::Layer;
 use proto::Failure;
 use proto::record::SessionSet;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use serde_json::{Map, Value};
 
 use crate::calls::permissions::{
@@ -27,7 +27,7 @@ impl Supervisor {
                 Ok(Permissions {
                     session: Some(standing.pid),
                     root: standing.bench.workspace.root().to_path_buf(),
-                    posture: standing.standpoint.posture,
+                    approval_mode: standing.standpoint.approval_mode,
                     layers: standing.layers,
                     misread,
                     problems: Vec::new(),
@@ -44,7 +44,7 @@ impl Supervisor {
                     Permissions {
                         session: None,
                         root,
-                        posture: terms.posture,
+                        approval_mode: terms.approval_mode,
                         layers,
                         misread,
                         problems: terms.problems,
@@ -55,7 +55,7 @@ impl Supervisor {
         }
     }
 
-    /// Judges a call as it would be judged now, or in this posture, and does nothing of it.
+    /// Judges a call as it would be judged now, or in this approval mode, and does nothing of it.
     ///
     /// # Errors
     /// No such session, no such tool, arguments that it does not take, a directory that cannot be opened.
@@ -64,19 +64,20 @@ impl Supervisor {
         asked: &Asked,
         tool: String,
         arguments: Map<String, Value>,
-        posture: Option<Posture>,
+        approval_mode: Option<ApprovalMode>,
     ) -> Result<Explained, Failure> {
         match asked {
             Asked::Session(session) => {
                 let mut standing = self.find(session).await?.standing().await?;
-                if let Some(posture) = posture {
-                    standing.standpoint.posture = posture;
+                if let Some(approval_mode) = approval_mode {
+                    standing.standpoint.approval_mode = approval_mode;
                 }
                 blocking(move || in_session(&standing, &tool, &arguments)).await?
             }
             Asked::Directory(cwd) => {
                 let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
-                let judge = move || in_directory(&*assembly, &cwd, &tool, &arguments, posture);
+                let judge =
+                    move || in_directory(&*assembly, &cwd, &tool, &arguments, approval_mode);
                 blocking(judge).await?
             }
         }

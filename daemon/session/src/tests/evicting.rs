@@ -397,7 +397,7 @@ async fn what_waits_in_a_session_that_has_exited_keeps_nothing_in_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_looser_posture_is_told_once_in_a_life_of_the_daemon() {
+async fn a_looser_approval_mode_is_told_once_in_a_life_of_the_daemon() {
     let mut world = World::new(TALK);
     let session = world.begin("mark it").await;
     world.outside.strict.store(true, Ordering::SeqCst);
@@ -409,7 +409,7 @@ async fn a_looser_posture_is_told_once_in_a_life_of_the_daemon() {
     let id = world.supervisor.find_id(&session).await.unwrap();
     let mut told = 0;
     let count = &mut |raw: &store::format::RawRecord<'_>| {
-        told += usize::from(raw.data.get().contains("keeps its posture"));
+        told += usize::from(raw.data.get().contains("keeps its approval mode"));
     };
     store::log::read(&world.home.session_dir(id), count).unwrap();
     assert_eq!(told, 1);

@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::session::{AttachParams, PromptParams, When};
 use proto::record::{ChildExited, ChildKind, ChildSpawned, PromptQueued, Rules, SessionCreated};
-use proto::state::{OnAsk, Posture};
+use proto::state::{ApprovalMode, OnAsk};
 use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value};
 use store::home::Home;
@@ -152,8 +152,8 @@ impl Spawn for Stops {
 /// An assembly whose model plays a cassette.
 pub struct Scripted {
     pub cassette: String,
-    /// The configured posture.
-    pub posture: Posture,
+    /// The configured approval mode.
+    pub approval_mode: ApprovalMode,
     pub stops: Arc<Stops>,
     pub runs: Arc<Mutex<Vec<String>>>,
     /// What the runs of `mark` wait for: as many permits as runs may end.
@@ -166,7 +166,7 @@ impl Scripted {
     pub fn new(cassette: &str) -> Self {
         Self {
             cassette: cassette.to_owned(),
-            posture: Posture::Ask,
+            approval_mode: ApprovalMode::Ask,
             stops: Arc::default(),
             runs: Arc::default(),
             leave: Arc::new(tokio::sync::Semaphore::new(1_000)),
@@ -208,7 +208,7 @@ impl Scripted {
                 trusted: true,
             }],
             options: SessionOptions {
-                posture: Some(self.posture),
+                approval_mode: Some(self.approval_mode),
                 ..SessionOptions::default()
             },
             limits: turn::Limits::default(),

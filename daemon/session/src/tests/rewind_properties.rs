@@ -304,3 +304,14 @@ fn a_directory_that_is_made_for_what_comes_goes_again_although_a_later_turn_had_
         ]));
     }
 }
+
+#[test]
+fn a_directory_that_was_moved_over_an_empty_one_of_the_same_turn_goes_back() {
+    if has_git() {
+        let turn = vec![Act::Sh(vec![Command::Directory(7)]), Act::Move(2, 7)];
+        block(alone(vec![
+            Step::Turn(turn),
+            Step::Rewind { to: 1, code: false },
+        ]));
+    }
+}

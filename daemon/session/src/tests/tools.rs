@@ -92,20 +92,23 @@ async fn a_new_tool_is_found_judged_and_run_by_its_spec_alone() {
     };
     assert!(found.contains("\"Launch rockets.\""), "{found}");
     assert_eq!(launched, "launched");
-    let decided = bodies.iter().filter_map(|body| match body {
+    let mut decided = bodies.iter().filter_map(|body| match body {
         Body::PolicyDecided(decided) => Some((&*decided.tool, &*decided.subject)),
         _ => None,
     });
     assert_eq!(
-        decided.last(),
+        decided.next_back(),
         Some(("launch_rockets", "pads/one")),
         "policy knows its path"
     );
-    let started = bodies.iter().filter_map(|body| match body {
+    let mut started = bodies.iter().filter_map(|body| match body {
         Body::ToolStarted(started) => Some((&*started.tool, started.kind)),
         _ => None,
     });
-    assert_eq!(started.last(), Some(("launch_rockets", ToolKind::Delete)));
+    assert_eq!(
+        started.next_back(),
+        Some(("launch_rockets", ToolKind::Delete))
+    );
     let Some(Body::SessionCreated(created)) = bodies.first() else {
         panic!("no first record")
     };

@@ -18,7 +18,7 @@ use proto::item::{CallStatus, Display, Finish, ToolCall};
 use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{CreateParams, Until};
 use proto::record::{RewoundResult, Rules, SessionCreated};
-use proto::state::{OnAsk, Posture};
+use proto::state::{ApprovalMode, OnAsk};
 use proto::{CallId, Failure, Pid, Record, SessionId, SessionOptions};
 use serde_json::{Map, Value, json};
 use store::home::Home;
@@ -259,7 +259,7 @@ impl Outside {
                 trusted: true,
             }],
             options: SessionOptions {
-                posture: Some(Posture::Yolo),
+                approval_mode: Some(ApprovalMode::Yolo),
                 ..SessionOptions::default()
             },
             limits: turn::Limits::default(),

@@ -12,7 +12,7 @@ use contract::{Family, MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet, ToolSpe
 use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, PromptParams, Until, When};
 use proto::record::{Rules, SessionCreated};
-use proto::state::{Kind, OnAsk, Posture};
+use proto::state::{ApprovalMode, Kind, OnAsk};
 use proto::{Failure, SessionId, SessionOptions};
 use store::home::Home;
 use store::log::Syncer;
@@ -158,10 +158,10 @@ impl Outside {
                 trusted: true,
             }],
             options: SessionOptions {
-                posture: Some(if self.strict.load(Ordering::SeqCst) {
-                    Posture::Ask
+                approval_mode: Some(if self.strict.load(Ordering::SeqCst) {
+                    ApprovalMode::Ask
                 } else {
-                    Posture::Yolo
+                    ApprovalMode::Yolo
                 }),
                 max_steps: Some(self.max_steps),
                 ..SessionOptions::default()

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use proto::outcome::UsageTotals;
-use proto::state::{Kind, Mode, Posture};
+use proto::state::{ApprovalMode, Kind, Mode};
 use proto::{Seq, Stamp};
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         state: State::Idle,
         waiting_for: None,
         cause: "created".to_owned(),
-        posture: Posture::Ask,
+        approval_mode: ApprovalMode::Ask,
         turns: 0,
         usage: UsageTotals::default(),
         context_tokens: 0,
@@ -58,8 +58,8 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
-        harvest: false,
-        branch: 1,
+        extract_reasoning: false,
+        samples: 1,
         exit_code: None,
         cut_off: None,
         read_only: None,

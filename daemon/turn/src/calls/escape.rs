@@ -54,7 +54,7 @@ impl Step<'_> {
         let open = self.facts.open.as_ref()?;
         let known = self.open_call(&call.id)?;
         let again = open.kept_inside.contains(&known.input_sha256);
-        let refused = self.facts.stance().refuses().is_some();
+        let refused = self.facts.effective_permissions().refuses().is_some();
         // While a yes is waited for, one that runs could change what it is for: a script that the command names.
         let alone = self.facts.children.is_empty();
         (known.blocked.is_none() && !again && !refused && alone).then_some(reason)
@@ -94,7 +94,7 @@ impl Step<'_> {
         // Outside nothing holds it: it starts from disk, and alone.
         decided.decision.read_only = false;
         self.apply_stance(&mut decided.decision);
-        // Nothing but a person's yes to what would be shown now lets it out: no rule, no posture.
+        // Nothing but a person's yes to what would be shown now lets it out: no rule, no approval mode.
         let approved = self.approved(call, &decided);
         let asks = decided.decision.verdict == Verdict::Ask && decided.approval.escape.is_some();
         if !asks {

@@ -1,6 +1,6 @@
 //! Decisions about calls, as a fold: what policy said, and which calls were denied.
 
-use contract::Stance;
+use contract::EffectivePermissions;
 use proto::CallId;
 use proto::outcome::Denied;
 use proto::record::{PolicyDecided, Unattended, Verdict};
@@ -35,7 +35,7 @@ impl Facts {
         }
         if unattended || decided.verdict == Verdict::Deny {
             let words = words::denied_by_policy(decided);
-            if decided.layer == Stance::LAYER {
+            if decided.layer == EffectivePermissions::LAYER {
                 // What the session may not do now it may do later in the same turn.
                 self.stage_denied(&decided.call, words);
             } else {

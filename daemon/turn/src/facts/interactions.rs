@@ -1,7 +1,7 @@
 //! Interactions with the user, as a fold: opened, answered or closed. Everything here that depends on their kind is an
 //! exhaustive match: which answers fit a request, and what an answer means for its call.
 
-use contract::Stance;
+use contract::EffectivePermissions;
 use proto::params::interaction::{
     Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
     Question, Reply, Scope,
@@ -172,11 +172,11 @@ pub fn notification(request: &InteractionRequest) -> String {
 impl Facts {
     /// What the session may do now, whatever rules say.
     #[must_use]
-    pub fn stance(&self) -> Stance {
-        Stance {
+    pub fn effective_permissions(&self) -> EffectivePermissions {
+        EffectivePermissions {
             mode: self.options.mode.unwrap_or_default(),
             read_only: self.options.read_only.unwrap_or_default(),
-            window: self.open.as_ref().is_some_and(|open| open.window),
+            plan_approved: self.open.as_ref().is_some_and(|open| open.plan_approved),
         }
     }
 
@@ -309,7 +309,7 @@ impl Facts {
             self.nobody_there(&open.call, &subject, words::PLAN_UNATTENDED);
         }
         if let Some(turn) = &mut self.open {
-            turn.window |= by == Answerer::Person;
+            turn.plan_approved |= by == Answerer::Person;
             if resolved.unattended {
                 turn.unapproved = Some(plan.to_owned());
             }

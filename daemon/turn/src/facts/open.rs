@@ -34,7 +34,7 @@ pub struct OpenTurn {
     /// A call did what it was asked, or a person answered it, and its result stands after the last unattended denial.
     pub ok_since_denial: bool,
     /// A person has approved a plan in this turn: its calls run unasked, but for those that are denied or always asked.
-    pub window: bool,
+    pub plan_approved: bool,
     /// A plan that nobody was there to approve: the turn ends with it, and does nothing else.
     pub unapproved: Option<String>,
     /// The calls of the newest answer.

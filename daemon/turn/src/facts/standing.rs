@@ -27,7 +27,7 @@ impl Facts {
             && let Some(open) = &mut self.open
         {
             // Who takes the session back to planning takes back what the plan before it was allowed.
-            open.window = false;
+            open.plan_approved = false;
         }
         if options.budget.is_some() {
             // What waits goes on with it, or is refused again.

@@ -117,8 +117,12 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
                 Effect::Judge { call } => {
                     let mut judgement =
                         judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
-                    if let Judgement::Decided { stance, .. } = &mut judgement {
-                        *stance = machine.facts().stance();
+                    if let Judgement::Decided {
+                        effective_permissions,
+                        ..
+                    } = &mut judgement
+                    {
+                        *effective_permissions = machine.facts().effective_permissions();
                     }
                     happens.push(Input::Judged {
                         call: call.id,

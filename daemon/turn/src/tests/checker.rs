@@ -329,7 +329,7 @@ impl Checker {
             | Body::TodoUpdated(_)
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
-            | Body::ReasoningHarvested(_)
+            | Body::ReasoningExtracted(_)
             | Body::Unknown { .. } => {}
         }
     }

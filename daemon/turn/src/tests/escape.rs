@@ -103,7 +103,7 @@ fn a_yes_holds_for_what_was_shown() {
 }
 
 #[test]
-fn neither_rule_nor_posture_lets_a_call_out() {
+fn neither_rule_nor_approval_mode_lets_a_call_out() {
     for says in ["allow", "left-allowed", "left-denied", "deny"] {
         let scene = format!(
             "

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Basis, CallAction, Confinement, Decision, Outcome, Stance};
+use contract::{Basis, CallAction, Confinement, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind};
 use proto::params::interaction::{Approval, Choice, Question, Reply, Scope};
 use proto::record::{
@@ -138,7 +138,7 @@ pub fn judgement(
     Judgement::Decided {
         checkpoint: None,
         action: CallAction::Run,
-        stance: Stance::default(),
+        effective_permissions: EffectivePermissions::default(),
         tool: call.name.clone(),
         kind: kind(&call.name),
         decision,

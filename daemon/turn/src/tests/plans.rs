@@ -59,14 +59,14 @@ fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
     ";
     let window = |more: &str| {
         let log = log_of(&format!("{scene}{more}"));
-        crate::Facts::fold(&log).stance()
+        crate::Facts::fold(&log).effective_permissions()
     };
-    assert!(window("").window);
+    assert!(window("").plan_approved);
     // Whoever takes it back to planning takes back the window, also where they let it go on after.
-    assert!(!window("> set mode=plan").window);
-    assert!(!window("> set mode=plan\n> set mode=normal").window);
+    assert!(!window("> set mode=plan").plan_approved);
+    assert!(!window("> set mode=plan\n> set mode=normal").plan_approved);
     let ended = window("> model says Done.\n model: Done. | turn ends completed | idle");
-    assert!(!ended.window);
+    assert!(!ended.plan_approved);
     assert_eq!(
         ended.refuses(),
         None,
@@ -211,8 +211,8 @@ fn every_stop_closes_the_plan_and_plan_mode_stays() {
         "
         );
         check(&scene);
-        let stance = crate::Facts::fold(&log_of(&scene)).stance();
-        assert!(stance.refuses().is_some(), "{stop}");
+        let effective_permissions = crate::Facts::fold(&log_of(&scene)).effective_permissions();
+        assert!(effective_permissions.refuses().is_some(), "{stop}");
     }
 }
 

@@ -554,7 +554,7 @@ impl Stage {
             action,
             approval,
             shown_hash,
-            stance,
+            effective_permissions,
             checkpoint: kept,
             tool,
             input_sha256,
@@ -578,9 +578,9 @@ impl Stage {
                 ("plans" | "left-plans", None) => CallAction::PresentPlan("1. look".into()),
                 (_, None) => CallAction::Run,
             };
-            *stance = self.machine.facts().stance();
+            *effective_permissions = self.machine.facts().effective_permissions();
             if stale {
-                stance.mode = Mode::Plan;
+                effective_permissions.mode = Mode::Plan;
             }
             *kept = keeping.map(|file| checkpoint(Some(&call.id), file));
         }

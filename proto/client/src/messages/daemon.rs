@@ -18,8 +18,8 @@ crate::catalog! {
     AlwaysConfigures = "always asked: `{0}` configures the agent, its repository, an editor or a shell", "始终询问：`{0}` 会影响代理、仓库、编辑器或 shell 的配置";
     AlwaysTool = "always asked: `{0}`", "始终询问：`{0}`";
     PlanOver = "the approved plan over: {0}", "已批准的计划优先于：{0}";
-    AutoOver = "posture `auto` over: {0}", "姿态 `auto` 优先于：{0}";
-    YoloOver = "posture `yolo` over: {0}", "姿态 `yolo` 优先于：{0}";
+    AutoOver = "approval mode `auto` over: {0}", "姿态 `auto` 优先于：{0}";
+    YoloOver = "approval mode `yolo` over: {0}", "姿态 `yolo` 优先于：{0}";
     CannotHold = "{0}; the sandbox cannot hold all that is closed here", "{0}；沙箱无法守住此处关闭的全部内容";
     NotUnderstoodRules = "not understood: {0}, and rules that deny or ask cannot be tried against all of it", "无法理解：{0}，因此拒绝或询问的规则无法完整检验";
     NotUnderstood = "not understood: {0}", "无法理解：{0}";

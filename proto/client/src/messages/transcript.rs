@@ -87,7 +87,7 @@ crate::catalog! {
     /// A message; who pinned it.
     Pinned = "{0} stays word for word ({1})", "{0} 将原样保留（{1}）";
     Unpinned = "{0} is pinned no longer ({1})", "{0} 不再固定（{1}）";
-    Harvest = "from the reasoning", "来自推理过程";
+    Extraction = "from the reasoning", "来自推理过程";
     HarvestNothing = "the reasoning holds nothing to be listed", "推理过程中没有可列出的内容";
     Subgoals = "subgoals", "子目标";
     Hypotheses = "hypotheses", "假设";

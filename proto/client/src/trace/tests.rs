@@ -100,7 +100,7 @@ fn turn() -> Vec<DecodedEvent> {
             106.0,
             t,
             "session.set",
-            json!({"paused": false, "by": "reasonix resume", "posture": "auto"}),
+            json!({"paused": false, "by": "reasonix resume", "approval_mode": "auto"}),
         ),
         (
             116.7,
@@ -187,7 +187,7 @@ const GOLDEN: &str = "        \
     4.600  asks 3.1 bash \"cargo test\"
     5.000  paused by reasonix pause
     6.000  resumed by reasonix resume
-    6.000  set posture=auto by reasonix resume
+    6.000  set approval_mode=auto by reasonix resume
    16.700  asked 3.1 → allow_once by ann after 12.1 s
    16.700  start bash \"cargo test\"
    20.900  run bash 4.20 s exit 0
@@ -401,9 +401,9 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
     let events = log(&[
         (1.0, t, "turn.started", json!({"prompt_id": PROMPT})),
         (2.0, t, "usage", beside("sample")),
-        (3.0, t, "usage", beside("harvest")),
+        (3.0, t, "usage", beside("extraction")),
         (4.0, t, "calls.repaired", repaired),
-        (5.0, t, "reasoning.harvested", found),
+        (5.0, t, "reasoning.extracted", found),
         (
             6.0,
             t,
@@ -415,8 +415,8 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
     let text = text(&events);
     for line in [
         "request #1 (sample) try 1",
-        "first token #1 (harvest)",
-        "answer #1 (harvest)",
+        "first token #1 (extraction)",
+        "answer #1 (extraction)",
         "mended calls: 1 taken up from its words, 2 closed that broke off, 1 held back as repetition, \
          repetitions are counted anew",
         "run bash unknown\n",

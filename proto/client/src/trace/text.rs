@@ -202,7 +202,7 @@ impl Display for What {
             | Self::Rewound { .. }
             | Self::Pinned { .. }
             | Self::Repaired { .. }
-            | Self::Harvested { .. }
+            | Self::ReasoningExtracted { .. }
             | Self::CacheReset { .. } => self.goes_back(f),
             Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
             Self::Call { .. }
@@ -423,7 +423,7 @@ impl What {
                 write!(f, "{stays} {item} by {by}")
             }
             Self::Repaired { calls } => f.write_str(&repaired_words(calls)),
-            Self::Harvested { found } => f.write_str(found),
+            Self::ReasoningExtracted { found } => f.write_str(found),
             Self::CacheReset { reason } => write!(f, "cache reset: {reason}"),
             _ => Ok(()),
         }

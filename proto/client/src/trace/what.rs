@@ -137,7 +137,7 @@ pub enum What {
         calls: CallsRepaired,
     },
     /// What a trace of reasoning was turned into, in words.
-    Harvested {
+    ReasoningExtracted {
         found: String,
     },
     Start {

@@ -217,7 +217,7 @@ impl<T: AnswerText> Transcript<T> {
             },
             Body::SessionSuspended(_) => Status::Suspended,
             Body::CacheReset(reset) => Status::CacheReset(reset.clone()),
-            Body::ReasoningHarvested(found) => Status::Harvested(found.clone()),
+            Body::ReasoningExtracted(found) => Status::ReasoningExtracted(found.clone()),
             Body::MessagePinned(pinned) => Status::Pinned(pinned.clone()),
             Body::HookFinished(finished) => {
                 // A call that was blocked says so itself.

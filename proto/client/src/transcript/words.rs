@@ -10,7 +10,7 @@ use proto::params::forecast::{Forecast, Forecasts};
 use proto::params::history::What as Back;
 use proto::params::interaction::Reply;
 use proto::record::{
-    ChildExited, Origin, ReasoningHarvested, RewoundFile, RewoundResult, SessionRewound,
+    ChildExited, Origin, ReasoningExtracted, RewoundFile, RewoundResult, SessionRewound,
 };
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::Mode;
@@ -51,7 +51,7 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::BrokeOff => say(Msg::BrokeOff),
         Status::CacheReset(reset) => fill(Msg::CacheReset, &[&self::reset(language, reset)]),
         Status::Pinned(pinned) => pin(language, pinned),
-        Status::Harvested(found) => harvest(language, found),
+        Status::ReasoningExtracted(found) => extraction(language, found),
         Status::Samples { is_in, of } => fill(Msg::Samples, &[&is_in.to_string(), &of.to_string()]),
         Status::Behind(events) => fill(Msg::Behind, &[&events.to_string()]),
         Status::Paused { by: who } => by(who, Msg::Paused, Msg::PausedBy),
@@ -376,7 +376,7 @@ fn pin(language: Language, pinned: &Pinned) -> String {
 
 /// What was extracted from a model's reasoning, a line an entry.
 #[must_use]
-pub fn harvest(language: Language, found: &ReasoningHarvested) -> String {
+pub fn extraction(language: Language, found: &ReasoningExtracted) -> String {
     let lists = [
         (Msg::Subgoals, &found.subgoals),
         (Msg::Hypotheses, &found.hypotheses),
@@ -390,7 +390,7 @@ pub fn harvest(language: Language, found: &ReasoningHarvested) -> String {
     }
     match text.is_empty() {
         true => language.say(Msg::HarvestNothing).to_owned(),
-        false => format!("{}{text}", language.say(Msg::Harvest)),
+        false => format!("{}{text}", language.say(Msg::Extraction)),
     }
 }
 

@@ -50,7 +50,7 @@ fn commands_that_begin_so_come_first() {
     assert_eq!(first("q", Role::Drive), Some("quit"));
     assert_eq!(first("que", Role::Drive), Some("queue"));
     assert_eq!(first("exi", Role::Drive), Some("quit"));
-    assert_eq!(first("ptr", Role::Drive), Some("posture"));
+    assert_eq!(first("apm", Role::Drive), Some("approval-mode"));
     assert_eq!(first("rewi", Role::Watch), None, "not for who only reads");
     assert!(commands("zzz", Role::Drive).is_empty());
 }

@@ -74,7 +74,7 @@ pub async fn list(
     Ok(p::ListOutput {
         session: found.session,
         root: found.root.display().to_string(),
-        posture: found.posture,
+        approval_mode: found.approval_mode,
         rules: page,
         problems: problems.iter().map(|text| short(text)).collect(),
         next,
@@ -315,7 +315,7 @@ pub async fn explain(
     };
     let explained = daemon
         .supervisor
-        .explain(&asked, tool, arguments, params.posture)
+        .explain(&asked, tool, arguments, params.approval_mode)
         .await?;
     let Explanation {
         decision,
@@ -332,10 +332,10 @@ pub async fn explain(
             Basis::Fallback => "fallback",
             Basis::AlwaysAsked => "always_asked",
             Basis::NotAnalysed => "not_understood",
-            Basis::Stance => "mode",
+            Basis::EffectivePermissions => "mode",
         }
         .to_owned(),
-        posture: explained.posture,
+        approval_mode: explained.approval_mode,
         read_only: decision.read_only,
         doubt: doubt.map(|doubt| doubt.words().to_owned()),
         parts: parts.into_iter().take(PARTS_MAX).map(part).collect(),

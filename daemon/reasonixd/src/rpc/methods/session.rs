@@ -221,7 +221,7 @@ pub async fn set(
         options: SessionOptions {
             model: chosen.model,
             effort: chosen.effort,
-            branch: chosen.branch,
+            samples: chosen.samples,
             ..params.options
         },
         by: Some(peer.name()),

@@ -22,7 +22,7 @@ fn the_shipped_ones_name_no_vendor() {
         (None, None, None)
     );
     assert_eq!(
-        (of("fast").branch, of("smart").branch, of("max").branch),
+        (of("fast").samples, of("smart").samples, of("max").samples),
         (1, 1, 3)
     );
     let efforts: Vec<_> = ["low", "medium", "high", "max"].map(str::to_owned).into();
@@ -43,7 +43,7 @@ fn the_shipped_ones_name_no_vendor() {
 
 #[test]
 fn the_config_changes_them_and_adds_others() {
-    let text = "agent.fast_model = \"cheap\"\n[presets.smart]\neffort = \"medium\"\n[presets.review]\nmodel = \"big\"\nbranch = 2\n";
+    let text = "agent.fast_model = \"cheap\"\n[presets.smart]\neffort = \"medium\"\n[presets.review]\nmodel = \"big\"\nsamples = 2\n";
     let found = loaded(text);
     assert!(found.problems.is_empty(), "{:?}", found.problems);
     let settings = found.settings;
@@ -56,21 +56,21 @@ fn the_config_changes_them_and_adds_others() {
         Pace::Word("medium".into())
     );
     let review = bundle(&settings, "review").expect("review");
-    assert_eq!((review.model.as_deref(), review.branch), (Some("big"), 2));
+    assert_eq!((review.model.as_deref(), review.samples), (Some("big"), 2));
     assert_eq!(names(&settings), ["fast", "smart", "max", "review"]);
 }
 
 #[test]
 fn what_is_wrong_is_told_and_left_out_alone() {
     let found = loaded(
-        "[presets.a]\nbranch = 9\n[presets.b]\ncolour = 1\n[presets.c]\nbranch = 2\n[presets]\nd = 1\n",
+        "[presets.a]\nsamples = 9\n[presets.b]\ncolour = 1\n[presets.c]\nsamples = 2\n[presets]\nd = 1\n",
     );
     // One table may be written once only: where this is no TOML, all is told together.
     assert!(!found.problems.is_empty());
-    let found = loaded("presets.d = 1\n[presets.a]\nbranch = 9\n");
+    let found = loaded("presets.d = 1\n[presets.a]\nsamples = 9\n");
     assert!(!found.problems.is_empty());
     let found =
-        loaded("[presets.a]\nbranch = 9\n[presets.b]\ncolour = 1\n[presets.c]\nbranch = 2\n");
+        loaded("[presets.a]\nsamples = 9\n[presets.b]\ncolour = 1\n[presets.c]\nsamples = 2\n");
     assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
     assert_eq!(names(&found.settings), ["fast", "smart", "max", "c"]);
 }

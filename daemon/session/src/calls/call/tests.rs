@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use contract::{CallAction, Family, Preview, SpawnError, Stance, ToolSet, ToolSpec};
+use contract::{CallAction, EffectivePermissions, Family, Preview, SpawnError, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use policy::RuleSet;
 use proto::record::Rules;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 use workspace::Options;
 
 use super::*;
@@ -224,8 +224,8 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
     let standpoint = Standpoint {
         outside: None,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)], &[]).0),
-        posture: Posture::Ask,
-        stance: Stance::default(),
+        approval_mode: ApprovalMode::Ask,
+        effective_permissions: EffectivePermissions::default(),
     };
     match bench.judge(&call, &standpoint, &Kept::default()).0 {
         Judgement::Decided { decision, .. } => (decision.verdict, decision.rule),
@@ -343,8 +343,8 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     let standpoint = Standpoint {
         outside: None,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)], &[]).0),
-        posture: Posture::Auto,
-        stance: Stance::default(),
+        approval_mode: ApprovalMode::Auto,
+        effective_permissions: EffectivePermissions::default(),
     };
     for (source, expected) in [
         ("config", Verdict::Ask),

@@ -112,26 +112,29 @@ fn rules() -> Rules {
     }
 }
 
-fn postures_and_stances() -> Vec<(Posture, Stance)> {
-    let normal = Stance::default();
-    let stances = [
+fn approval_modes_and_permissions() -> Vec<(ApprovalMode, EffectivePermissions)> {
+    let normal = EffectivePermissions::default();
+    let effective_permissions = [
         normal,
-        Stance {
+        EffectivePermissions {
             mode: Mode::Plan,
             ..normal
         },
-        Stance {
+        EffectivePermissions {
             read_only: true,
             ..normal
         },
-        Stance {
-            window: true,
+        EffectivePermissions {
+            plan_approved: true,
             ..normal
         },
     ];
-    [Posture::Ask, Posture::Auto, Posture::Yolo]
+    [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo]
         .into_iter()
-        .flat_map(|posture| stances.map(|stance| (posture, stance)))
+        .flat_map(|approval_mode| {
+            effective_permissions
+                .map(|effective_permissions| (approval_mode, effective_permissions))
+        })
         .collect()
 }
 
@@ -172,7 +175,7 @@ fn explained(
 }
 
 /// Where no session is.
-fn no_session(bench: &Bench, posture: Posture) -> NoSessions {
+fn no_session(bench: &Bench, approval_mode: ApprovalMode) -> NoSessions {
     NoSessions {
         terms: Terms {
             layers: vec![Layered {
@@ -181,7 +184,7 @@ fn no_session(bench: &Bench, posture: Posture) -> NoSessions {
                 origin: String::new(),
                 trusted: true,
             }],
-            posture,
+            approval_mode,
             trusted: bench.trusted,
             tools: bench.tools.clone(),
             workspace_root: Some(bench.workspace.root().to_path_buf()),
@@ -229,14 +232,15 @@ fn what_is_explained_is_what_is_judged() {
             let bench = Arc::new(furnished(&scene, demand, &altered));
             let socket = bench.workspace.root().join("socket");
             let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-            for (posture, stance) in postures_and_stances() {
+            for (approval_mode, effective_permissions) in approval_modes_and_permissions() {
                 let standpoint = Standpoint {
                     rules: Arc::new(RuleSet::parse(&[(Layer::User, &rules(), true)], &[]).0),
-                    posture,
-                    stance,
+                    approval_mode,
+                    effective_permissions,
                     outside: None,
                 };
-                let as_new = altered.is_empty() && stance == Stance::default();
+                let as_new =
+                    altered.is_empty() && effective_permissions == EffectivePermissions::default();
                 for (tool, arguments) in calls() {
                     let judged = judged(&bench, &standpoint, tool, &arguments);
                     seen.insert(judged.as_ref().map(|found| format!("{:?}", found.verdict)));
@@ -244,13 +248,13 @@ fn what_is_explained_is_what_is_judged() {
                     if as_new {
                         said.push(explained_outside(
                             &bench,
-                            &no_session(&bench, posture),
+                            &no_session(&bench, approval_mode),
                             tool,
                             &arguments,
                         ));
                     }
                     differ.extend(said.into_iter().filter(|said| *said != judged).map(|said| {
-                        format!("{tool} {arguments}, {demand:?}, {posture:?}, {stance:?}: judged {judged:?}, explained {said:?}")
+                        format!("{tool} {arguments}, {demand:?}, {approval_mode:?}, {effective_permissions:?}: judged {judged:?}, explained {said:?}")
                     }));
                 }
             }
@@ -276,7 +280,7 @@ fn where_no_session_is_the_temporary_directories_of_others_are_closed_as_in_one(
     std::fs::write(temp.join("3/x"), "x").unwrap();
     let assembly = NoSessions {
         temp: Some(temp.clone()),
-        ..no_session(&bench, Posture::Yolo)
+        ..no_session(&bench, ApprovalMode::Yolo)
     };
     let read = |path: &Path| {
         let said = explained_outside(&bench, &assembly, "read_file", &json!({"path": path}));

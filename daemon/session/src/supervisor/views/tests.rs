@@ -183,11 +183,11 @@ async fn every_part_of_a_session_can_be_looked_at() {
     assert!(queue.is_empty() && clients.is_empty());
     let setting = |name: &str| settings.get(name).map(String::as_str);
     assert_eq!(setting("labels"), Some(r#"["red"]"#));
-    assert_eq!(setting("posture"), Some(r#""yolo""#));
+    assert_eq!(setting("approval_mode"), Some(r#""yolo""#));
     assert_eq!(setting("deny"), Some(r#"["Bash(rm:*)"]"#));
     assert_eq!(setting("max_steps"), Some("0"));
     // As it is by itself: not a setting in force.
-    assert_eq!((setting("effort"), setting("branch")), (None, None));
+    assert_eq!((setting("effort"), setting("samples")), (None, None));
 
     let context = world.supervisor.inspect(&part(InspectPart::Context)).await;
     let InspectOutput::Context {

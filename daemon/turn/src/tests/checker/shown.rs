@@ -101,7 +101,7 @@ impl Shown {
         match usage.purpose {
             Purpose::Digest => self.now.digests += 1,
             // Beside the conversation, whenever it ends.
-            Purpose::Harvest | Purpose::Sample => {}
+            Purpose::Extraction | Purpose::Sample => {}
             Purpose::Answer => {
                 assert!(record.turn.is_some(), "it stands in a turn");
                 if usage.reported {

@@ -61,7 +61,7 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::PromptMoved(_)
         | Body::HookFinished(_)
         | Body::Usage(_)
-        | Body::ReasoningHarvested(_)
+        | Body::ReasoningExtracted(_)
         | Body::Unknown { .. } => {
             return None;
         }

@@ -11,7 +11,7 @@ use proto::params::interaction::{
 };
 use proto::params::session::When;
 use proto::record::{
-    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningHarvested,
+    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningExtracted,
     SessionSet, Usage, Verdict,
 };
 use proto::reset::Pinned;
@@ -179,7 +179,7 @@ impl World {
     fn pin(&mut self) {
         let place = self.chance.below(4);
         if place == 0 {
-            self.harvested();
+            self.extracted();
         }
         let pin = Body::MessagePinned(Pinned {
             item: ItemId(format!("m1.{place}")),
@@ -192,9 +192,10 @@ impl World {
     }
 
     /// Requests beside the conversation have ended, at any time: what they took, and what came of them.
-    fn harvested(&mut self) {
-        let spent = [Purpose::Sample, Purpose::Harvest].map(|purpose| Body::Usage(beside(purpose)));
-        let found = Body::ReasoningHarvested(ReasoningHarvested {
+    fn extracted(&mut self) {
+        let spent =
+            [Purpose::Sample, Purpose::Extraction].map(|purpose| Body::Usage(beside(purpose)));
+        let found = Body::ReasoningExtracted(ReasoningExtracted {
             item: ItemId("m1.2".into()),
             subgoals: Vec::new(),
             hypotheses: Vec::new(),
@@ -401,7 +402,7 @@ impl World {
             action,
             approval,
             shown_hash,
-            stance,
+            effective_permissions,
             checkpoint: kept,
             ..
         } = &mut judgement
@@ -414,9 +415,9 @@ impl World {
                 *shown_hash = format!("outside {shown_hash}");
             }
             self.shown.insert(call.id.clone(), shown_hash.clone());
-            *stance = self.machine.facts().stance();
+            *effective_permissions = self.machine.facts().effective_permissions();
             // It was looked at before something else happened.
-            stance.window ^= self.chance.once_in(20);
+            effective_permissions.plan_approved ^= self.chance.once_in(20);
             if call.name == "plan" {
                 *action = CallAction::PresentPlan(call.arguments.clone());
             } else if call.name == "ask" {

@@ -1,11 +1,11 @@
-//! Harvest and choice: what is read whatever comes, and who wins.
+//! Reasoning extraction and choice: what is read whatever comes, and who wins.
 
 use proptest::prelude::*;
 use proto::ItemId;
 
 use super::*;
 
-fn read(answer: &str) -> Option<ReasoningHarvested> {
+fn read(answer: &str) -> Option<ReasoningExtracted> {
     parse(ItemId("m1.2".into()), answer)
 }
 

@@ -1,8 +1,8 @@
-//! A session keeps its posture; where the config is stricter by now, that is said once, when it works again.
+//! A session keeps its approval mode; where the config is stricter by now, that is said once, when it works again.
 
 use proto::Body;
 use proto::params::session::Until;
-use proto::state::Posture;
+use proto::state::ApprovalMode;
 
 use super::house::{House, Scripted, begin_with, prompt};
 
@@ -13,20 +13,20 @@ fn warnings(house: &House) -> Vec<String> {
     let records = house.records().into_iter();
     records
         .filter_map(|record| match record.body {
-            Body::Notice(notice) if notice.text.contains("posture") => Some(notice.text),
+            Body::Notice(notice) if notice.text.contains("approval mode") => Some(notice.text),
             _ => None,
         })
         .collect()
 }
 
-async fn resumed(own: Posture, configured: Posture) -> House {
+async fn resumed(own: ApprovalMode, configured: ApprovalMode) -> House {
     let mut house = begin_with(Scripted::new(SAYS), "first", |created, _| {
-        created.options.posture = Some(own);
+        created.options.approval_mode = Some(own);
     });
     house.gate.open();
     house.handle.wait(Until::Turn).await.unwrap();
     let mut script = Scripted::new(SAYS);
-    script.posture = configured;
+    script.approval_mode = configured;
     house.crash(script, None).await;
     assert_eq!(warnings(&house), [""; 0], "it does not work yet");
     for text in ["second", "third"] {
@@ -37,13 +37,17 @@ async fn resumed(own: Posture, configured: Posture) -> House {
             .unwrap();
         house.handle.wait(Until::Turn).await.unwrap();
     }
-    assert_eq!(house.handle.summary().posture, own, "it keeps its own");
+    assert_eq!(
+        house.handle.summary().approval_mode,
+        own,
+        "it keeps its own"
+    );
     house
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_looser_session_says_so_once_a_life() {
-    let house = resumed(Posture::Yolo, Posture::Ask).await;
+    let house = resumed(ApprovalMode::Yolo, ApprovalMode::Ask).await;
     let said = warnings(&house);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(
@@ -54,8 +58,8 @@ async fn a_looser_session_says_so_once_a_life() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_is_as_strict_or_stricter_says_nothing() {
-    for configured in [Posture::Auto, Posture::Yolo] {
-        let house = resumed(Posture::Auto, configured).await;
+    for configured in [ApprovalMode::Auto, ApprovalMode::Yolo] {
+        let house = resumed(ApprovalMode::Auto, configured).await;
         assert_eq!(warnings(&house), [""; 0]);
     }
 }

@@ -1,12 +1,12 @@
-//! Postures, layers, and rules that cannot be read.
+//! Approval modes, layers, and rules that cannot be read.
 
 use super::*;
 
 #[test]
-fn postures_lift_what_they_say_and_no_more() {
+fn approval_modes_lift_what_they_say_and_no_more() {
     let edit = json!({"path": "a", "old_string": "a", "new_string": "b"});
-    let auto = |rules: &str| scene(rules).posture(Posture::Auto);
-    let yolo = |rules: &str| scene(rules).posture(Posture::Yolo);
+    let auto = |rules: &str| scene(rules).approval_mode(ApprovalMode::Auto);
+    let yolo = |rules: &str| scene(rules).approval_mode(ApprovalMode::Yolo);
     assert_eq!(
         auto("").call("edit_file", edit.clone()).verdict,
         Verdict::Allow
@@ -187,7 +187,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
         };
         let (rules, problems) = parse(&[(Layer::Run, &broken, true)]);
         assert_eq!(problems.len(), 1, "{text}");
-        for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
+        for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
             let arguments = serde_json::json!({"command": "touch x"});
             let Some(arguments) = arguments.as_object() else {
                 panic!()
@@ -205,8 +205,8 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
                 altered: Vec::new(),
                 git_programs: Vec::new(),
                 masked: Vec::new(),
-                posture,
-                stance: contract::Stance::default(),
+                approval_mode,
+                effective_permissions: contract::EffectivePermissions::default(),
                 sandbox: Strength::Full,
                 leaks: false,
                 unconfined: None,
@@ -216,7 +216,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
             assert_eq!(
                 decision.verdict,
                 Verdict::Ask,
-                "{text} {posture:?}: {}",
+                "{text} {approval_mode:?}: {}",
                 decision.rule
             );
             let left = unattended(&decision, OnAsk::Allow, false, true);
@@ -232,9 +232,11 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
 fn companions_of_bash_are_asked_about_only_where_a_rule_says_so() {
     for tool in ["bash_output", "kill_shell"] {
         let verdict = |rules: &str| scene(rules).call(tool, json!({"id": 7})).verdict;
-        for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
-            let decision = scene("").posture(posture).call(tool, json!({"id": 7}));
-            assert_eq!(decision.verdict, Verdict::Allow, "{tool} {posture:?}");
+        for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
+            let decision = scene("")
+                .approval_mode(approval_mode)
+                .call(tool, json!({"id": 7}));
+            assert_eq!(decision.verdict, Verdict::Allow, "{tool} {approval_mode:?}");
             assert!(decision.read_only, "{tool} runs beside others");
             assert!(decision.parts.is_empty());
         }
@@ -246,7 +248,7 @@ fn companions_of_bash_are_asked_about_only_where_a_rule_says_so() {
         assert_eq!(verdict("deny Bash"), Verdict::Deny);
         assert_eq!(verdict("ask Bash"), Verdict::Ask);
         assert_eq!(verdict(&format!("allow Bash / deny {tool}")), Verdict::Deny);
-        let yolo = scene("deny Bash").posture(Posture::Yolo);
+        let yolo = scene("deny Bash").approval_mode(ApprovalMode::Yolo);
         assert_eq!(yolo.call(tool, json!({"id": 7})).verdict, Verdict::Deny);
     }
 }
@@ -273,18 +275,19 @@ fn the_background_changes_no_verdict_of_a_command() {
 
 #[test]
 fn what_would_run_unconfined_is_a_persons_matter() {
-    let bare = |rules: &str, posture| {
-        let mut scene = scene(rules).posture(posture);
+    let bare = |rules: &str, approval_mode| {
+        let mut scene = scene(rules).approval_mode(approval_mode);
         scene.unconfined = Some("no layer of the sandbox works here".to_owned());
         scene
     };
-    for posture in [Posture::Ask, Posture::Auto, Posture::Yolo] {
+    for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
         for line in ["ls", "make", "cargo test"] {
-            let decision = bare("allow Bash(cargo test:*) / allow Bash(make)", posture).bash(line);
-            assert_eq!(decision.verdict, Verdict::Ask, "{posture:?} {line}");
+            let decision =
+                bare("allow Bash(cargo test:*) / allow Bash(make)", approval_mode).bash(line);
+            assert_eq!(decision.verdict, Verdict::Ask, "{approval_mode:?} {line}");
             assert!(decision.scopes.is_empty(), "no grant lifts it");
         }
-        let denied = bare("deny Bash(make)", posture).bash("make");
+        let denied = bare("deny Bash(make)", approval_mode).bash("make");
         assert_eq!(denied.verdict, Verdict::Deny);
     }
 }
