@@ -1,8 +1,8 @@
 //! The command line `reasonix`: a file a verb under `commands`, and what they share.
 
 mod args;
-mod asked;
 mod commands;
+mod dialog;
 mod ended;
 mod exit;
 mod interface;
@@ -20,7 +20,7 @@ mod when;
 
 use std::process::ExitCode;
 
-use client::{reply, text};
+use client::text;
 
 /// The program: reads the arguments, does what they say, tells how it went by the exit code.
 pub fn main() -> ExitCode {

@@ -3,15 +3,13 @@
 //! Streamed text comes out as it grows; the finished message adds only what was not shown yet. Everything here is raw: it
 //! holds what models and tools wrote, and the painter strips what a terminal would obey.
 
+use crate::dialog;
 use client::DecodedEvent;
 use client::messages::Language;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
 use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, TurnEnded};
-use proto::params::approval::{Approval, Decision};
-use proto::params::plan;
-use proto::params::question::{Ask, Question};
-use proto::record::{ApprovalResolved, PlanResolved, QuestionAnswered, SessionRewound, Todo};
+use proto::record::{SessionRewound, Todo};
 
 /// The language of line mode.
 pub const LANGUAGE: Language = Language::English;
@@ -118,7 +116,7 @@ impl Transcript {
     }
 }
 
-fn block(tone: Tone, text: String) -> Vec<Piece> {
+pub fn block(tone: Tone, text: String) -> Vec<Piece> {
     vec![Piece::Block { tone, text }]
 }
 
@@ -130,7 +128,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             text,
             plan: Some(id),
             ..
-        } => plan_pieces(&id.0, text),
+        } => dialog::plan_pieces(id, text),
         EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Vec::new(),
         EntryKind::Tool(tool) if tool.started => {
             let mut text = format!("{} {}", tool.tool, tool.subject);
@@ -140,11 +138,10 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             block(Tone::Tool, text)
         }
         EntryKind::Tool(tool) => tool_end(tool),
-        EntryKind::Approval(approval) => approval_pieces(approval),
-        EntryKind::Resolved { resolved, .. } => block(Tone::Approval, resolved_words(resolved)),
-        EntryKind::Question(question) => question_pieces(question),
-        EntryKind::Answered { answered, .. } => block(Tone::Approval, answered_words(answered)),
-        EntryKind::PlanResolved(resolved) => block(Tone::Approval, planned_words(resolved)),
+        EntryKind::Interaction(interaction) => dialog::pieces(interaction),
+        EntryKind::Resolved { asked, resolved } => {
+            block(Tone::Approval, dialog::resolved_words(asked, resolved))
+        }
         EntryKind::Todos(todos) if todos.is_empty() => {
             block(Tone::State, "the list of things to do is empty".to_owned())
         }
@@ -301,145 +298,6 @@ fn rewound_pieces(rewound: &SessionRewound) -> Vec<Piece> {
         pieces.extend(block(tone, line));
     }
     pieces
-}
-
-/// A question about a call, with all that a person must see to answer it.
-pub fn approval_pieces(approval: &Approval) -> Vec<Piece> {
-    let (tool, id) = (&approval.tool, &approval.approval_id);
-    let mut lines = vec![match &approval.escape {
-        None => format!("may `{tool}` run? [{id}]"),
-        Some(reason) => format!(
-            "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights? [{id}]"
-        ),
-    }];
-    lines.push(approval.subject.clone());
-    match &approval.preview {
-        Display::Line { text } | Display::Command { tail: text, .. } => {
-            if *text != approval.subject && !text.is_empty() {
-                lines.push(text.clone());
-            }
-        }
-        Display::Diff {
-            path,
-            diff,
-            added,
-            removed,
-        } => lines.push(format!("{path}  +{added} −{removed}\n{}", diff.trim_end())),
-    }
-    if approval.escape.is_none() {
-        lines.push(format!("asked because: {}", approval.rule));
-    }
-    let always = approval.scopes.iter().find(|scope| scope.always);
-    for (reach, scope) in [
-        ("for the session", approval.scopes.first()),
-        ("always, in this workspace", always),
-    ] {
-        lines.extend(scope.map(|scope| format!("{reach}: {} ({})", scope.words, scope.rule)));
-    }
-    let pieces = lines
-        .into_iter()
-        .flat_map(|text| block(Tone::Approval, text));
-    pieces.collect()
-}
-
-/// Who answered what.
-fn resolved_words(resolved: &ApprovalResolved) -> String {
-    let decision = match resolved.decision {
-        Decision::AllowOnce => "allowed once",
-        Decision::AllowSession => "allowed for the session",
-        Decision::AllowAlways => "allowed always",
-        Decision::Deny => "denied",
-    };
-    let (id, by, note) = (&resolved.approval_id, &resolved.by, note(&resolved.note));
-    format!("[{id}] {decision} by {by}{note}")
-}
-
-fn note(note: &Option<String>) -> String {
-    note.as_ref()
-        .map_or_else(String::new, |note| format!(": {note}"))
-}
-
-/// A plan, whole: what a person must see to answer it.
-pub fn plan_pieces(id: &str, plan: &str) -> Vec<Piece> {
-    let lines = [
-        format!("the model proposes a plan [{id}]"),
-        plan.trim().to_owned(),
-        "a yes ends plan mode, and what the plan needs runs unasked until the turn ends".to_owned(),
-    ];
-    let pieces = lines
-        .into_iter()
-        .flat_map(|text| block(Tone::Approval, text));
-    pieces.collect()
-}
-
-/// Who answered it, and how.
-fn planned_words(resolved: &PlanResolved) -> String {
-    let (id, by, note) = (&resolved.plan_id, &resolved.by, note(&resolved.note));
-    match resolved.decision {
-        Some(plan::Decision::Approve) => format!("[{id}] plan approved by {by}{note}"),
-        Some(plan::Decision::Reject) => format!("[{id}] plan sent back by {by}{note}"),
-        None if resolved.unattended => format!("[{id}] nobody was there to approve the plan"),
-        None => format!("[{id}] plan closed without an answer by {by}"),
-    }
-}
-
-/// Questions with their numbered options: what a person must see to answer.
-pub fn question_pieces(question: &Question) -> Vec<Piece> {
-    let count = question.questions.len();
-    let id = &question.question_id;
-    let mut lines = vec![match count {
-        1 => format!("the model asks [{id}]"),
-        _ => format!("the model asks {count} questions [{id}]"),
-    }];
-    for (index, ask) in question.questions.iter().enumerate() {
-        lines.extend(ask_lines(ask, index + 1, count));
-    }
-    block(Tone::Approval, lines.join("\n"))
-}
-
-/// The `number`th of `count` questions, a line each for it and for what may be chosen.
-pub fn ask_lines(ask: &Ask, number: usize, count: usize) -> Vec<String> {
-    let place = match count {
-        0 | 1 => String::new(),
-        _ => format!("{number}/{count} "),
-    };
-    let header = match ask.header.trim() {
-        "" => String::new(),
-        header => format!("{}: ", words::one_line(header)),
-    };
-    let mut lines = vec![format!("{place}{header}{}", ask.question.trim())];
-    for (index, option) in ask.options.iter().enumerate() {
-        let description = match option.description.trim() {
-            "" => String::new(),
-            description => format!(" ({})", words::one_line(description)),
-        };
-        let label = words::one_line(&option.label);
-        lines.push(format!("  {}. {label}{description}", index + 1));
-    }
-    if ask.multi_select {
-        lines.push("  several may be chosen".to_owned());
-    }
-    lines
-}
-
-/// Who answered what: one line, or a line a question.
-fn answered_words(answered: &QuestionAnswered) -> String {
-    let (id, by) = (&answered.question_id, &answered.by);
-    if answered.unattended {
-        return format!("[{id}] nobody was there to answer");
-    }
-    match answered.replies.as_slice() {
-        [] => format!("[{id}] closed without an answer by {by}"),
-        [reply] => format!("[{id}] answered by {by}: {}", words::reply(LANGUAGE, reply)),
-        replies => {
-            let mut lines = vec![format!("[{id}] answered by {by}")];
-            let answers = replies.iter().enumerate();
-            lines.extend(answers.map(|(index, reply)| {
-                format!("  {}. {}", index + 1, words::reply(LANGUAGE, reply))
-            }));
-            lines.join("\n")
-        }
-    }
 }
 
 #[cfg(test)]

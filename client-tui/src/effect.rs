@@ -5,15 +5,13 @@ use std::path::PathBuf;
 
 use client::DecodedEvent;
 use proto::Pid;
-use proto::params::approval::{self, Approval};
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, DeleteParams, ForkOutput, ForkParams, RewindOutput,
     RewindParams, StatsOutput, StatsParams,
 };
-use proto::params::plan::{self, Plan};
-use proto::params::question::{self, Question};
+use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
     PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
@@ -87,9 +85,8 @@ pub enum Call {
     },
     Signal(SignalParams),
     Set(Box<SetParams>),
-    Approve(approval::AnswerParams),
-    Reply(question::AnswerParams),
-    AnswerPlan(plan::AnswerParams),
+    /// Answers what waits for the user.
+    Answer(AnswerParams),
     /// `edit`: its words are written again when it is taken back.
     Unqueue {
         params: UnqueueParams,
@@ -127,9 +124,6 @@ pub enum Call {
     Revoke(rules::RevokeParams),
 }
 
-/// What waits for a person: calls, questions and plans.
-pub type Waiting = (Vec<Approval>, Vec<Question>, Vec<Plan>);
-
 /// What became of an effect. Failures of all of them are [`Trouble`]s.
 #[derive(Debug)]
 pub enum Answer {
@@ -156,7 +150,7 @@ pub enum Answer {
     },
     Sessions(Result<ListOutput, Trouble>),
     Processes(Result<process::ListOutput, Trouble>),
-    Waiting(Result<Waiting, Trouble>),
+    Waiting(Result<Vec<Interaction>, Trouble>),
     Checkpoints {
         undo: bool,
         result: Result<CheckpointsOutput, Trouble>,

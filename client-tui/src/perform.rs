@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use client::{CallError, Client, DecodedEvent};
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, ConfigCheck, HookList, HookReload, PlanAnswer, PlanList,
-    ProcessKill, ProcessList, ProviderList, QuestionAnswer, QuestionList, RulesList, RulesRevoke,
-    SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork,
-    SessionGet, SessionInspect, SessionInterrupt, SessionList, SessionPin, SessionPrompt,
-    SessionReorder, SessionRewind, SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet,
-    TrustSet,
+    ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList, ProcessKill,
+    ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
+    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionGet, SessionInspect,
+    SessionInterrupt, SessionList, SessionPin, SessionPrompt, SessionReorder, SessionRewind,
+    SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::history::ExportFormat;
+use proto::params::interaction::Interaction;
 use proto::params::process::KillParams;
 use proto::params::rules::{ListOutput, ListParams};
 use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
-use proto::params::{approval, config, plan, question};
+use proto::params::{config, interaction};
 use proto::state::{Kind, OnAsk};
 use proto::{RequestId, Seq, SessionOptions};
 
@@ -108,9 +108,7 @@ pub async fn call(client: &Client, call: Call) -> Answer {
         Call::Pin(ref params) => done(plain::<SessionPin>(client, params).await, call),
         Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),
         Call::Set(ref params) => done(plain::<SessionSet>(client, params).await, call),
-        Call::Approve(ref params) => done(plain::<ApprovalAnswer>(client, params).await, call),
-        Call::AnswerPlan(ref params) => done(plain::<PlanAnswer>(client, params).await, call),
-        Call::Reply(ref params) => done(plain::<QuestionAnswer>(client, params).await, call),
+        Call::Answer(ref params) => done(plain::<InteractionAnswer>(client, params).await, call),
         Call::Unqueue { ref params, .. } => {
             done(plain::<SessionUnqueue>(client, params).await, call)
         }
@@ -201,25 +199,10 @@ async fn prompt(
     client.call::<SessionPrompt>(&params).await.map(drop)
 }
 
-async fn waiting(
-    client: &Client,
-) -> Result<
-    (
-        Vec<approval::Approval>,
-        Vec<question::Question>,
-        Vec<plan::Plan>,
-    ),
-    CallError,
-> {
-    let approvals = approval::ListParams::default();
-    let approvals = client.call::<ApprovalList>(&approvals);
-    let questions = question::ListParams::default();
-    let questions = client.call::<QuestionList>(&questions);
-    let plans = plan::ListParams::default();
-    let plans = client.call::<PlanList>(&plans);
-    let (approvals, questions, plans) =
-        futures::future::try_join3(approvals, questions, plans).await?;
-    Ok((approvals.approvals, questions.questions, plans.plans))
+async fn waiting(client: &Client) -> Result<Vec<Interaction>, CallError> {
+    let all = interaction::ListParams::default();
+    let list = client.call::<InteractionList>(&all).await?;
+    Ok(list.interactions)
 }
 
 /// The last events of a session.

@@ -122,16 +122,8 @@ text_id! {
     ItemId
 }
 text_id! {
-    /// An open question about a tool call: `<pid>.<n>`, short enough to be typed.
-    ApprovalId
-}
-text_id! {
-    /// Questions of the model that wait for a person: `<pid>.<n>`, of the same row as those of approvals.
-    QuestionId
-}
-text_id! {
-    /// A plan of the model that waits for a person: `<pid>.<n>`, of the same row as those of approvals.
-    PlanId
+    /// Something that waits for the user: `<pid>.<n>`, short enough to be typed.
+    InteractionId
 }
 
 /// 9999-12-30T22:00:00Z, the last second of the calendar in all time zones.

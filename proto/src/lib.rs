@@ -26,9 +26,7 @@ pub mod state;
 
 pub use error::{ErrorName, Failure};
 pub use hidden::hidden;
-pub use ids::{
-    ApprovalId, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, RequestId, Seq, SessionId, Stamp,
-};
+pub use ids::{CallId, InteractionId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 pub use options::SessionOptions;
 pub use record::{Body, Event, Record};
 pub use secret::{held_back, loader_name, secret_name, secret_value};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::params::approval::Approval;
+use crate::params::interaction::Interaction;
 use crate::params::session::SessionSummary;
 use crate::{CallId, ItemId, Seq};
 
@@ -169,14 +169,8 @@ pub struct Sync {
     pub epoch: u64,
     /// Messages in progress, as far as they have come.
     pub live: Vec<Delta>,
-    /// Open approvals.
-    pub pending: Vec<Approval>,
-    /// Questions of the model that are open.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub questions: Vec<crate::params::question::Question>,
-    /// Plans of the model that are open.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub plans: Vec<crate::params::plan::Plan>,
+    /// What waits for the user.
+    pub interactions: Vec<Interaction>,
     /// How many clients follow the session now, the one that reads this included.
     #[serde(default)]
     pub attached: u64,

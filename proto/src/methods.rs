@@ -6,8 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, approval, cache, compact, config, daemon, history, hook, plan, process, question, rules,
-    session,
+    Empty, cache, compact, config, daemon, history, hook, interaction, process, rules, session,
 };
 
 /// One method of the protocol.
@@ -135,10 +134,10 @@ methods! {
         "What runs: sessions and the processes of their tools.";
     ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,
         "Stops a command that runs in the background.";
-    ApprovalList = "approval.list", Watch, false, approval::ListParams => approval::ListOutput,
-        "Open questions about tool calls, oldest first.";
-    ApprovalAnswer = "approval.answer", Approve, true, approval::AnswerParams => Empty,
-        "Answers one. The first answer counts.";
+    InteractionList = "interaction.list", Watch, false, interaction::ListParams => interaction::ListOutput,
+        "What waits for the user: approvals of calls, questions and plans of models; oldest first.";
+    InteractionAnswer = "interaction.answer", Approve, true, interaction::AnswerParams => Empty,
+        "Answers one of them. The first answer counts.";
     PermissionExplain = "permission.explain", Watch, false, rules::ExplainParams => rules::ExplainOutput,
         "What would become of a call: its parts, the rule for each, the verdict. Nothing is done.";
     RulesList = "rules.list", Watch, false, rules::ListParams => rules::ListOutput,
@@ -147,14 +146,6 @@ methods! {
         "Takes back what was allowed: in a session, always, or in the user's own config.";
     RulesCheck = "rules.check", Watch, false, rules::CheckParams => rules::CheckOutput,
         "Runs cases: calls under rules, and the verdicts that are right.";
-    QuestionList = "question.list", Watch, false, question::ListParams => question::ListOutput,
-        "Questions of models that wait for a person, oldest first.";
-    QuestionAnswer = "question.answer", Approve, true, question::AnswerParams => Empty,
-        "Answers questions of a model. The first answer counts.";
-    PlanList = "plan.list", Watch, false, plan::ListParams => plan::ListOutput,
-        "Plans of models that wait for a person, oldest first.";
-    PlanAnswer = "plan.answer", Approve, true, plan::AnswerParams => Empty,
-        "Approves a plan, or has the model go on planning. The first answer counts.";
     HistorySearch = "history.search", Watch, false, history::SearchParams => history::SearchOutput,
         "Messages of all sessions that hold some words.";
     StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,

@@ -14,16 +14,13 @@ use serde_json::value::RawValue;
 use crate::hook::HookFinished;
 use crate::item::{AssistantMessage, ToolMessage, UserMessage};
 use crate::outcome::TurnEnded;
-use crate::params::approval::Approval;
-use crate::params::plan::Plan;
-use crate::params::question::Question;
+use crate::params::interaction::Interaction;
 use crate::reset::{CacheReset, Pinned};
 use crate::{Pid, Seq, Stamp};
 
 pub use calls::{
-    ApprovalResolved, CallsRepaired, PlanResolved, PolicyDecided, QuestionAnswered, Todo,
-    TodoStatus, TodoUpdated, ToolBlocked, ToolFinished, ToolStarted, TurnStarted, Unattended,
-    Verdict,
+    CallsRepaired, InteractionResolved, PolicyDecided, Todo, TodoStatus, TodoUpdated, ToolBlocked,
+    ToolFinished, ToolStarted, TurnStarted, Unattended, Verdict,
 };
 pub use children::{ChildExited, ChildKind, ChildSpawned};
 pub use files::{
@@ -120,12 +117,8 @@ bodies! {
     ToolStarted(ToolStarted) = "tool.started";
     ToolBlocked(ToolBlocked) = "tool.blocked";
     ToolFinished(ToolFinished) = "tool.finished";
-    ApprovalRequested(Approval) = "approval.requested";
-    ApprovalResolved(ApprovalResolved) = "approval.resolved";
-    QuestionAsked(Question) = "question.asked";
-    QuestionAnswered(QuestionAnswered) = "question.answered";
-    PlanProposed(Plan) = "plan.proposed";
-    PlanResolved(PlanResolved) = "plan.resolved";
+    InteractionOpened(Interaction) = "interaction.opened";
+    InteractionResolved(InteractionResolved) = "interaction.resolved";
     TodoUpdated(TodoUpdated) = "todo.updated";
     CheckpointCreated(CheckpointCreated) = "checkpoint.created";
     SessionRewound(SessionRewound) = "session.rewound";

@@ -33,7 +33,10 @@ impl State {
 }
 
 /// For what a waiting session waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+/// The least is told where several are waited for.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingFor {
     /// A person's yes or no to a tool call.

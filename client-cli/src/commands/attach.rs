@@ -20,8 +20,8 @@ use proto::state::{Kind, WaitingFor};
 use proto::{Body, RequestId, Seq, SessionId, SessionOptions};
 use tokio::time::Instant;
 
-use crate::asked::{Asked, Id};
 use crate::commands::setup;
+use crate::dialog::Dialog;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
 use crate::paint::Painter;
@@ -213,7 +213,7 @@ struct Attached {
     session: String,
     role: Role,
     /// What a person is asked, oldest first.
-    open: Vec<Asked>,
+    open: Vec<Dialog>,
     /// Prompts that wait.
     queue: Queue,
     /// What happened while nobody was there, until it is told.
@@ -342,11 +342,11 @@ impl Attached {
         if let Some(seq) = event.seq {
             self.queue.fold(seq, &body);
         }
-        if let Some(asked) = Asked::by_record(&body) {
+        if let Some(asked) = Dialog::opened_by(&body) {
             self.how_to(&asked)?;
             self.open.push(asked);
             drawn(lines);
-        } else if let Some(id) = Id::closed_by(&body) {
+        } else if let Some(id) = Dialog::closed_by(&body) {
             self.open.retain(|open| open.id() != id);
         } else if matches!(&body, Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials))
         {
@@ -405,7 +405,7 @@ impl Attached {
     fn sync(&mut self, sync: &Sync, lines: Option<&mut Lines>) -> Result<(), Error> {
         let mut known = std::mem::take(&mut self.open);
         let mut new = false;
-        for asked in Asked::by_sync(sync) {
+        for asked in Dialog::by_sync(sync) {
             match known.iter().position(|known| known.id() == asked.id()) {
                 Some(index) => self.open.push(known.remove(index)),
                 None => {

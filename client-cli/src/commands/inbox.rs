@@ -8,20 +8,22 @@ use std::time::Duration;
 use clap::Subcommand;
 use client::{CallError, Client, ConnectError};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, ApprovalList, QuestionAnswer};
-use proto::params::approval::{AnswerParams, Approval, Decision, ListParams, Scope};
-use proto::params::plan::Plan;
-use proto::params::question;
-use proto::{ApprovalId, QuestionId, RequestId};
+use proto::methods::InteractionList;
+use proto::params::interaction::{
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, ListParams,
+    Question, Reply, Scope,
+};
+use proto::{InteractionId, RequestId};
 use tokio::time::Instant;
 
 use super::Listing;
-use crate::asked::Asked;
+use crate::dialog::{self, Decided, Dialog};
 use crate::exit::{self, Error};
 use crate::paint::Painter;
-use crate::pieces::{Piece, approval_pieces, question_pieces};
+use crate::pieces::Piece;
 use crate::when::seconds;
-use crate::{output, reach, reply, text};
+use crate::{output, reach, text};
+use client::reply;
 
 use waits::Waits;
 
@@ -109,7 +111,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let Some(client) = reach::running("inbox", Role::Approve).await? else {
         reach::say_none(&client::paths::from_env()?);
         if args.listing.json {
-            output::json(&Vec::<Approval>::new())?;
+            output::json(&Vec::<Interaction>::new())?;
         }
         return match args.verb {
             None => Ok(0),
@@ -140,36 +142,17 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 ));
             }
             let decision = match (session, always) {
-                (_, true) => Decision::AllowAlways,
-                (true, false) => Decision::AllowSession,
-                (false, false) => Decision::AllowOnce,
+                (_, true) => ApprovalDecision::AllowAlways,
+                (true, false) => ApprovalDecision::AllowSession,
+                (false, false) => ApprovalDecision::AllowOnce,
             };
             (id, decision, None, rule)
         }
         Some(Verb::Deny { id, words, note }) => {
-            (id, Decision::Deny, note.or(joined(&words)?), None)
+            (id, ApprovalDecision::Deny, note.or(joined(&words)?), None)
         }
     };
-    let mut plans = waits::plans(&client).await?.into_iter();
-    if let Some(open) = plans.find(|plan| plan.plan_id.0 == id) {
-        answer_plan(&client, open, decision, note).await?;
-        return Ok(0);
-    }
-    let approvals = client
-        .call::<ApprovalList>(&ListParams::default())
-        .await?
-        .approvals;
-    answer(
-        &client,
-        &approvals,
-        id,
-        Answer {
-            decision,
-            note,
-            rule,
-        },
-    )
-    .await?;
+    decide(&client, id, decision, note, rule).await?;
     Ok(0)
 }
 
@@ -239,10 +222,10 @@ async fn watch() -> Result<u8, Error> {
         let waiting = look(&mut client).await?;
         let now: BTreeMap<String, String> = waiting
             .iter()
-            .map(|waits| (kind_and_id(waits), waits::told(waits)))
+            .map(|waits| (waits.id(), waits::told(waits)))
             .collect();
         for waits in &waiting {
-            if !known.contains_key(&kind_and_id(waits)) {
+            if !known.contains_key(&waits.id()) {
                 output::part(&format!("+ {}\n", waits::told(waits)))?;
             }
         }
@@ -254,17 +237,6 @@ async fn watch() -> Result<u8, Error> {
         known = now;
         tokio::time::sleep(LOOK).await;
     }
-}
-
-/// Each kind of question has numbers of its own.
-fn kind_and_id(waits: &Waits) -> String {
-    let kind = match waits {
-        Waits::Approval(_) => "approval",
-        Waits::Question(_) => "question",
-        Waits::Plan(_) => "plan",
-        Waits::Session(_) => "session",
-    };
-    format!("{kind} {}", waits.id())
 }
 
 /// What waits now. No daemon: nothing; one may come.
@@ -300,48 +272,70 @@ fn show(pieces: Vec<Piece>) {
     }
 }
 
+/// What waits under this id.
+async fn find(client: &Client, id: &str) -> Result<Option<Dialog>, Error> {
+    let all = ListParams::default();
+    let mut open = client
+        .call::<InteractionList>(&all)
+        .await?
+        .interactions
+        .into_iter();
+    let found = open.find(|open| open.interaction_id.0 == id);
+    Ok(found.map(Dialog::new))
+}
+
+/// An answer to what is not open any more: the daemon says who answered it, or what is like it.
+fn late(id: &str, answer: InteractionAnswer) -> AnswerParams {
+    AnswerParams {
+        interaction_id: InteractionId(id.to_owned()),
+        shown_hash: String::new(),
+        answer,
+        request_id: Some(RequestId::new()),
+    }
+}
+
 /// Answers a question of a model.
 async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(), Error> {
-    let mut open = waits::questions(client).await?.into_iter();
-    let asked = open.find(|question| question.question_id.0 == id);
-    let mut replies = Vec::new();
-    if let Some(question) = &asked {
-        show(question_pieces(question));
-        let count = question.questions.len();
-        if answers.len() != count {
-            let what = match count {
-                1 => format!(
-                    "question {id} takes one answer; there are {}",
-                    answers.len()
-                ),
-                _ => format!(
-                    "question {id} takes {count} answers; there are {}",
-                    answers.len()
-                ),
+    let replies = |replies| InteractionAnswer::Questions { replies };
+    let params = match find(client, &id).await? {
+        None => late(&id, replies(Vec::new())),
+        Some(open) => {
+            show(open.pieces());
+            let said = match open.request() {
+                InteractionRequest::Questions { questions } => read(&id, questions, answers)?,
+                // The daemon says what it is.
+                InteractionRequest::Approval(_) | InteractionRequest::Plan { .. } => Vec::new(),
             };
-            let hint = format!(
-                "`reasonix inbox answer {id} {}`; quote words of your own",
-                vec!["N"; count].join(" ")
-            );
-            return Err(Error::usage(what, hint));
+            open.params(replies(said))
         }
-        for (index, (ask, words)) in question.questions.iter().zip(answers).enumerate() {
-            let read = reply::read(ask, words);
-            let reply = read.map_err(|why| {
+    };
+    told(dialog::send(client, &params).await, &id, "answered")
+}
+
+/// A reply for each question, as they were typed.
+fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Reply>, Error> {
+    let count = questions.len();
+    if answers.len() != count {
+        let given = answers.len();
+        let what = match count {
+            1 => format!("question {id} takes one answer; there are {given}"),
+            _ => format!("question {id} takes {count} answers; there are {given}"),
+        };
+        let hint = format!(
+            "`reasonix inbox answer {id} {}`; quote words of your own",
+            vec!["N"; count].join(" ")
+        );
+        return Err(Error::usage(what, hint));
+    }
+    let answers = questions.iter().zip(answers).enumerate();
+    answers
+        .map(|(index, (question, words))| {
+            reply::read(question, words).map_err(|why| {
                 let what = format!("answer {}: {why}", index + 1);
                 Error::usage(what, "`reasonix inbox` shows what is asked")
-            })?;
-            replies.push(reply);
-        }
-    }
-    // One that is not open any more: the daemon says who answered it, or what is like it.
-    let params = question::AnswerParams {
-        question_id: QuestionId(id),
-        replies,
-        request_id: Some(RequestId::new()),
-    };
-    let sent = client.call::<QuestionAnswer>(&params).await;
-    told(sent.map(|_| ()), &params.question_id.0, "answered")
+            })
+        })
+        .collect()
 }
 
 /// What became of an answer, which is told in these words: somebody may have been before us.
@@ -362,23 +356,14 @@ fn told(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error>
     }
 }
 
-/// What is said to a question about a call.
-struct Answer {
-    decision: Decision,
-    note: Option<String>,
-    /// The rule that it leaves.
-    rule: Option<String>,
-}
-
 /// The scope of an approval with this rule.
-fn offered(approval: &Approval, rule: &str) -> Result<Scope, Error> {
-    let mut scopes = approval.scopes.iter();
+fn offered(scopes: &[Scope], rule: &str) -> Result<Scope, Error> {
     scopes
+        .iter()
         .find(|scope| scope.rule == rule)
         .cloned()
         .ok_or_else(|| {
-            let rules: Vec<_> = approval
-                .scopes
+            let rules: Vec<_> = scopes
                 .iter()
                 .map(|scope| format!("`{}`", text::line(&scope.rule)))
                 .collect();
@@ -390,62 +375,66 @@ fn offered(approval: &Approval, rule: &str) -> Result<Scope, Error> {
         })
 }
 
-/// Answers a plan, shown once more.
-async fn answer_plan(
+/// Decides about a call or a plan, with the hash of what is shown here: who types the id sees all of it once more.
+async fn decide(
     client: &Client,
-    open: Plan,
-    decision: Decision,
-    note: Option<String>,
-) -> Result<(), Error> {
-    let (id, asked) = (open.plan_id.0.clone(), Asked::Plan(open));
-    let Some(answer) = asked.decided(decision, note) else {
-        return Err(Error::usage(
-            format!("{id} is a plan: it is approved once, for its turn"),
-            "leave out `--session` and `--always`",
-        ));
-    };
-    show(asked.pieces());
-    let words = match decision {
-        Decision::Deny => "rejected",
-        _ => "approved, for its turn",
-    };
-    told(answer.send(client).await, &id, words)
-}
-
-/// Answers with the hash of what is shown here: the person who types the id sees the whole question once more.
-async fn answer(
-    client: &Client,
-    approvals: &[Approval],
     id: String,
-    answer: Answer,
+    decision: ApprovalDecision,
+    note: Option<String>,
+    rule: Option<String>,
 ) -> Result<(), Error> {
-    let shown = approvals
-        .iter()
-        .find(|approval| approval.approval_id.0 == id);
-    if let Some(approval) = shown {
-        show(approval_pieces(approval));
+    let open = find(client, &id).await?;
+    if let Some(open) = &open {
+        show(open.pieces());
     }
-    let scope = match (&answer.rule, shown) {
-        (Some(rule), Some(approval)) => Some(offered(approval, rule)?),
-        (Some(_), None) | (None, _) => None,
+    let scope = match (&rule, open.as_ref().map(Dialog::request)) {
+        (Some(rule), Some(InteractionRequest::Approval(approval))) => {
+            Some(offered(&approval.scopes, rule)?)
+        }
+        _ => None,
     };
-    let params = AnswerParams {
-        approval_id: ApprovalId(id),
-        // One that is not open any more: the daemon says who answered it, or what is like it.
-        shown_hash: shown.map_or_else(String::new, |approval| approval.shown_hash.clone()),
-        decision: answer.decision,
+    let words = match decision {
+        ApprovalDecision::AllowOnce => "allowed once",
+        ApprovalDecision::AllowSession => "allowed for the session",
+        ApprovalDecision::AllowAlways => "allowed always in this workspace",
+        ApprovalDecision::Deny => "denied",
+    };
+    let decided = Decided {
+        decision,
         scope,
-        note: answer.note,
-        request_id: Some(RequestId::new()),
+        note,
     };
-    let sent = client.call::<ApprovalAnswer>(&params).await;
-    let words = match params.decision {
-        Decision::AllowOnce => "allowed once",
-        Decision::AllowSession => "allowed for the session",
-        Decision::AllowAlways => "allowed always in this workspace",
-        Decision::Deny => "denied",
+    let answer = |decided: Decided| InteractionAnswer::Approval {
+        decision: decided.decision,
+        scope: decided.scope,
+        note: decided.note,
     };
-    told(sent.map(|_| ()), &params.approval_id.0, words)
+    let Some(open) = open else {
+        let sent = dialog::send(client, &late(&id, answer(decided))).await;
+        return told(sent, &id, words);
+    };
+    let (params, words) = match open.request() {
+        InteractionRequest::Approval(_) => (open.decided(decided), words),
+        InteractionRequest::Plan { .. } => {
+            let params = open.decided(decided).ok_or_else(|| {
+                Error::usage(
+                    format!("{id} is a plan: it is approved once, for its turn"),
+                    "leave out `--session` and `--always`",
+                )
+            })?;
+            let words = match decision {
+                ApprovalDecision::Deny => "rejected",
+                _ => "approved, for its turn",
+            };
+            (Some(params), words)
+        }
+        // The daemon says what it is.
+        InteractionRequest::Questions { .. } => (Some(open.params(answer(decided))), words),
+    };
+    match params {
+        Some(params) => told(dialog::send(client, &params).await, &id, words),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -163,7 +163,7 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     row("created", &summary.created_at.to_string())?;
     row("active", &format!("{} ago", output::ago(summary.active_at)))?;
     row("records", &summary.seq.to_string())?;
-    row("questions", &summary.pending_approvals.to_string())?;
+    row("questions", &summary.pending_interactions.to_string())?;
     row("background", &summary.children.to_string())?;
     for (name, value) in &settings {
         row(name, value)?;

@@ -102,9 +102,10 @@ fn another_text_than_was_streamed_is_shown_whole() {
 
 #[test]
 fn who_answered_is_told() {
-    let resolved = json!({"approval_id": "3.1", "call": "c", "decision": "deny", "note": "keep it", "by": "reasonix attach"});
+    let resolved = json!({"interaction_id": "3.1", "call": "c",
+        "answer": {"type": "approval", "decision": "deny", "note": "keep it"}, "by": "reasonix attach"});
     assert_eq!(
-        grown(&[event(Some(4), "approval.resolved", &resolved)]),
+        grown(&[event(Some(4), "interaction.resolved", &resolved)]),
         "[[3.1] denied by reasonix attach: keep it]"
     );
 }
@@ -179,7 +180,7 @@ fn synced(live: &serde_json::Value) -> DecodedEvent {
     event(
         None,
         "sync",
-        &json!({"seq": 1, "epoch": 1, "live": live, "pending": []}),
+        &json!({"seq": 1, "epoch": 1, "live": live, "interactions": []}),
     )
 }
 
@@ -339,17 +340,18 @@ fn a_queued_prompt_is_named_by_its_first_words() {
 }
 
 fn asked() -> serde_json::Value {
-    json!({"question_id": "7.1", "session": 3, "call": "c", "asked_at": "2026-01-01T00:00:00.000Z", "questions": [
+    json!({"interaction_id": "7.1", "session": 3, "call": "c", "shown_hash": "h", "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "questions", "questions": [
         {"question": "Which store?", "header": "Store", "options": [
             {"label": "SQLite", "description": "a file"}, {"label": "Postgres\n9. none"}]},
         {"question": "Which targets?", "header": "Targets", "multi_select": true,
          "options": [{"label": "Linux"}, {"label": "macOS"}]},
-    ]})
+    ]}})
 }
 
 #[test]
 fn questions_are_numbered_with_their_options_and_no_option_looks_like_two() {
-    let shown = grown(&[event(Some(4), "question.asked", &asked())]);
+    let shown = grown(&[event(Some(4), "interaction.opened", &asked())]);
     let expected = "[the model asks 2 questions [7.1]
 1/2 Store: Which store?
   1. SQLite (a file)
@@ -363,25 +365,30 @@ fn questions_are_numbered_with_their_options_and_no_option_looks_like_two() {
 
 #[test]
 fn who_answered_a_question_and_how_is_told() {
-    let answered = |replies: serde_json::Value, unattended: bool| {
-        let data = json!({"question_id": "7.1", "call": "c", "replies": replies, "by": "ann", "unattended": unattended});
-        grown(&[event(Some(5), "question.answered", &data)])
+    let answered = |replies: serde_json::Value| {
+        let data = json!({"interaction_id": "7.1", "call": "c",
+            "answer": {"type": "questions", "replies": replies}, "by": "ann"});
+        grown(&[event(Some(5), "interaction.resolved", &data)])
     };
     assert_eq!(
-        answered(
-            json!([{"labels": ["Linux", "macOS"], "other": "and BSD"}]),
-            false
-        ),
+        answered(json!([{"labels": ["Linux", "macOS"], "other": "and BSD"}])),
         "[[7.1] answered by ann: Linux, macOS, \"and BSD\"]"
     );
     assert_eq!(
-        answered(json!([{"labels": ["SQLite"]}, {"other": "none"}]), false),
+        answered(json!([{"labels": ["SQLite"]}, {"other": "none"}])),
         "[[7.1] answered by ann\n  1. SQLite\n  2. \"none\"]"
     );
-    assert_eq!(
-        answered(json!([]), true),
-        "[[7.1] nobody was there to answer]"
-    );
+    for (unattended, words) in [
+        (true, "[[7.1] nobody was there to answer]"),
+        (false, "[[7.1] closed without an answer by reasonix]"),
+    ] {
+        let closed = json!({"interaction_id": "7.1", "call": "c", "by": "reasonix", "unattended": unattended});
+        let shown = grown(&[
+            event(Some(4), "interaction.opened", &asked()),
+            event(Some(5), "interaction.resolved", &closed),
+        ]);
+        assert!(shown.ends_with(words), "{words}: {shown}");
+    }
 }
 
 fn todo(content: &str, status: &str) -> serde_json::Value {
@@ -399,7 +406,7 @@ fn snapshot(seq: u64, list: &[serde_json::Value]) -> DecodedEvent {
         "session": "01890000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m",
         "kind": "interactive", "state": "idle", "cause": "x", "approval_mode": "ask", "turns": 2, "usage": usage,
         "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
-        "active_at": "2026-01-01T00:00:00.000Z", "last_line": "", "queued": 0, "pending_approvals": 0, "attached": 0,
+        "active_at": "2026-01-01T00:00:00.000Z", "last_line": "", "queued": 0, "pending_interactions": 0, "attached": 0,
         "seq": seq,
     });
     event(

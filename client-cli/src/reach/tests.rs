@@ -6,7 +6,7 @@ fn session(pid: u64, state: &str, active_at: i64) -> SessionSummary {
         "model": "fake/model", "kind": "interactive", "state": state, "cause": "", "approval_mode": "ask", "turns": 1,
         "usage": proto::outcome::UsageTotals::default(), "context_tokens": 0, "context_window": 0,
         "created_at": proto::Stamp(0), "active_at": proto::Stamp(active_at), "last_line": "", "queued": 0,
-        "pending_approvals": 0, "attached": 0, "seq": 1,
+        "pending_interactions": 0, "attached": 0, "seq": 1,
     });
     serde_json::from_value(made).unwrap()
 }

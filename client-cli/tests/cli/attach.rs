@@ -9,11 +9,9 @@ use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live};
 use crate::program::{Running, reasonix, run};
 
 fn approval(id: &str) -> Value {
-    json!({
-        "approval_id": id, "session": 3, "call": "c", "tool": "edit_file", "subject": "a.txt",
-        "preview": {"type": "diff", "path": "a.txt", "diff": "-old\n+new\n", "added": 1, "removed": 1},
-        "rule": "fallback", "scopes": [], "shown_hash": format!("h{id}"), "asked_at": "2026-01-01T00:00:00.000Z",
-    })
+    json!({"interaction_id": id, "session": 3, "call": "c", "shown_hash": format!("h{id}"), "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "approval", "tool": "edit_file", "subject": "a.txt",
+        "preview": {"type": "diff", "path": "a.txt", "diff": "-old\n+new\n", "added": 1, "removed": 1}, "rule": "fallback", "scopes": []}})
 }
 
 fn message(seq: u64, text: &str) -> Value {
@@ -37,7 +35,7 @@ fn daemon(pending: Vec<Value>) -> Fake {
             Act::Event(message(9, "from before")),
             Act::Event(live(
                 "sync",
-                &json!({"seq": 9, "epoch": 1, "live": [], "pending": pending}),
+                &json!({"seq": 9, "epoch": 1, "live": [], "interactions": pending}),
             )),
         ],
         "session.get" => vec![Act::Answer(summary(3, "idle"))],
@@ -123,19 +121,25 @@ fn questions_are_shown_whole_and_answered_with_their_hash() {
     fake.wait_for("session.prompt", 1);
     fake.event(
         &subscription,
-        &durable(10, Some(1), "approval.resolved", &json!({"approval_id": "3.1", "call": "c", "decision": "allow_once", "by": "somebody else"})),
+        &durable(
+            10,
+            Some(1),
+            "interaction.resolved",
+            &json!({"interaction_id": "3.1", "call": "c",
+            "answer": {"type": "approval", "decision": "allow_once"}, "by": "somebody else"}),
+        ),
     );
     running.say("/deny 3.2 keep \"it\"\n");
-    let sent = fake.wait_for("approval.answer", 1);
+    let sent = fake.wait_for("interaction.answer", 1);
     running.say("/quit\n");
     let done = running.done();
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(
         (
-            &sent["approval_id"],
+            &sent["interaction_id"],
             &sent["shown_hash"],
-            &sent["decision"],
-            &sent["note"]
+            &sent["answer"]["decision"],
+            &sent["answer"]["note"]
         ),
         (
             &json!("3.2"),
@@ -159,14 +163,14 @@ fn who_answered_elsewhere_is_told() {
         .as_str()
         .unwrap()
         .to_owned();
-    let resolved =
-        json!({"approval_id": "3.1", "call": "c", "decision": "deny", "by": "somebody else"});
+    let resolved = json!({"interaction_id": "3.1", "call": "c",
+        "answer": {"type": "approval", "decision": "deny"}, "by": "somebody else"});
     // It comes behind the events of the attach, on the same connection.
     running.say("a prompt, to know that it is attached\n");
     fake.wait_for("session.prompt", 1);
     fake.event(
         &subscription,
-        &durable(10, Some(1), "approval.resolved", &resolved),
+        &durable(10, Some(1), "interaction.resolved", &resolved),
     );
     fake.event(
         &subscription,
@@ -189,9 +193,9 @@ fn one_letter_answers_an_open_question_and_is_a_prompt_where_there_is_none() {
         let fake = daemon(vec![approval("3.1")]);
         let mut running = start(&fake, &["3"]);
         running.say(said);
-        let sent = fake.wait_for("approval.answer", 1);
+        let sent = fake.wait_for("interaction.answer", 1);
         assert_eq!(
-            (&sent["approval_id"], &sent["decision"]),
+            (&sent["interaction_id"], &sent["answer"]["decision"]),
             (&json!("3.1"), &json!(decision))
         );
         running.say("/quit\n");
@@ -214,7 +218,9 @@ fn a_watcher_changes_nothing() {
     running.say("a prompt\n/approve\n/quit\n");
     let done = running.done();
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(fake.params("session.prompt").is_empty() && fake.params("approval.answer").is_empty());
+    assert!(
+        fake.params("session.prompt").is_empty() && fake.params("interaction.answer").is_empty()
+    );
     assert!(done.out.contains("only watches"), "{}", done.out);
 }
 
@@ -246,7 +252,7 @@ fn daemon_of(kind: Option<&'static str>, records: Vec<Value>) -> Fake {
             acts.extend(records.iter().cloned().map(Act::Event));
             acts.push(Act::Event(live(
                 "sync",
-                &json!({"seq": 9, "epoch": 1, "live": [], "pending": []}),
+                &json!({"seq": 9, "epoch": 1, "live": [], "interactions": []}),
             )));
             acts
         }

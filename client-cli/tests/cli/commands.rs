@@ -14,17 +14,15 @@ pub fn summary(pid: u64, state: &str) -> Value {
         "usage": {"requests": 1, "prompt_tokens": 12_000, "cached_tokens": 0, "output_tokens": 345,
                   "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
         "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
-        "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_approvals": 0,
+        "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_interactions": 0,
         "attached": 0, "seq": 9,
     })
 }
 
 fn approval(id: &str) -> Value {
-    json!({
-        "approval_id": id, "session": 3, "call": "c", "tool": "bash", "subject": "rm \u{202e}x",
-        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": [], "shown_hash": format!("h{id}"),
-        "asked_at": "2026-01-01T00:00:00.000Z",
-    })
+    json!({"interaction_id": id, "session": 3, "call": "c", "shown_hash": format!("h{id}"), "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "approval", "tool": "bash", "subject": "rm \u{202e}x",
+        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": []}})
 }
 
 const VERBS: [&str; 35] = [
@@ -368,13 +366,11 @@ fn logs_print_all_pages() {
 #[test]
 fn the_inbox_answers_with_the_hash_of_what_it_showed() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "approval.list" => vec![Act::Answer(
-            json!({"approvals": [approval("3.1"), approval("3.2")]}),
+        "interaction.list" => vec![Act::Answer(
+            json!({"interactions": [approval("3.1"), approval("3.2")]}),
         )],
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
-        "question.list" => vec![Act::Answer(json!({"questions": []}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
-        _ if call.params["approval_id"] == "9.9" => {
+        _ if call.params["interaction_id"] == "9.9" => {
             vec![Act::Refuse(Failure::new(
                 ErrorName::NotFound,
                 "no question `9.9`",
@@ -415,17 +411,17 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
         &fake.home(),
         &["inbox", "deny", "3.2", "no, use", "pnpm"],
     ));
-    let sent = fake.params("approval.answer");
+    let sent = fake.params("interaction.answer");
     assert_eq!(
-        (&sent[0]["shown_hash"], &sent[0]["decision"]),
+        (&sent[0]["shown_hash"], &sent[0]["answer"]["decision"]),
         (&json!("h3.2"), &json!("allow_session"))
     );
     assert_eq!(
-        (&sent[1]["shown_hash"], &sent[1]["note"]),
+        (&sent[1]["shown_hash"], &sent[1]["answer"]["note"]),
         (&json!("h3.1"), &json!("keep it"))
     );
     assert_eq!(
-        (&sent[2]["shown_hash"], &sent[2]["note"]),
+        (&sent[2]["shown_hash"], &sent[2]["answer"]["note"]),
         (&json!("h3.2"), &json!("no, use pnpm"))
     );
     assert_eq!(
@@ -537,8 +533,7 @@ fn daemon_logs_are_cut_and_cleaned() {
 #[test]
 fn an_answer_that_comes_too_late_is_told_who_answered() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
+        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
         _ => vec![Act::Refuse(
             Failure::new(
                 ErrorName::AlreadyResolved,

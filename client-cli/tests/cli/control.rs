@@ -127,7 +127,7 @@ fn silence_and_a_pause_are_told_plainly() {
         let mut silent = summary(3, "running");
         silent["silent_since"] = json!(proto::Stamp(proto::Stamp::now().0 - 45_200));
         let mut asks = summary(5, "paused");
-        asks["pending_approvals"] = 1.into();
+        asks["pending_interactions"] = 1.into();
         vec![Act::Answer(
             json!({"processes": [silent, summary(4, "paused"), asks], "children": []}),
         )]
@@ -141,9 +141,7 @@ fn silence_and_a_pause_are_told_plainly() {
 #[test]
 fn the_inbox_also_shows_who_waits_for_a_key_or_is_paused_with_something_waiting() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
-        "question.list" => vec![Act::Unknown],
+        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
         _ => {
             let mut key = summary(3, "waiting");
             key["waiting_for"] = "credentials".into();

@@ -386,9 +386,9 @@ fn a_role_may_what_it_may_and_says_what_not() {
     ] {
         let fake = Fake::start(|call: &Call| match call.method.as_str() {
             "session.attach" => {
-                let approval = json!({"approval_id": "3.1", "session": 3, "call": "c", "tool": "bash", "subject": "ls",
-                    "preview": {"type": "line", "text": ""}, "rule": "r", "scopes": [], "shown_hash": "h",
-                    "asked_at": "2026-01-01T00:00:00.000Z"});
+                let approval = json!({"interaction_id": "3.1", "session": 3, "call": "c", "shown_hash": "h", "opened_at": "2026-01-01T00:00:00.000Z",
+                    "request": {"type": "approval", "tool": "bash", "subject": "ls",
+                    "preview": {"type": "line", "text": ""}, "rule": "r", "scopes": []}});
                 let snapshot =
                     json!({"seq": 9, "epoch": 1, "session": summary(3, "running"), "queue": []});
                 vec![
@@ -396,7 +396,7 @@ fn a_role_may_what_it_may_and_says_what_not() {
                     Act::Event(live("snapshot", &snapshot)),
                     Act::Event(live(
                         "sync",
-                        &json!({"seq": 9, "epoch": 1, "live": [], "pending": [approval]}),
+                        &json!({"seq": 9, "epoch": 1, "live": [], "interactions": [approval]}),
                     )),
                 ]
             }
@@ -427,7 +427,7 @@ fn a_role_may_what_it_may_and_says_what_not() {
         }
         assert_eq!(done.code, Some(0), "{role}: {done:?}");
         assert_eq!(fake.params("session.prompt").len(), prompts, "{role}");
-        assert_eq!(fake.params("approval.answer").len(), answers, "{role}");
+        assert_eq!(fake.params("interaction.answer").len(), answers, "{role}");
         assert!(
             done.out.contains(words) && done.out.contains("no prompt waits"),
             "{role}: {}",

@@ -19,35 +19,32 @@ fn question(id: &str, parts: usize, at: &str) -> Value {
     let two = json!({"question": "Which targets?", "header": "Targets", "multi_select": true,
                      "options": [{"label": "Linux"}, {"label": "macOS"}, {"label": "BSD"}]});
     let questions: Vec<_> = [one, two].into_iter().take(parts).collect();
-    json!({"question_id": id, "session": 3, "call": "c", "questions": questions,
-           "asked_at": format!("2026-01-01T00:00:{at}.000Z")})
+    json!({"interaction_id": id, "session": 3, "call": "c", "shown_hash": "h", "opened_at": format!("2026-01-01T00:00:{at}.000Z"),
+        "request": {"type": "questions", "questions": questions}})
 }
 
 fn approval(id: &str, at: &str) -> Value {
-    json!({
-        "approval_id": id, "session": 4, "call": "c", "tool": "bash", "subject": "rm x",
-        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": [], "shown_hash": "h",
-        "asked_at": format!("2026-01-01T00:00:{at}.000Z"),
-    })
+    json!({"interaction_id": id, "session": 4, "call": "c", "shown_hash": "h", "opened_at": format!("2026-01-01T00:00:{at}.000Z"),
+        "request": {"type": "approval", "tool": "bash", "subject": "rm x",
+        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": []}})
 }
 
 /// A daemon where this waits.
-fn waiting(approvals: Vec<Value>, questions: Vec<Value>) -> Fake {
+fn waiting(open: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "approval.list" => vec![Act::Answer(json!({"approvals": approvals}))],
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
-        "question.list" => vec![Act::Answer(json!({"questions": questions}))],
+        "interaction.list" => vec![Act::Answer(json!({"interactions": open}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
         _ => vec![Act::Answer(json!({}))],
     })
 }
 
 #[test]
-fn the_inbox_lists_questions_of_both_kinds_oldest_first() {
-    let fake = waiting(
-        vec![approval("4.1", "01"), approval("4.2", "03")],
-        vec![question("3.1", 2, "02")],
-    );
+fn the_inbox_lists_what_the_daemon_lists_in_its_order() {
+    let fake = waiting(vec![
+        approval("4.1", "01"),
+        question("3.1", 2, "02"),
+        approval("4.2", "03"),
+    ]);
     let list = run(&mut reasonix(&fake.home(), &["inbox"]));
     let place = |words: &str| {
         list.out
@@ -71,12 +68,12 @@ fn the_inbox_lists_questions_of_both_kinds_oldest_first() {
     );
     let json = run(&mut reasonix(&fake.home(), &["inbox", "--json"])).out;
     let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json[1]["question_id"], "3.1");
+    assert_eq!(json[1]["interaction_id"], "3.1");
 }
 
 #[test]
 fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
-    let fake = waiting(Vec::new(), vec![question("3.1", 2, "01")]);
+    let fake = waiting(vec![question("3.1", 2, "01")]);
     let home = fake.home();
     let arguments = ["inbox", "answer", "3.1", "2: with replication", "1,3"];
     let done = run(&mut reasonix(&home, &arguments));
@@ -86,10 +83,10 @@ fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
         "it is shown: {}",
         done.err
     );
-    let sent = &fake.params("question.answer")[0];
-    assert_eq!(sent["question_id"], "3.1");
+    let sent = &fake.params("interaction.answer")[0];
+    assert_eq!(sent["interaction_id"], "3.1");
     assert_eq!(
-        sent["replies"],
+        sent["answer"]["replies"],
         json!([{"labels": ["Postgres"], "other": "with replication"}, {"labels": ["Linux", "BSD"]}])
     );
     assert!(sent["request_id"].is_string());
@@ -103,14 +100,13 @@ fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
         let done = run(&mut reasonix(&home, wrong));
         assert_eq!(done.code, Some(64), "{wrong:?}: {done:?}");
     }
-    assert_eq!(fake.params("question.answer").len(), 1);
+    assert_eq!(fake.params("interaction.answer").len(), 1);
 }
 
 #[test]
 fn a_question_that_is_closed_is_told_by_whom() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
-        "question.list" => vec![Act::Answer(json!({"questions": []}))],
+        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
         _ => vec![Act::Refuse(Failure::new(
             ErrorName::AlreadyResolved,
             "two answered first.",
@@ -136,12 +132,12 @@ fn one_line_for_a_status_bar_is_empty_where_nothing_waits_and_ascii_where_it_mus
         (Some(0), "", ""),
         "no daemon is started, and none is missed"
     );
-    let fake = waiting(Vec::new(), Vec::new());
+    let fake = waiting(Vec::new());
     assert_eq!(
         run(&mut reasonix(&fake.home(), &["inbox", "--line"])).out,
         ""
     );
-    let fake = waiting(vec![approval("4.1", "01")], vec![question("3.1", 1, "02")]);
+    let fake = waiting(vec![approval("4.1", "01"), question("3.1", 1, "02")]);
     let line = |locale: &str| {
         let mut command = reasonix(&fake.home(), &["inbox", "--line"]);
         run(command.env("LANG", locale)).out
@@ -154,14 +150,12 @@ fn one_line_for_a_status_bar_is_empty_where_nothing_waits_and_ascii_where_it_mus
 fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
     let looks = AtomicUsize::new(0);
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "approval.list" => vec![Act::Answer(json!({"approvals": []}))],
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
-        "question.list" => {
-            let questions = match looks.fetch_add(1, Ordering::SeqCst) {
+        "interaction.list" => {
+            let open = match looks.fetch_add(1, Ordering::SeqCst) {
                 0 | 1 => Vec::new(),
                 _ => vec![question("3.1", 1, "01")],
             };
-            vec![Act::Answer(json!({"questions": questions}))]
+            vec![Act::Answer(json!({"interactions": open}))]
         }
         _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
     });
@@ -171,9 +165,9 @@ fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
         (Some(0), "3.1\n"),
         "{done:?}"
     );
-    assert!(fake.params("question.list").len() >= 3);
+    assert!(fake.params("interaction.list").len() >= 3);
 
-    let fake = waiting(Vec::new(), Vec::new());
+    let fake = waiting(Vec::new());
     let done = run(&mut reasonix(
         &fake.home(),
         &["inbox", "--wait", "--timeout", "0.2"],
@@ -203,7 +197,7 @@ fn session(questions: Vec<Value>) -> Fake {
             )),
             Act::Event(live(
                 "sync",
-                &json!({"seq": 9, "epoch": 1, "live": [], "pending": [], "questions": questions}),
+                &json!({"seq": 9, "epoch": 1, "live": [], "interactions": questions}),
             )),
         ],
         "session.prompt" => vec![Act::Answer(
@@ -244,12 +238,12 @@ fn lines_that_begin_with_a_digit_answer_while_a_question_is_open_and_others_are_
     let fake = session(vec![question("3.1", 2, "01")]);
     let mut running = attach(&fake, &[]);
     running.say("9\nwhat for?\n2\n/answer neither: ask ann\n");
-    fake.wait_for("question.answer", 1);
+    fake.wait_for("interaction.answer", 1);
     running.say("/quit\n");
     let done = running.done();
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(
-        fake.params("question.answer")[0]["replies"],
+        fake.params("interaction.answer")[0]["answer"]["replies"],
         json!([{"labels": ["Postgres"]}, {"other": "neither: ask ann"}])
     );
     let prompts = fake.params("session.prompt");
@@ -285,11 +279,13 @@ fn a_digit_is_a_prompt_where_nothing_is_asked_and_a_watcher_answers_nothing() {
     running.say("1\n/answer 1\n/undo\n/quit\n");
     let done = running.done();
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(fake.params("question.answer").is_empty() && fake.params("session.rewind").is_empty());
+    assert!(
+        fake.params("interaction.answer").is_empty() && fake.params("session.rewind").is_empty()
+    );
     // Who may answer, may not prompt.
     let mut running = attach(&fake, &["--role", "approve"]);
     running.say("a prompt\n1\n");
-    fake.wait_for("question.answer", 1);
+    fake.wait_for("interaction.answer", 1);
     running.say("/quit\n");
     assert_eq!(running.done().code, Some(0));
     assert!(fake.params("session.prompt").is_empty());
@@ -310,7 +306,7 @@ fn a_question_is_shown_once_over_a_reconnect_and_goes_when_it_is_answered_elsewh
             }
             acts.push(Act::Event(live(
                 "sync",
-                &json!({"seq": 9, "epoch": 1, "live": [], "pending": [], "questions": [question("3.1", 1, "01")]}),
+                &json!({"seq": 9, "epoch": 1, "live": [], "interactions": [question("3.1", 1, "01")]}),
             )));
             acts
         }
@@ -323,10 +319,11 @@ fn a_question_is_shown_once_over_a_reconnect_and_goes_when_it_is_answered_elsewh
     let mut running = attach(&fake, &[]);
     running.say("/interrupt\n");
     let subscription = fake.wait_for("session.attach", 2)["subscription"].clone();
-    let answered = json!({"question_id": "3.1", "call": "c", "replies": [{"labels": ["SQLite"]}], "by": "ann"});
+    let answered = json!({"interaction_id": "3.1", "call": "c",
+        "answer": {"type": "questions", "replies": [{"labels": ["SQLite"]}]}, "by": "ann"});
     fake.event(
         subscription.as_str().unwrap(),
-        &durable(10, Some(1), "question.answered", &answered),
+        &durable(10, Some(1), "interaction.resolved", &answered),
     );
     let ended = json!({"level": "info", "text": "mark"});
     fake.event(
@@ -401,7 +398,7 @@ fn a_run_asks_at_its_terminal_one_part_after_another_and_takes_nothing_typed_bef
     screen.wait_for("1");
     fake.event(
         &subscription,
-        &durable(3, Some(1), "question.asked", &question("3.1", 2, "01")),
+        &durable(3, Some(1), "interaction.opened", &question("3.1", 2, "01")),
     );
     screen.wait_for("? answer 1/2");
     keys.write_all(b"7\n").unwrap();
@@ -409,19 +406,19 @@ fn a_run_asks_at_its_terminal_one_part_after_another_and_takes_nothing_typed_bef
     keys.write_all(b"postgres\n").unwrap();
     screen.wait_for("? answer 2/2: numbers");
     keys.write_all(b"1,2\n").unwrap();
-    let sent = fake.wait_for("question.answer", 1);
+    let sent = fake.wait_for("interaction.answer", 1);
     assert_eq!(
-        sent["replies"],
+        sent["answer"]["replies"],
         json!([{"labels": ["Postgres"]}, {"labels": ["Linux", "macOS"]}])
     );
-    let answered =
-        json!({"question_id": "3.1", "call": "c", "replies": sent["replies"], "by": "me"});
+    let answered = json!({"interaction_id": "3.1", "call": "c",
+        "answer": {"type": "questions", "replies": sent["answer"]["replies"]}, "by": "me"});
     fake.event(
         &subscription,
-        &durable(4, Some(1), "question.answered", &answered),
+        &durable(4, Some(1), "interaction.resolved", &answered),
     );
     terminal::finish(&fake, &subscription, 5, running);
-    assert_eq!(fake.params("question.answer").len(), 1);
+    assert_eq!(fake.params("interaction.answer").len(), 1);
 }
 
 #[test]
@@ -433,7 +430,7 @@ fn a_parked_run_leaves_at_a_question() {
     fake.wait_for("session.prompt", 1);
     fake.event(
         subscription.as_str().unwrap(),
-        &durable(1, Some(1), "question.asked", &question("3.1", 1, "01")),
+        &durable(1, Some(1), "interaction.opened", &question("3.1", 1, "01")),
     );
     let done = running.done();
     assert_eq!(
@@ -448,19 +445,17 @@ fn a_parked_run_leaves_at_a_question() {
 fn watching_tells_what_comes_and_goes() {
     let looks = AtomicUsize::new(0);
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "approval.list" => {
-            let approvals = match looks.fetch_add(1, Ordering::SeqCst) {
+        "interaction.list" => {
+            let open = match looks.fetch_add(1, Ordering::SeqCst) {
                 1 | 2 => vec![approval("4.1", "01")],
                 _ => Vec::new(),
             };
-            vec![Act::Answer(json!({"approvals": approvals}))]
+            vec![Act::Answer(json!({"interactions": open}))]
         }
-        "plan.list" => vec![Act::Answer(json!({"plans": []}))],
-        "question.list" => vec![Act::Answer(json!({"questions": []}))],
         _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
     });
     let running = Running::start(&mut reasonix(&fake.home(), &["inbox", "--watch"]));
-    fake.wait_for("approval.list", 5);
+    fake.wait_for("interaction.list", 5);
     running.signal(rustix::process::Signal::INT);
     let done = running.done();
     assert_eq!(
@@ -482,7 +477,7 @@ fn nothing_but_a_terminal_gets_escapes() {
         "{}",
         done.out
     );
-    let fake = waiting(vec![approval("4.1", "01")], vec![question("3.1", 1, "02")]);
+    let fake = waiting(vec![approval("4.1", "01"), question("3.1", 1, "02")]);
     let mut command = reasonix(&fake.home(), &["inbox", "answer", "3.1", "1"]);
     let done = run(command.env("TERM", "xterm-256color"));
     assert!(

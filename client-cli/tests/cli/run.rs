@@ -390,17 +390,15 @@ fn detach_prints_where_to_find_it_and_watches_nothing() {
 }
 
 fn approval() -> Value {
-    json!({
-        "approval_id": "3.1", "session": 3, "call": "c", "tool": "bash", "subject": "rm x",
-        "preview": {"type": "line", "text": "rm x"}, "rule": "fallback", "scopes": [], "shown_hash": "h1",
-        "asked_at": "2026-01-01T00:00:00.000Z",
-    })
+    json!({"interaction_id": "3.1", "session": 3, "call": "c", "shown_hash": "h1", "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "approval", "tool": "bash", "subject": "rm x",
+        "preview": {"type": "line", "text": "rm x"}, "rule": "fallback", "scopes": []}})
 }
 
 #[test]
 fn a_parked_run_leaves_when_a_person_is_needed() {
     let mut events = completed();
-    events[2] = durable(3, Some(1), "approval.requested", &approval());
+    events[2] = durable(3, Some(1), "interaction.opened", &approval());
     for (format, check) in [("text", "3\n"), ("json", "\"outcome\":\"waiting\"")] {
         let fake = daemon(events[..3].to_vec());
         let arguments = ["run", "--on-ask", "park", "--output-format", format, "p"];
@@ -654,7 +652,7 @@ fn progress_shows_no_beginnings_of_answers() {
         2,
         live(
             "sync",
-            &json!({"seq": 2, "epoch": 1, "pending": [],
+            &json!({"seq": 2, "epoch": 1, "interactions": [],
                     "live": [{"item": "m1.1", "offset": 0, "text": "w0 "}]}),
         ),
     );

@@ -62,11 +62,9 @@ impl Screen {
 }
 
 fn approval(scopes: &Value) -> Value {
-    json!({
-        "approval_id": "3.1", "session": 3, "call": "c", "tool": "bash", "subject": "rm \u{200b}x",
-        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": scopes, "shown_hash": "h1",
-        "asked_at": "2026-01-01T00:00:00.000Z",
-    })
+    json!({"interaction_id": "3.1", "session": 3, "call": "c", "shown_hash": "h1", "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "approval", "tool": "bash", "subject": "rm \u{200b}x",
+        "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": scopes}})
 }
 
 pub fn daemon() -> Fake {
@@ -144,20 +142,20 @@ fn a_question_is_asked_at_the_terminal_and_what_was_typed_before_is_no_answer() 
     screen.wait_for("y");
     fake.event(
         &subscription,
-        &durable(3, Some(1), "approval.requested", &approval(&json!([]))),
+        &durable(3, Some(1), "interaction.opened", &approval(&json!([]))),
     );
     screen.wait_for("rm \\u{200b}x");
     screen.wait_for("? y once");
-    assert!(fake.params("approval.answer").is_empty());
+    assert!(fake.params("interaction.answer").is_empty());
     keys.write_all(b"n keep it\n").unwrap();
-    let answer = fake.wait_for("approval.answer", 1);
+    let answer = fake.wait_for("interaction.answer", 1);
     assert_eq!(
-        (&answer["decision"], &answer["note"]),
+        (&answer["answer"]["decision"], &answer["answer"]["note"]),
         (&json!("deny"), &json!("keep it")),
         "the old `y` did not count"
     );
     assert_eq!(answer["shown_hash"], "h1");
-    assert_eq!(fake.params("approval.answer").len(), 1);
+    assert_eq!(fake.params("interaction.answer").len(), 1);
     finish(&fake, &subscription, 4, running);
 }
 
@@ -168,19 +166,19 @@ fn an_answer_from_elsewhere_closes_the_question() {
     let scopes = json!([{"rule": "Bash(rm:*)", "words": "every rm"}]);
     fake.event(
         &subscription,
-        &durable(3, Some(1), "approval.requested", &approval(&scopes)),
+        &durable(3, Some(1), "interaction.opened", &approval(&scopes)),
     );
     screen.wait_for("every rm");
     screen.wait_for("? y once");
-    let resolved =
-        json!({"approval_id": "3.1", "call": "c", "decision": "allow_once", "by": "somebody else"});
+    let resolved = json!({"interaction_id": "3.1", "call": "c",
+        "answer": {"type": "approval", "decision": "allow_once"}, "by": "somebody else"});
     fake.event(
         &subscription,
-        &durable(4, Some(1), "approval.resolved", &resolved),
+        &durable(4, Some(1), "interaction.resolved", &resolved),
     );
     screen.wait_for("allowed once by somebody else");
     finish(&fake, &subscription, 5, running);
-    assert!(fake.params("approval.answer").is_empty());
+    assert!(fake.params("interaction.answer").is_empty());
 }
 
 #[test]

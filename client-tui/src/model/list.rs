@@ -11,13 +11,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyCode;
-use proto::params::approval::Approval;
 use proto::params::history::{CheckpointsOutput, RewindOutput};
-use proto::params::plan::Plan;
+use proto::params::interaction::Interaction;
 use proto::params::process;
-use proto::params::question::Question;
 use proto::params::session::SessionSummary;
-use proto::{ApprovalId, Pid, PlanId, PromptId, QuestionId, SessionId, Stamp};
+use proto::{InteractionId, Pid, PromptId, SessionId, Stamp};
 
 use super::line::Input;
 
@@ -78,27 +76,7 @@ pub enum Content {
     Queue,
     Processes(process::ListOutput),
     /// Oldest first.
-    Inbox(Vec<Asked>),
-}
-
-/// Something that waits for a person.
-#[derive(Clone, Debug)]
-pub enum Asked {
-    Approval(Box<Approval>),
-    Question(Box<Question>),
-    Plan(Box<Plan>),
-}
-
-impl Asked {
-    /// Since when it waits.
-    #[must_use]
-    pub fn since(&self) -> Stamp {
-        match self {
-            Self::Approval(approval) => approval.asked_at,
-            Self::Question(question) => question.asked_at,
-            Self::Plan(plan) => plan.asked_at,
-        }
-    }
+    Inbox(Vec<Interaction>),
 }
 
 /// What a row is of: stays the same however often the list is refreshed.
@@ -116,9 +94,7 @@ pub enum Key {
     Undo,
     Turn(u64),
     Prompt(PromptId),
-    Approval(ApprovalId, Pid),
-    Question(QuestionId, Pid),
-    Plan(PlanId, Pid),
+    Interaction(InteractionId, Pid),
     Choice(Choice),
 }
 

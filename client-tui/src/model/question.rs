@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use proto::params::question::{Ask, Question, Reply};
+use proto::params::interaction::{Interaction, InteractionRequest, Question, Reply};
 
 use super::line::Input;
 
 /// The questions and what was chosen so far.
 #[derive(Debug)]
 pub struct QuestionDialog {
-    pub question: Question,
+    pub interaction: Interaction,
     /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
@@ -25,6 +25,13 @@ pub struct QuestionDialog {
     pub nothing: bool,
     /// Rows above what is shown, where it does not fit; `None`: the marked option is kept in sight.
     pub scroll: Option<usize>,
+}
+
+fn questions(interaction: &Interaction) -> &[Question] {
+    match &interaction.request {
+        InteractionRequest::Questions { questions } => questions,
+        InteractionRequest::Approval(_) | InteractionRequest::Plan { .. } => &[],
+    }
 }
 
 /// What was given to one question.
@@ -43,35 +50,43 @@ pub struct Given {
 impl QuestionDialog {
     /// The questions, unanswered.
     #[must_use]
-    pub fn new(question: Question, now: Instant) -> Self {
-        Self {
-            given: vec![Given::default(); question.questions.len()],
-            question,
+    pub fn new(interaction: Interaction, now: Instant) -> Self {
+        let mut dialog = Self {
+            given: Vec::new(),
+            interaction,
             since: now,
             drawn: false,
             at: 0,
             writing: None,
             nothing: false,
             scroll: None,
-        }
+        };
+        dialog.given = vec![Given::default(); dialog.questions().len()];
+        dialog
+    }
+
+    /// The questions.
+    #[must_use]
+    pub fn questions(&self) -> &[Question] {
+        questions(&self.interaction)
     }
 
     /// The question that is on the screen.
     #[must_use]
-    pub fn ask(&self) -> Option<&Ask> {
-        self.question.questions.get(self.at)
+    pub fn ask(&self) -> Option<&Question> {
+        self.questions().get(self.at)
     }
 
     /// The question on the screen and what was given to it.
-    pub fn current(&mut self) -> Option<(&Ask, &mut Given)> {
-        let ask = self.question.questions.get(self.at)?;
+    pub fn current(&mut self) -> Option<(&Question, &mut Given)> {
+        let ask = questions(&self.interaction).get(self.at)?;
         Some((ask, self.given.get_mut(self.at)?))
     }
 
     /// Everything that was given, as the daemon takes it.
     #[must_use]
     pub fn replies(&self) -> Vec<Reply> {
-        let both = self.question.questions.iter().zip(&self.given);
+        let both = self.questions().iter().zip(&self.given);
         both.map(|(ask, given)| given.reply(ask)).collect()
     }
 }
@@ -84,7 +99,7 @@ impl Given {
     }
 
     /// Marks the next option, or the one before.
-    pub fn step(&mut self, ask: &Ask, down: bool) {
+    pub fn step(&mut self, ask: &Question, down: bool) {
         let last = ask.options.len().saturating_sub(1);
         let mark = match (self.mark, down) {
             (None, true) => 0,
@@ -102,7 +117,7 @@ impl Given {
     }
 
     /// Chooses the option with this index; where several may be chosen, or `toggle`, a chosen one is let go.
-    pub fn choose(&mut self, ask: &Ask, index: usize, toggle: bool) {
+    pub fn choose(&mut self, ask: &Question, index: usize, toggle: bool) {
         if index >= ask.options.len() {
             return;
         }
@@ -117,7 +132,7 @@ impl Given {
         };
     }
 
-    fn reply(&self, ask: &Ask) -> Reply {
+    fn reply(&self, ask: &Question) -> Reply {
         let options = self.chosen.iter().filter_map(|at| ask.options.get(*at));
         Reply {
             labels: options.map(|option| option.label.clone()).collect(),

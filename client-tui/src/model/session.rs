@@ -6,13 +6,13 @@ use client::DecodedEvent;
 use client::queue::Queue;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
-use proto::params::plan::Decision as OnPlan;
+use proto::params::interaction::{Interaction, InteractionAnswer, PlanDecision};
 use proto::params::session::SessionSummary;
-use proto::record::{ChildSpawned, Purpose, Todo};
+use proto::record::{ChildSpawned, InteractionResolved, Purpose, Todo};
 use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
 use proto::{Body, CallId, Pid, Seq, SessionId, Stamp};
 
-use super::approval::{Asked, Asking, Open};
+use super::approval::{Asked, Asking};
 
 /// So long before its end it is told how long the vendor's cache keeps the conversation: two minutes.
 pub const CACHE_LAST_MS: u64 = 120_000;
@@ -54,7 +54,7 @@ pub struct Session {
     /// Commands in the background.
     pub children: Vec<ChildSpawned>,
     /// What it asks a person.
-    pub open: Open,
+    pub open: Vec<Interaction>,
     /// What became here of those questions.
     pub asking: Asking,
     /// Other clients that are attached.
@@ -101,7 +101,7 @@ impl Session {
             queue: Queue::default(),
             todos: Vec::new(),
             children: Vec::new(),
-            open: Open::default(),
+            open: Vec::new(),
             asking: Asking::default(),
             others: 0,
             seq: Seq::default(),
@@ -121,10 +121,12 @@ impl Session {
 
     /// Every open question that was not answered from here, oldest first.
     #[must_use]
-    pub fn asks(&self) -> Vec<(Stamp, Asked)> {
-        let mut all = self.open.all();
-        all.retain(|(_, asked)| !self.asking.sent.contains(asked));
-        all
+    pub fn asks(&self) -> Vec<Asked> {
+        let mut open: Vec<_> = self.open.iter().collect();
+        open.sort_by_key(|open| open.opened_at);
+        let all = open.into_iter().map(Asked::from);
+        all.filter(|asked| !self.asking.sent.contains(asked))
+            .collect()
     }
 
     /// Takes the state at the moment of attaching.
@@ -210,11 +212,7 @@ impl Session {
         match live {
             Live::Snapshot(snapshot) => self.snapshot(&snapshot, at),
             Live::Sync(sync) => {
-                self.open = Open {
-                    approvals: sync.pending,
-                    questions: sync.questions,
-                    plans: sync.plans,
-                };
+                self.open = sync.interactions;
                 // Who came and went while we were not there was told to nobody.
                 self.others = sync.attached.saturating_sub(1);
             }
@@ -237,8 +235,13 @@ impl Session {
     }
 
     fn record(&mut self, body: Body, at: Stamp, now: Instant) {
-        if let Some(answered) = self.open.fold(&body) {
-            self.asking.answered = Some(answered);
+        if let Body::InteractionOpened(interaction) = &body {
+            self.open.push(interaction.clone());
+        }
+        if let Body::InteractionResolved(resolved) = &body {
+            let id = &resolved.interaction_id;
+            self.open.retain(|open| open.interaction_id != *id);
+            self.asking.answered = Some(resolved.clone());
         }
         match body {
             Body::SessionCreated(created) => {
@@ -273,9 +276,14 @@ impl Session {
                 self.turns = self.turns.saturating_add(1);
                 self.began = Some(at);
             }
-            Body::PlanResolved(resolved) if resolved.decision == Some(OnPlan::Approve) => {
-                self.mode = Mode::Normal;
-            }
+            Body::InteractionResolved(InteractionResolved {
+                answer:
+                    Some(InteractionAnswer::Plan {
+                        decision: PlanDecision::Approve,
+                        ..
+                    }),
+                ..
+            }) => self.mode = Mode::Normal,
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
@@ -312,12 +320,8 @@ impl Session {
             | Body::SessionReopened(_)
             | Body::SessionSet(_)
             | Body::TurnStarted(_)
-            | Body::ApprovalRequested(_)
-            | Body::ApprovalResolved(_)
-            | Body::QuestionAsked(_)
-            | Body::QuestionAnswered(_)
-            | Body::PlanProposed(_)
-            | Body::PlanResolved(_)
+            | Body::InteractionOpened(_)
+            | Body::InteractionResolved(_)
             | Body::TodoUpdated(_)
             | Body::Usage(_)
             | Body::PromptQueued(_)

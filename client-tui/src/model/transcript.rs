@@ -1,9 +1,9 @@
 //! The transcript as this interface keeps it: answers as Markdown, without what is shown elsewhere on the screen.
 
-use client::transcript::{self as shared, AnswerText};
+use client::transcript::{self as shared, AnswerText, Asked};
 use proto::item::Finish;
 use proto::outcome::OutcomeKind;
-use proto::params::approval::Decision;
+use proto::params::interaction::{ApprovalDecision, InteractionAnswer};
 
 use crate::render::markdown::Markdown;
 
@@ -39,12 +39,19 @@ impl AnswerText for Markdown {
     /// Questions come up by themselves, and what is the case now stands in the status line.
     fn shows(kind: &EntryKind) -> bool {
         match kind {
-            EntryKind::Approval(_)
-            | EntryKind::Question(_)
-            | EntryKind::PlanResolved(_)
+            EntryKind::Interaction(_)
+            | EntryKind::Resolved {
+                asked: Asked::Plan, ..
+            }
             | EntryKind::Todos(_) => false,
             // A yes for once needs no words: what it allowed follows.
-            EntryKind::Resolved { resolved, .. } => resolved.decision != Decision::AllowOnce,
+            EntryKind::Resolved { resolved, .. } => !matches!(
+                resolved.answer,
+                Some(InteractionAnswer::Approval {
+                    decision: ApprovalDecision::AllowOnce,
+                    ..
+                })
+            ),
             EntryKind::Child { background, .. } => *background,
             EntryKind::Answer { text, finish, .. } => {
                 *finish != Some(Finish::Interrupted) || !text.text().is_empty()
@@ -70,7 +77,6 @@ impl AnswerText for Markdown {
             EntryKind::User { .. }
             | EntryKind::Reasoning { .. }
             | EntryKind::Tool(_)
-            | EntryKind::Answered { .. }
             | EntryKind::Rewound(_)
             | EntryKind::Notice { .. }
             | EntryKind::Divider { .. } => true,

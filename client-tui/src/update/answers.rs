@@ -164,7 +164,7 @@ fn told(model: &mut Model, answer: Answer) {
         Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
         // Told already, before this is called.
         Answer::Done {
-            what: Call::Approve(_) | Call::Reply(_),
+            what: Call::Answer(_),
             ..
         } => {}
         Answer::Done { what, result } => done(model, &what, result),

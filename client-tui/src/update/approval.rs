@@ -3,14 +3,16 @@
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
-use proto::params::approval::{AnswerParams, Decision};
-use proto::params::plan;
-use proto::{ErrorName, Pid, RequestId};
+use proto::params::interaction::{
+    ApprovalDecision, InteractionAnswer, InteractionRequest, PlanDecision,
+};
+use proto::record::InteractionResolved;
+use proto::{ErrorName, Pid};
 
 use crate::effect::{Answer, Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::approval::{Answered, ApprovalDialog, Asked, Asking, Part, Rows};
+use crate::model::approval::{ApprovalDialog, Asked, Asking, Part, Rows, params};
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
 use crate::model::session::Session;
@@ -29,6 +31,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         return None;
     };
     let answers = matches!(dialog.part, Part::Answer);
+    let last = dialog.scopes().len().saturating_sub(1);
     // Enter answers nothing: there is no default.
     let known = action.is_some_and(|action| action != Action::Accept);
     if answers && !reads(action) && stray(&mut dialog.since, now, known, key) {
@@ -37,7 +40,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let answer = match (&mut dialog.part, action) {
         (Part::Note(_), Some(Action::SetAside)) => back(dialog),
         (Part::Note(note), Some(Action::Accept)) if is_new(key) => {
-            Some((Decision::Deny, note.words()))
+            Some((ApprovalDecision::Deny, note.words()))
         }
         (Part::Note(note), _) => match note.key(key) {
             true => None,
@@ -45,7 +48,6 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         },
         (Part::Scopes(_), Some(Action::SetAside)) => back(dialog),
         (Part::Scopes(marked), Some(action)) => {
-            let last = dialog.approval.scopes.len().saturating_sub(1);
             match action {
                 Action::ScrollUp => *marked = marked.saturating_sub(1),
                 Action::ScrollDown => *marked = marked.saturating_add(1).min(last),
@@ -60,12 +62,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         (Part::Answer, Some(Action::SetAside)) => return Some(set_aside(model)),
         (Part::Answer, Some(action)) if may && is_new(key) && !reads(Some(action)) => {
             match action {
-                Action::AllowOnce => Some((Decision::AllowOnce, None)),
+                Action::AllowOnce => Some((ApprovalDecision::AllowOnce, None)),
                 Action::AllowSession if dialog.chosen().is_some() => {
-                    Some((Decision::AllowSession, None))
+                    Some((ApprovalDecision::AllowSession, None))
                 }
                 Action::AllowAlways if dialog.lasting().is_some() => {
-                    Some((Decision::AllowAlways, None))
+                    Some((ApprovalDecision::AllowAlways, None))
                 }
                 action => {
                     turn_to(dialog, action);
@@ -130,7 +132,7 @@ pub(super) fn is_new(key: &KeyEvent) -> bool {
     key.kind != KeyEventKind::Repeat
 }
 
-fn back(dialog: &mut ApprovalDialog) -> Option<(Decision, Option<String>)> {
+fn back(dialog: &mut ApprovalDialog) -> Option<(ApprovalDecision, Option<String>)> {
     dialog.part = Part::Answer;
     None
 }
@@ -138,7 +140,7 @@ fn back(dialog: &mut ApprovalDialog) -> Option<(Decision, Option<String>)> {
 fn turn_to(dialog: &mut ApprovalDialog, action: Action) {
     match action {
         Action::Deny => dialog.part = Part::Note(Input::default()),
-        Action::EditScope if !dialog.approval.scopes.is_empty() => {
+        Action::EditScope if !dialog.scopes().is_empty() => {
             dialog.part = Part::Scopes(dialog.scope);
         }
         _ => {}
@@ -167,43 +169,19 @@ fn scroll(dialog: &mut ApprovalDialog, action: Action, reach: Option<(usize, usi
     };
 }
 
-fn send(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
+fn send(model: &mut Model, decision: ApprovalDecision, note: Option<String>) -> Vec<Effect> {
     if model.is_apart(crate::messages::app::Msg::StaysOpen) {
         return Vec::new();
     }
     let Some(Dialog::Approval(dialog)) = model.dialog.take_if(|open| is_approval(open)) else {
         return Vec::new();
     };
+    let asked = Asked::from(&dialog.interaction);
+    let params = params(&asked, dialog.answer(decision, note));
     if let Some(session) = &mut model.session {
-        session.asking.sent.push(dialog.asked());
+        session.asking.sent.push(asked);
     }
-    if let Some(open) = dialog.plan {
-        return vec![Effect::Call(Call::AnswerPlan(plan::AnswerParams {
-            plan_id: open.plan_id,
-            shown_hash: open.shown_hash,
-            decision: match decision {
-                Decision::AllowOnce | Decision::AllowSession | Decision::AllowAlways => {
-                    plan::Decision::Approve
-                }
-                Decision::Deny => plan::Decision::Reject,
-            },
-            note,
-            request_id: Some(RequestId::new()),
-        }))];
-    }
-    let scope = match decision {
-        Decision::AllowSession => dialog.chosen().cloned(),
-        Decision::AllowAlways => dialog.lasting().cloned(),
-        Decision::AllowOnce | Decision::Deny => None,
-    };
-    vec![Effect::Call(Call::Approve(AnswerParams {
-        approval_id: dialog.approval.approval_id,
-        shown_hash: dialog.approval.shown_hash,
-        decision,
-        scope,
-        note,
-        request_id: Some(RequestId::new()),
-    }))]
+    vec![Effect::Call(Call::Answer(params))]
 }
 
 fn is_approval(dialog: &Dialog) -> bool {
@@ -213,8 +191,8 @@ fn is_approval(dialog: &Dialog) -> bool {
 /// What the dialog asks, where it asks something.
 fn asked(dialog: &Dialog) -> Option<Asked> {
     match dialog {
-        Dialog::Approval(dialog) => Some(dialog.asked()),
-        Dialog::Question(dialog) => Some(Asked::question(&dialog.question)),
+        Dialog::Approval(dialog) => Some(Asked::from(&dialog.interaction)),
+        Dialog::Question(dialog) => Some(Asked::from(&dialog.interaction)),
         Dialog::List(_) | Dialog::Pager(_) | Dialog::Confirm(_) => None,
     }
 }
@@ -323,17 +301,12 @@ pub fn told(model: &mut Model, answer: &Answer) {
     else {
         return;
     };
-    let sent = match what {
-        Call::Approve(params) => Asked::Approval {
-            id: params.approval_id.clone(),
-            shown_hash: params.shown_hash.clone(),
-        },
-        Call::Reply(params) => Asked::Question(params.question_id.clone()),
-        Call::AnswerPlan(params) => Asked::Plan {
-            id: params.plan_id.clone(),
-            shown_hash: params.shown_hash.clone(),
-        },
-        _ => return,
+    let Call::Answer(params) = what else {
+        return;
+    };
+    let sent = Asked {
+        id: params.interaction_id.clone(),
+        shown_hash: params.shown_hash.clone(),
     };
     // What another one has answered is not asked again: the session tells of it soon.
     if trouble.name != Some(ErrorName::AlreadyResolved)
@@ -349,31 +322,24 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &Asked) -> bool) -> bool {
         return false;
     };
     let mut waiting = session.asks().into_iter();
-    let Some((_, asked)) = waiting.find(|(_, asked)| wanted(session, asked)) else {
+    let Some(asked) = waiting.find(|asked| wanted(session, asked)) else {
         return false;
     };
     let mut kept = session.asking.kept.iter();
     let place = kept.position(|(of, _)| *of == asked);
     let kept = place.map(|place| session.asking.kept.swap_remove(place).1);
-    let dialog = kept
-        .map(|kept| again(kept, model.now))
-        .or_else(|| match &asked {
-            Asked::Approval { .. } => {
-                let mut open = session.open.approvals.iter();
-                open.find(|open| Asked::approval(open) == asked)
-                    .map(|open| Dialog::Approval(ApprovalDialog::new(open.clone(), model.now)))
+    let dialog = kept.map(|kept| again(kept, model.now)).or_else(|| {
+        let mut open = session.open.iter();
+        let open = open.find(|open| Asked::from(*open) == asked)?.clone();
+        Some(match &open.request {
+            InteractionRequest::Approval(_) | InteractionRequest::Plan { .. } => {
+                Dialog::Approval(ApprovalDialog::new(open, model.now))
             }
-            Asked::Plan { .. } => {
-                let mut open = session.open.plans.iter();
-                open.find(|open| Asked::plan(open) == asked)
-                    .map(|open| Dialog::Approval(ApprovalDialog::of_plan(open.clone(), model.now)))
+            InteractionRequest::Questions { .. } => {
+                Dialog::Question(QuestionDialog::new(open, model.now))
             }
-            Asked::Question(id) => {
-                let mut open = session.open.questions.iter();
-                open.find(|open| open.question_id == *id)
-                    .map(|open| Dialog::Question(QuestionDialog::new(open.clone(), model.now)))
-            }
-        });
+        })
+    });
     let found = dialog.is_some();
     if found {
         model.dialog = dialog;
@@ -410,8 +376,7 @@ fn close(model: &mut Model) {
         }
         return;
     };
-    let open = session.open.all().into_iter();
-    let open: Vec<Asked> = open.map(|(_, asked)| asked).collect();
+    let open: Vec<Asked> = session.open.iter().map(Asked::from).collect();
     // What is asked is known when the replay is at its end.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;
@@ -424,46 +389,47 @@ fn close(model: &mut Model) {
         model.toast = None;
     }
     let answered = session.asking.answered.take();
-    let Some(shown) = shown.filter(|shown| !open.contains(shown)) else {
+    if !shown.is_some_and(|shown| !open.contains(&shown)) {
         return;
-    };
-    model.dialog = None;
-    if let Some(words) = answered.and_then(|answered| who(model, &shown, &answered)) {
+    }
+    let dialog = model.dialog.take();
+    let who = dialog.zip(answered);
+    if let Some(words) = who.and_then(|(dialog, answered)| who_words(model, &dialog, &answered)) {
         model.toast(Tone::Info, words);
     }
 }
 
 /// Who answered what was on the screen, in words.
-fn who(model: &Model, shown: &Asked, answered: &Answered) -> Option<String> {
+fn who_words(model: &Model, shown: &Dialog, answered: &InteractionResolved) -> Option<String> {
     let language = model.look.language;
-    match (shown, answered) {
-        (Asked::Approval { id, .. }, Answered::Approval(answered))
-            if *id == answered.approval_id =>
-        {
-            let decision = match answered.decision {
-                Decision::AllowOnce => Msg::AllowedOnce,
-                Decision::AllowSession => Msg::AllowedSession,
-                Decision::AllowAlways => Msg::AllowedAlways,
-                Decision::Deny => Msg::Denied,
-            };
-            let by = client::text::line(&answered.by);
-            Some(language.fill(Msg::AnsweredBy, &[&by, language.say(decision)]))
-        }
-        (Asked::Plan { id, .. }, Answered::Plan(answered)) if *id == answered.plan_id => {
-            let decision = match answered.decision {
-                Some(plan::Decision::Approve) => Msg::PlanApproved,
-                Some(plan::Decision::Reject) => Msg::PlanRejected,
-                None => Msg::PlanClosed,
-            };
-            let by = client::text::line(&answered.by);
-            Some(language.fill(Msg::AnsweredBy, &[&by, language.say(decision)]))
-        }
-        (Asked::Question(id), Answered::Question(answered)) if *id == answered.question_id => {
-            let by = client::text::line(&answered.by);
-            Some(language.fill(Msg::QuestionAnsweredBy, &[&by]))
-        }
-        _ => None,
+    let interaction = match shown {
+        Dialog::Approval(dialog) => &dialog.interaction,
+        Dialog::Question(dialog) => &dialog.interaction,
+        Dialog::List(_) | Dialog::Pager(_) | Dialog::Confirm(_) => return None,
+    };
+    if interaction.interaction_id != answered.interaction_id {
+        return None;
     }
+    let by = client::text::line(&answered.by);
+    let decision = match (&interaction.request, &answered.answer) {
+        (_, Some(InteractionAnswer::Approval { decision, .. })) => match decision {
+            ApprovalDecision::AllowOnce => Msg::AllowedOnce,
+            ApprovalDecision::AllowSession => Msg::AllowedSession,
+            ApprovalDecision::AllowAlways => Msg::AllowedAlways,
+            ApprovalDecision::Deny => Msg::Denied,
+        },
+        (_, Some(InteractionAnswer::Plan { decision, .. })) => match decision {
+            PlanDecision::Approve => Msg::PlanApproved,
+            PlanDecision::Reject => Msg::PlanRejected,
+        },
+        (InteractionRequest::Approval(_), None) => Msg::Denied,
+        (InteractionRequest::Plan { .. }, None) => Msg::PlanClosed,
+        (InteractionRequest::Questions { .. }, None)
+        | (_, Some(InteractionAnswer::Questions { .. })) => {
+            return Some(language.fill(Msg::QuestionAnsweredBy, &[&by]));
+        }
+    };
+    Some(language.fill(Msg::AnsweredBy, &[&by, language.say(decision)]))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use proto::Body;
 use proto::item::Voice;
 use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
+use proto::params::interaction::InteractionRequest;
 use proto::state::WaitingFor;
 
 use super::approval;
@@ -198,17 +199,15 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
         Body::User(message) if message.voice != Voice::Daemon => {
             model.composer.remember(&message.text);
         }
-        Body::ApprovalRequested(approval) if new => {
-            effects.extend(call(model, Msg::NeedsYou, &approval.subject));
-        }
-        Body::QuestionAsked(question) if new => {
-            let asked = question.questions.first();
-            let asked = asked.map_or("", |ask| ask.question.as_str());
-            effects.extend(call(model, Msg::NeedsYou, asked));
-        }
-        Body::PlanProposed(plan) if new => {
-            let first = plan.plan.trim().lines().next().unwrap_or_default();
-            effects.extend(call(model, Msg::NeedsYou, first));
+        Body::InteractionOpened(interaction) if new => {
+            let words = match &interaction.request {
+                InteractionRequest::Approval(approval) => approval.subject.as_str(),
+                InteractionRequest::Questions { questions } => {
+                    questions.first().map_or("", |first| &first.question)
+                }
+                InteractionRequest::Plan { plan } => plan.trim().lines().next().unwrap_or_default(),
+            };
+            effects.extend(call(model, Msg::NeedsYou, words));
         }
         Body::TurnEnded(ended) if new && ended.outcome != OutcomeKind::Interrupted => {
             let said = ended.text.lines().next().unwrap_or_default();

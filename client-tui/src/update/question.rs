@@ -1,14 +1,13 @@
 //! Keys of the question.
 
 use crossterm::event::{KeyCode, KeyEvent};
-use proto::RequestId;
-use proto::params::question::AnswerParams;
+use proto::params::interaction::InteractionAnswer;
 
 use super::approval::{is_new, set_aside, stray, swallow};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::app::Msg;
-use crate::model::approval::Asked;
+use crate::model::approval::{Asked, params};
 use crate::model::line::Input;
 use crate::model::question::QuestionDialog;
 use crate::model::{Dialog, Model};
@@ -134,7 +133,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let next = dialog.at.saturating_add(1);
-    if next < dialog.question.questions.len() {
+    if next < dialog.questions().len() {
         turn_to(dialog, next);
         return Vec::new();
     }
@@ -144,17 +143,14 @@ fn accept(model: &mut Model) -> Vec<Effect> {
     let Some(Dialog::Question(dialog)) = &model.dialog else {
         return Vec::new();
     };
-    let params = AnswerParams {
-        question_id: dialog.question.question_id.clone(),
-        replies: dialog.replies(),
-        request_id: Some(RequestId::new()),
-    };
-    let asked = Asked::question(&dialog.question);
+    let asked = Asked::from(&dialog.interaction);
+    let replies = dialog.replies();
+    let params = params(&asked, InteractionAnswer::Questions { replies });
     model.dialog = None;
     if let Some(session) = &mut model.session {
         session.asking.sent.push(asked);
     }
-    vec![Effect::Call(Call::Reply(params))]
+    vec![Effect::Call(Call::Answer(params))]
 }
 
 fn turn_to(dialog: &mut QuestionDialog, at: usize) {

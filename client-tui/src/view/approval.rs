@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use proto::item::{Display, ToolKind};
-use proto::params::approval::{Approval, Scope};
+use proto::params::interaction::{Approval, InteractionRequest, Scope};
 use ratatui::text::Line;
 
 use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
@@ -66,13 +66,13 @@ pub fn reach(model: &Model) -> (usize, usize) {
 /// The title, and what is told at present.
 fn head(dialog: &ApprovalDialog, model: &Model, width: usize) -> Vec<Line<'static>> {
     let look = &model.look;
-    let title = match dialog.plan {
-        Some(_) => Msg::TitlePlan,
-        None if dialog.approval.escape.is_some() => Msg::TitleOutside,
-        None => title_of(dialog.approval.kind),
+    let title = match dialog.approval() {
+        None => Msg::TitlePlan,
+        Some(approval) if approval.escape.is_some() => Msg::TitleOutside,
+        Some(approval) => title_of(approval.kind),
     };
     let words = look.language.say(title);
-    let end = position(model, &dialog.asked());
+    let end = position(model, &Asked::from(&dialog.interaction));
     let mut rows = vec![framed::title(words, &end, look, width)];
     rows.extend(toast::rows(model, width, framed::TOAST));
     rows
@@ -85,7 +85,7 @@ pub(super) fn position(model: &Model, asked: &Asked) -> String {
         .as_ref()
         .map(Session::asks)
         .unwrap_or_default();
-    let at = all.iter().position(|(_, open)| open == asked);
+    let at = all.iter().position(|open| open == asked);
     match at.filter(|_| all.len() > 1) {
         Some(at) => model.look.language.fill(
             Msg::Position,
@@ -127,9 +127,10 @@ fn scroll_keys() -> (String, String) {
 fn rows_of(dialog: &ApprovalDialog, look: &Look, width: usize) -> Rc<Vec<Line<'static>>> {
     // The question of a dialog never changes.
     let made = Made::of(look, width, 0);
-    let make = || match &dialog.plan {
-        Some(plan) => plan_rows(&plan.plan, look, width),
-        None => body(&dialog.approval, look, width),
+    let make = || match &dialog.interaction.request {
+        InteractionRequest::Approval(approval) => body(approval, look, width),
+        InteractionRequest::Plan { plan } => plan_rows(plan, look, width),
+        InteractionRequest::Questions { .. } => Vec::new(),
     };
     dialog.body.rows(made, make)
 }
@@ -275,9 +276,9 @@ fn lower(dialog: &ApprovalDialog, model: &Model, width: usize, rows: usize) -> (
         return (Panel::of(lines), false);
     }
     if let Part::Note(note) = &dialog.part {
-        let title = match dialog.plan {
-            Some(_) => Msg::PlanNoteTitle,
-            None => Msg::NoteTitle,
+        let title = match dialog.approval() {
+            None => Msg::PlanNoteTitle,
+            Some(_) => Msg::NoteTitle,
         };
         return (self::note(title, note, look, width), false);
     }
@@ -296,15 +297,15 @@ fn answer_keys(
 ) -> Vec<Line<'static>> {
     let say = |message| look.language.say(message);
     let of = |action, words: &str| Hint::of(Context::Approval, action, words);
-    if dialog.plan.is_some() {
+    let Some(approval) = dialog.approval() else {
         let keys = [
             of(Action::AllowOnce, say(Msg::KeyApprove)),
             of(Action::Deny, say(Msg::KeyKeepPlanning)),
             aside(look),
         ];
         return hints(&keys, look, width);
-    }
-    let once = match dialog.approval.escape {
+    };
+    let once = match approval.escape {
         Some(_) => Msg::KeyOutside,
         None => Msg::KeyOnce,
     };
@@ -328,7 +329,7 @@ fn answer_keys(
         keys.push(of(Action::AllowAlways, &words));
     }
     keys.push(of(Action::Deny, say(Msg::KeyDeny)));
-    if dialog.approval.scopes.len() > 1 {
+    if dialog.scopes().len() > 1 {
         keys.push(of(Action::EditScope, say(Msg::KeyScope)));
     }
     keys.push(aside(look));
@@ -371,7 +372,7 @@ fn scopes(
     let keys = hints(&keys, look, width);
     let mut list = Vec::new();
     let mut marked = 0..0;
-    for (index, scope) in dialog.approval.scopes.iter().enumerate() {
+    for (index, scope) in dialog.scopes().iter().enumerate() {
         let (mark, ink) = match index == at {
             true => ("› ", Ink::Strong),
             false => ("  ", Ink::Text),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use proto::params::question::Ask;
+use proto::params::interaction::Question;
 use ratatui::text::Line;
 
 use super::approval::position;
@@ -63,8 +63,8 @@ fn place(dialog: &QuestionDialog, marked: &Range<usize>, rows: usize, room: usiz
 /// The title, and what is told at present.
 fn head(dialog: &QuestionDialog, model: &Model, width: usize) -> Vec<Line<'static>> {
     let look = &model.look;
-    let mut end = position(model, &Asked::question(&dialog.question));
-    let count = dialog.question.questions.len();
+    let mut end = position(model, &Asked::from(&dialog.interaction));
+    let count = dialog.questions().len();
     if count > 1 {
         let part = [&(dialog.at + 1).to_string(), &count.to_string()];
         let part = look
@@ -111,7 +111,13 @@ fn body(dialog: &QuestionDialog, look: &Look, width: usize) -> (Vec<Line<'static
     (rows, marked)
 }
 
-fn option(ask: &Ask, given: &Given, index: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn option(
+    ask: &Question,
+    given: &Given,
+    index: usize,
+    look: &Look,
+    width: usize,
+) -> Vec<Line<'static>> {
     let Some(choice) = ask.options.get(index) else {
         return Vec::new();
     };
@@ -144,7 +150,7 @@ fn lower(dialog: &QuestionDialog, model: &Model, width: usize) -> Panel {
         rows.extend(hints(&[of(Action::SetAside, Msg::KeyAside)], look, width));
         return Panel::of(rows);
     }
-    let last = dialog.at + 1 >= dialog.question.questions.len();
+    let last = dialog.at + 1 >= dialog.questions().len();
     let accept = if last { Msg::KeyAnswer } else { Msg::KeyNext };
     if let Some(input) = &dialog.writing {
         let keys = [

@@ -1,6 +1,6 @@
 //! What policy decides about a call.
 
-use proto::params::approval::Scope;
+use proto::params::interaction::Scope;
 use proto::record::Verdict;
 use proto::state::Mode;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
-use proto::params::question::Ask;
+use proto::params::interaction::Question;
 use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
@@ -23,6 +23,24 @@ pub struct Touch {
     pub path: String,
     /// Whether it is changed, and not only read.
     pub edit: bool,
+}
+
+/// What a call leads to. The session carries out everything but `Run` itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallAction {
+    /// The tool runs.
+    Run,
+    /// The user answers questions. The answers are the call's result.
+    AskUser(Vec<Question>),
+    /// The user approves a plan (Markdown) or rejects it. The answer is the call's result.
+    PresentPlan(String),
+    /// The session's todo list becomes this one.
+    UpdateTodos(Vec<Todo>),
+    /// Another tool is called. That call is judged, shown and run in place of this one.
+    CallTool {
+        tool: String,
+        arguments: Map<String, Value>,
+    },
 }
 
 /// What a person is shown before a call runs.
@@ -45,8 +63,6 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
     /// Files that the model knows by it, absolute.
     pub known: Vec<KnownFile>,
-    /// The list of what is to be done, where the call wrote it anew.
-    pub todos: Option<Vec<Todo>>,
     /// Why the sandbox seems to have stopped it, as a text for users. It may work unsandboxed.
     pub blocked: Option<String>,
 }
@@ -76,7 +92,6 @@ impl Outcome {
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         }
     }
@@ -163,20 +178,12 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
-    /// The call that this one stands for: the tool's name, and its arguments. `arguments` have been parsed.
-    fn stands_for(&self, _arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
-        None
-    }
-
-    /// What a person is to be asked. Such a call never runs: its result is the answers. `arguments` have been parsed.
-    fn questions(&self, _arguments: &Map<String, Value>) -> Option<Vec<Ask>> {
-        None
-    }
-
-    /// The plan that a person is to approve. Such a call never runs: its result is the answer. `arguments` have been
-    /// parsed.
-    fn plan(&self, _arguments: &Map<String, Value>) -> Option<String> {
-        None
+    /// What a call leads to. `arguments` have been parsed.
+    ///
+    /// # Errors
+    /// An outcome (`refused`) where the arguments do not allow it.
+    fn action(&self, _arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
+        Ok(CallAction::Run)
     }
 
     /// Where relative paths of a call start, where that is not the session's directory.
@@ -190,10 +197,16 @@ pub trait Tool: Send + Sync {
     }
 
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
-    /// with status `interrupted`.
+    /// with status `interrupted`. Called only where `action` is `Run`; a tool that has no such call leaves it out.
     fn run(
         &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome>;
+        _arguments: Map<String, Value>,
+        _context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        let text = format!(
+            "`{}` does not run, a bug in Reasonix; go on without it",
+            self.spec().name
+        );
+        Box::pin(async { Outcome::failed(text) })
+    }
 }

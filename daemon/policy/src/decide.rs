@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use contract::{Basis, Confinement, Decision, EffectivePermissions, Family};
-use proto::params::approval::Scope;
+use proto::params::interaction::Scope;
 use proto::record::Verdict;
 use proto::state::ApprovalMode;
 

@@ -7,7 +7,7 @@
 mod passing;
 
 use contract::Family;
-use proto::params::approval::Scope;
+use proto::params::interaction::Scope;
 use proto::record::Verdict;
 
 use crate::call::{Access, Call, is_mcp};

@@ -4,11 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use proto::item::{Display, ToolKind};
-use proto::params::question::{Ask as Question, Choice};
+use proto::params::interaction::{Choice, Question};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -88,17 +86,8 @@ impl Tool for Ask {
         })
     }
 
-    fn questions(&self, arguments: &Map<String, Value>) -> Option<Vec<Question>> {
-        questions(arguments.clone()).ok()
-    }
-
-    fn run(&self, _: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
-        async {
-            Outcome::failed(
-                "the questions were put to nobody, a bug in Reasonix; state your assumption and go on",
-            )
-        }
-        .boxed()
+    fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
+        questions(arguments.clone()).map(CallAction::AskUser)
     }
 }
 

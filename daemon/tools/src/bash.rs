@@ -349,7 +349,6 @@ async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outc
         spill,
         changed: Vec::new(),
         known: Vec::new(),
-        todos: None,
         blocked: stopped.and_then(ByWalls::offer),
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! Here it is only checked: the session puts it, and the answer is the call's result.
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,17 +63,8 @@ impl Tool for ExitPlanMode {
         })
     }
 
-    fn plan(&self, arguments: &Map<String, Value>) -> Option<String> {
-        plan(arguments.clone()).ok()
-    }
-
-    fn run(&self, _: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
-        async {
-            Outcome::failed(
-                "the plan was put to nobody, a bug in Reasonix; say it in words and end the turn",
-            )
-        }
-        .boxed()
+    fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
+        plan(arguments.clone()).map(CallAction::PresentPlan)
     }
 }
 

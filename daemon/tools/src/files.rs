@@ -240,7 +240,6 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         spill: None,
         changed: Vec::new(),
         known: Vec::new(),
-        todos: None,
         blocked: None,
     }
 }

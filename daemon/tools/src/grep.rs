@@ -159,7 +159,6 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         });
     }

@@ -1,11 +1,9 @@
 //! `todo_write`: the list of what the model has set out to do, written anew each time.
 //!
-//! Kept by the session: the call's outcome carries the list.
+//! Here it is only checked: the session keeps it.
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use proto::item::{CallStatus, Display, ToolKind};
+use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use proto::item::{Display, ToolKind};
 use proto::record::{Todo, TodoStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,29 +79,14 @@ impl Tool for TodoWrite {
     fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
         let todos = todos(arguments.clone())?;
         Ok(Preview {
-            display: Display::Line { text: line(&todos) },
+            display: Display::Line {
+                text: format!("todo list of {} items", todos.len()),
+            },
         })
     }
 
-    fn run(&self, arguments: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
-        async move {
-            let todos = match todos(arguments) {
-                Ok(todos) => todos,
-                Err(outcome) => return outcome,
-            };
-            let line = line(&todos);
-            Outcome {
-                status: CallStatus::Ok,
-                text: line.clone(),
-                display: Display::Line { text: line },
-                spill: None,
-                changed: Vec::new(),
-                known: Vec::new(),
-                todos: Some(todos),
-                blocked: None,
-            }
-        }
-        .boxed()
+    fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
+        todos(arguments.clone()).map(CallAction::UpdateTodos)
     }
 }
 
@@ -134,7 +117,9 @@ fn todos(arguments: Map<String, Value>) -> Result<Vec<Todo>, Outcome> {
             )));
         }
     }
-    let begun = todos.iter().filter(|todo| is(todo, TodoStatus::InProgress));
+    let begun = todos
+        .iter()
+        .filter(|todo| todo.status == TodoStatus::InProgress);
     if begun.clone().count() > 1 {
         let named: Vec<String> = begun.map(|todo| format!("`{}`", todo.content)).collect();
         return Err(Outcome::refused(format!(
@@ -160,26 +145,6 @@ fn todo(item: Item) -> Todo {
             Status::InProgress => TodoStatus::InProgress,
             Status::Completed => TodoStatus::Completed,
         },
-    }
-}
-
-fn is(todo: &Todo, status: TodoStatus) -> bool {
-    todo.status == status
-}
-
-/// How far the list is, and what is in progress.
-fn line(todos: &[Todo]) -> String {
-    if todos.is_empty() {
-        return "nothing to be done".to_owned();
-    }
-    let completed = todos
-        .iter()
-        .filter(|todo| is(todo, TodoStatus::Completed))
-        .count();
-    let counts = format!("{completed} of {} done", todos.len());
-    match todos.iter().find(|todo| is(todo, TodoStatus::InProgress)) {
-        Some(todo) => format!("{counts}; in progress: {}", todo.active_form),
-        None => counts,
     }
 }
 

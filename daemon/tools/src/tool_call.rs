@@ -1,10 +1,8 @@
-//! `tool_call`: stands for a call of a tool that is not in the prefix.
+//! `tool_call`: calls a tool that is not in the prefix.
 //!
 //! The session unwraps it before policy looks: it is judged, shown and run as the tool that it names.
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use proto::item::{Display, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,16 +75,9 @@ impl Tool for ToolCall {
         })
     }
 
-    fn stands_for(&self, arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
-        let Args { tool, arguments } = arguments::typed(arguments.clone()).ok()?;
-        Some((tool, arguments))
-    }
-
-    fn run(&self, _: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
-        async {
-            Outcome::failed("the tool was not run, a bug in Reasonix; call it by its own name")
-        }
-        .boxed()
+    fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
+        let Args { tool, arguments } = arguments::typed(arguments.clone())?;
+        Ok(CallAction::CallTool { tool, arguments })
     }
 }
 

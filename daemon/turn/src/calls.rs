@@ -1,24 +1,22 @@
-//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What is asked of people
-//! stands in `questions`.
+//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What waits for the user
+//! is in `interactions`.
 
-use contract::{Basis, Decision, EffectivePermissions, Outcome};
+use contract::{Basis, CallAction, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
-use proto::params::approval::Approval;
-use proto::params::question::Ask;
+use proto::params::interaction::{Approval, InteractionRequest};
 use proto::record::{
-    CheckpointCreated, PolicyDecided, TodoUpdated, ToolFinished, ToolStarted, Unattended as Left,
-    Verdict,
+    CheckpointCreated, PolicyDecided, Todo, TodoUpdated, ToolFinished, ToolStarted,
+    Unattended as Left, Verdict,
 };
 use proto::{Body, CallId};
 
 use crate::facts::{OpenCall, Stage};
-use crate::input::{Effect, Judgement, Proposal, Unattended};
+use crate::input::{Effect, Judgement, Unattended};
 use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
 
 mod escape;
-mod plans;
-mod questions;
+mod interactions;
 
 impl Step<'_> {
     /// Begins with the calls of the newest answer, or goes on with them after a crash.
@@ -31,7 +29,7 @@ impl Step<'_> {
                 words::NO_MORE_STEPS
             });
             // Only in an edited log: nothing of an answer that sums up is asked about.
-            self.close_questions_where("the turn has ended", |_| true);
+            self.close_interactions_where("the turn has ended", |_| true);
             return self.end_summed_up();
         }
         self.close_what_cannot_run(&mut calls);
@@ -44,13 +42,11 @@ impl Step<'_> {
             Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
             Stage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
             Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
-            Stage::Answered { by, words } => Some(questions::outcome(*by, words)),
+            Stage::Answered { by, words } => Some(interactions::outcome(*by, words)),
             Stage::KeptInside { .. } => open.as_blocked(),
             Stage::Blocked
             | Stage::Open
-            | Stage::Asked(_)
-            | Stage::Questioned(_)
-            | Stage::Proposed(_)
+            | Stage::Waiting(_)
             | Stage::Approved { .. }
             | Stage::Started { .. }
             | Stage::Closed => None,
@@ -137,12 +133,12 @@ impl Step<'_> {
                 decision,
                 subject,
                 input_sha256,
-                question,
+                action,
+                shown_hash,
+                approval,
                 unattended,
                 tool,
                 kind,
-                questions,
-                plan,
                 effective_permissions,
                 checkpoint,
                 files_changed,
@@ -168,16 +164,18 @@ impl Step<'_> {
                     subject,
                     input_sha256,
                     tool,
+                    action,
                     kind,
-                    questions,
-                    plan,
+                    shown_hash,
+                    approval,
+                    unattended,
                     checkpoint,
                 };
                 if blocked {
-                    self.decide_escape(&mut calls, &call, decided, question, unattended);
+                    self.decide_escape(&mut calls, &call, decided);
                     return self.proceed(calls);
                 }
-                let waits = self.decide(&mut calls, &call, decided, question, unattended);
+                let waits = self.decide(&mut calls, &call, decided);
                 if waits {
                     return Phase::Calls(calls);
                 }
@@ -221,21 +219,14 @@ impl Step<'_> {
         }
     }
 
-    /// Runs, asks or closes a call. True where the call has to wait before anything behind it may be judged.
-    fn decide(
-        &mut self,
-        calls: &mut Calls,
-        call: &ToolCall,
-        mut decided: Decided,
-        question: Approval,
-        unattended: Unattended,
-    ) -> bool {
+    /// Carries out a call, asks the user about it or closes it. True where the call has to wait before anything behind it
+    /// may be judged.
+    fn decide(&mut self, calls: &mut Calls, call: &ToolCall, mut decided: Decided) -> bool {
         if !decided.decision.read_only {
             self.apply_stance(&mut decided.decision);
         }
         let verdict = decided.decision.verdict;
-        // A yes holds for what was shown: if it looks different now, it is asked again.
-        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
+        let approved = self.approved(call, &decided);
         if self.denied_before(&decided) && verdict != Verdict::Deny && !approved {
             self.close(
                 calls,
@@ -245,56 +236,73 @@ impl Step<'_> {
             );
             return false;
         }
-        if let Some(questions) = decided
-            .questions
-            .clone()
-            .filter(|asked| verdict != Verdict::Deny && !asked.is_empty())
-        {
+        if verdict == Verdict::Deny {
             self.log_decision(call, &decided, None, None);
-            match unattended {
-                Unattended::Wait => self.ask_questions(call, questions),
-                Unattended::Allow | Unattended::Deny(_) => {
-                    let outcome = Outcome::with_status(CallStatus::Ok, words::NOBODY_ANSWERS);
-                    self.close(calls, call, outcome, 0);
+            self.close_denied(calls, call);
+            return false;
+        }
+        let attended = decided.unattended == Unattended::Wait;
+        match decided.action.clone() {
+            CallAction::Run => {
+                self.permits(calls, call, &decided) && self.run(calls, call, decided)
+            }
+            CallAction::UpdateTodos(todos) => {
+                if self.permits(calls, call, &decided) {
+                    self.update_todos(calls, call, decided, todos);
                 }
+                false
             }
-            return false;
-        }
-        if let Some(proposal) = decided.plan.clone().filter(|_| verdict != Verdict::Deny) {
-            self.log_decision(call, &decided, None, None);
-            self.propose(calls, call, proposal, unattended == Unattended::Wait);
-            return false;
-        }
-        match (verdict, unattended) {
-            (Verdict::Deny, _) => {
+            CallAction::AskUser(questions) => {
                 self.log_decision(call, &decided, None, None);
+                self.ask_questions(calls, call, questions, decided.shown_hash, attended);
+                false
+            }
+            CallAction::PresentPlan(plan) => {
+                self.log_decision(call, &decided, None, None);
+                self.present_plan(calls, call, plan, decided.shown_hash, attended);
+                false
+            }
+            // The session has followed it to the tool that it names.
+            CallAction::CallTool { .. } => {
+                self.close(calls, call, Outcome::refused(words::CALLS_A_CALLER), 0);
+                false
+            }
+        }
+    }
+
+    /// Whether a call that was not denied may be carried out now. Otherwise the user is asked, or it is closed.
+    fn permits(&mut self, calls: &mut Calls, call: &ToolCall, decided: &Decided) -> bool {
+        if decided.decision.verdict == Verdict::Allow || self.approved(call, decided) {
+            self.log_decision(call, decided, None, None);
+            return true;
+        }
+        match decided.unattended.clone() {
+            Unattended::Allow => {
+                self.log_decision(call, decided, Some(Left::Allowed), None);
+                true
+            }
+            Unattended::Deny(why) => {
+                self.log_decision(call, decided, Some(Left::Denied), Some(why));
                 self.close_denied(calls, call);
                 false
             }
-            (Verdict::Allow, _) => {
-                self.log_decision(call, &decided, None, None);
-                self.run(calls, call, decided)
-            }
-            (Verdict::Ask, _) if approved => {
-                self.log_decision(call, &decided, None, None);
-                self.run(calls, call, decided)
-            }
-            (Verdict::Ask, Unattended::Allow) => {
-                self.log_decision(call, &decided, Some(Left::Allowed), None);
-                self.run(calls, call, decided)
-            }
-            (Verdict::Ask, Unattended::Deny(why)) => {
-                self.log_decision(call, &decided, Some(Left::Denied), Some(why));
-                self.close_denied(calls, call);
-                false
-            }
-            (Verdict::Ask, Unattended::Wait) => {
-                self.log_decision(call, &decided, None, None);
-                self.ask_person(question);
+            Unattended::Wait => {
+                self.log_decision(call, decided, None, None);
                 // Readers behind it may still run; a writer will wait by itself.
+                self.ask_approval(call, decided);
                 false
             }
         }
+    }
+
+    /// Whether the user said yes to what would be shown now: if it looks different, they are asked again.
+    fn approved(&self, call: &ToolCall, decided: &Decided) -> bool {
+        matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == decided.shown_hash)
+    }
+
+    fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
+        let request = InteractionRequest::Approval(decided.approval.clone());
+        self.wait_for_user(&call.id, decided.shown_hash.clone(), request);
     }
 
     /// Closes a call that the log says is denied, in the words that the log leads to.
@@ -354,9 +362,8 @@ impl Step<'_> {
         }));
     }
 
-    /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
-    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: Decided) -> bool {
-        let read_only = decided.decision.read_only;
+    /// `tool.started`, behind what is kept of the files that the call may change.
+    fn started(&mut self, call: &ToolCall, decided: Decided) {
         if let Some(checkpoint) = decided.checkpoint {
             self.append(Body::CheckpointCreated(checkpoint));
         }
@@ -365,9 +372,29 @@ impl Step<'_> {
             tool: decided.tool,
             kind: decided.kind,
             subject: decided.subject,
-            read_only,
+            read_only: decided.decision.read_only,
             outside: self.facts.blocked(&call.id).is_some(),
         }));
+    }
+
+    /// Takes over the model's todo list. Nothing outside runs for it.
+    fn update_todos(
+        &mut self,
+        calls: &mut Calls,
+        call: &ToolCall,
+        decided: Decided,
+        todos: Vec<Todo>,
+    ) {
+        self.started(call, decided);
+        let outcome = Outcome::with_status(CallStatus::Ok, words::todo_progress(&todos));
+        self.append(Body::TodoUpdated(TodoUpdated { todos }));
+        self.close(calls, call, outcome, 0);
+    }
+
+    /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
+    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: Decided) -> bool {
+        let read_only = decided.decision.read_only;
+        self.started(call, decided);
         let after = (!read_only).then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
         self.effects.push(Effect::Run {
@@ -425,12 +452,8 @@ impl Step<'_> {
             spill,
             changed,
             known,
-            todos,
             blocked: _,
         } = outcome;
-        if let Some(todos) = todos {
-            self.append(Body::TodoUpdated(TodoUpdated { todos }));
-        }
         let tool = self.leads_to(call);
         self.append(Body::ToolFinished(ToolFinished {
             call: call.id.clone(),
@@ -526,11 +549,7 @@ impl Calls {
 /// writer that does.
 fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
     for open in open.iter().filter(|open| !calls.has_result(open)) {
-        let busy = calls.running.contains(&open.call.id)
-            || matches!(
-                open.stage,
-                Stage::Asked(_) | Stage::Questioned(_) | Stage::Proposed(_)
-            );
+        let busy = calls.running.contains(&open.call.id) || matches!(open.stage, Stage::Waiting(_));
         match busy {
             true if open.read_only => {}
             true => return None,
@@ -546,8 +565,10 @@ struct Decided {
     subject: String,
     input_sha256: String,
     tool: String,
+    action: CallAction,
     kind: ToolKind,
-    questions: Option<Vec<Ask>>,
-    plan: Option<Proposal>,
+    shown_hash: String,
+    approval: Approval,
+    unattended: Unattended,
     checkpoint: Option<CheckpointCreated>,
 }

@@ -3,30 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
-use proto::params::approval::{Approval, Scope};
-use proto::params::plan::Plan as Proposed;
-use proto::params::question::Question;
+use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{
-    ApprovalResolved, ChildSpawned, PlanResolved, QuestionAnswered, SessionCreated, Todo,
-};
+use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
-    ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, Record, RequestId, Seq,
-    SessionOptions, Stamp,
+    Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionOptions,
+    Stamp,
 };
 
 use crate::compaction::EditedFile;
 use crate::words;
 
-mod asked;
 mod cache;
 mod content;
+mod decided;
 mod edited;
 mod escape;
+mod interactions;
 mod open;
-mod plans;
 mod queue;
 mod resets;
 mod stand_in;
@@ -37,10 +33,11 @@ mod view;
 
 pub use cache::Cache;
 pub use content::{
-    content_of_answer, content_of_compaction, content_of_edit, content_of_move, content_of_pin,
-    content_of_plan, content_of_prompt, content_of_replies, content_of_reset, content_of_rewind,
-    content_of_set,
+    content_of_compaction, content_of_edit, content_of_move, content_of_pin, content_of_prompt,
+    content_of_reset, content_of_rewind, content_of_set,
 };
+pub(crate) use interactions::recorded_answer;
+pub use interactions::{answer_refusal, content_of_answer, notification, persisted_rule};
 pub use open::{Answerer, OpenCall, OpenTurn, Stage};
 pub use resets::Undoable;
 pub use stand_in::StandIn;
@@ -70,18 +67,12 @@ pub struct Facts {
     pub answered: u64,
     /// User messages in the conversation.
     pub spoken: u64,
-    /// Approvals and questions that were ever opened: the next one's number.
-    pub questions: u64,
-    pub pending: BTreeMap<ApprovalId, Approval>,
-    pub resolved: VecDeque<(ApprovalResolved, Stamp)>,
-    /// Questions of the model that wait for a person.
-    pub asked: BTreeMap<QuestionId, Question>,
-    /// Questions that were answered, newest last, so that a late answer can be told who was first.
-    pub replied: VecDeque<(QuestionAnswered, Stamp)>,
-    /// Plans of the model that wait for a person.
-    pub plans: BTreeMap<PlanId, Proposed>,
-    /// Plans that were answered, newest last, so that a late answer can be told who was first.
-    pub planned: VecDeque<(PlanResolved, Stamp)>,
+    /// Interactions that were ever opened: numbers are never used again.
+    pub interactions_opened: u64,
+    /// What waits for the user.
+    pub interactions: BTreeMap<InteractionId, Interaction>,
+    /// What was answered or closed, newest last, so that a late answer can be told who was first.
+    pub settled: VecDeque<(InteractionResolved, Stamp)>,
     /// What the model knows of what the session may do.
     pub told: Told,
     /// It was ever told so in the conversation.
@@ -263,18 +254,13 @@ impl Facts {
             Body::TodoUpdated(updated) => self.todos.clone_from(&updated.todos),
             Body::CheckpointCreated(checkpoint) => self.apply_checkpoint(checkpoint, record),
             Body::SessionRewound(rewound) => self.apply_rewind(rewound, record),
-            Body::QuestionAsked(question) => self.apply_questions(question),
-            Body::QuestionAnswered(answered) => self.apply_answered(answered, record),
-            Body::PlanProposed(plan) => self.apply_proposed(plan),
-            Body::PlanResolved(resolved) => {
-                self.apply_plan_in_force(resolved);
-                self.apply_plan_resolved(resolved, record);
+            Body::InteractionOpened(interaction) => self.apply_interaction_opened(interaction),
+            Body::InteractionResolved(resolved) => {
+                self.apply_interaction_resolved(resolved, record);
             }
             Body::ToolStarted(started) => self.apply_started(started),
             Body::CallsRepaired(repaired) => self.apply_repaired(repaired),
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
-            Body::ApprovalRequested(approval) => self.apply_requested(approval),
-            Body::ApprovalResolved(resolved) => self.apply_resolved(resolved, record),
             Body::Usage(usage) => self.apply_usage(usage, record),
         }
     }

@@ -1,19 +1,15 @@
 //! What happens to a turn, and what it wants done.
 
 use contract::provider::{ProviderError, Reported};
-use contract::{Decision, EffectivePermissions, Outcome, ToolChoice};
+use contract::{CallAction, Decision, EffectivePermissions, Outcome, ToolChoice};
 use proto::item::{Finish, Thought, ToolCall, ToolKind};
-use proto::params::approval::{Approval, Decision as Answered, Scope};
-use proto::params::plan;
-use proto::params::question::{Ask, Reply};
+use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
 use proto::record::{
     CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, Purpose,
     SessionRewound, SessionSet, Usage,
 };
-use proto::{
-    ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Record, RequestId, Seq, Stamp,
-};
+use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
 use crate::compacting::{Job, JobEnd};
 
@@ -84,14 +80,9 @@ pub enum Input {
         call: CallId,
         judgement: Box<Judgement>,
     },
-    /// A person answered (or the daemon had to). Checked for `stale` and `already_resolved` before.
+    /// The user answered, or nobody is left who could. Checked for `stale`, `already_resolved` and answers that do not fit
+    /// before.
     Resolved(Box<Resolution>),
-    /// A person answered the model's questions, or nobody was there (`unattended`, without replies). Checked for
-    /// `already_resolved` and for replies that do not fit before.
-    Answers(Box<Answers>),
-    /// A person said yes or no to a plan, or nobody was there (`unattended`, without a decision). Checked for `stale` and
-    /// `already_resolved` before.
-    Plan(Box<PlanAnswer>),
     /// The session goes back: no turn starts until `Rewound` or `NotRewound`. Ignored in a turn, while it goes back already
     /// and in a hand-over: `Machine::is_rewinding` tells. What it leads to (`Facts::plan_rewind`) is planned behind this:
     /// until it is over nothing is said that could be cut in two.
@@ -226,18 +217,18 @@ pub enum Judgement {
         subject: String,
         /// SHA-256 of tool and arguments.
         input_sha256: String,
-        /// The question, should a person have to be asked. Its id is filled in by the machine.
-        question: Approval,
-        /// What `on_ask` says to an ask; `Wait` where a person is to be asked.
+        /// What the call leads to.
+        action: CallAction,
+        /// SHA-256 over what the user is shown of it, whatever they are asked.
+        shown_hash: String,
+        /// What the user is shown, should they have to be asked for a yes.
+        approval: Approval,
+        /// What `on_ask` says to an ask; `Wait` where a person is to be asked. For questions and plans it tells only
+        /// whether somebody is there.
         unattended: Unattended,
         /// The tool that runs, where the call stands for another one.
         tool: String,
         kind: ToolKind,
-        /// What a person is to be asked in the place of a run. `unattended` then tells only whether somebody is there.
-        questions: Option<Vec<Ask>>,
-        /// The plan that a person is to approve in the place of a run. `unattended` then tells only whether somebody is
-        /// there.
-        plan: Option<Proposal>,
         /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
         effective_permissions: EffectivePermissions,
         /// What is kept of the files that it may change, where it is the first of its turn to change them.
@@ -245,15 +236,6 @@ pub enum Judgement {
         /// Somebody else has changed files that the session has read, and it does not know yet.
         files_changed: bool,
     },
-}
-
-/// A plan as a person would be shown it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
-    /// Markdown.
-    pub plan: String,
-    /// SHA-256 over what is shown.
-    pub shown_hash: String,
 }
 
 /// What to do with an ask.
@@ -265,35 +247,14 @@ pub enum Unattended {
     Wait,
 }
 
-/// An answer to an approval.
+/// How an interaction was settled.
 #[derive(Clone, Debug)]
 pub struct Resolution {
-    pub approval_id: ApprovalId,
-    pub decision: Answered,
-    pub scope: Option<Scope>,
-    pub note: Option<String>,
-    pub by: String,
-    pub unattended: bool,
-    pub request_id: Option<RequestId>,
-}
-
-/// Answers to the model's questions.
-#[derive(Clone, Debug)]
-pub struct Answers {
-    pub question_id: QuestionId,
-    pub replies: Vec<Reply>,
-    pub by: String,
-    pub unattended: bool,
-    pub request_id: Option<RequestId>,
-}
-
-/// An answer to a plan.
-#[derive(Clone, Debug)]
-pub struct PlanAnswer {
-    pub plan_id: PlanId,
-    /// `None`: nobody was there.
-    pub decision: Option<plan::Decision>,
-    pub note: Option<String>,
+    pub interaction_id: InteractionId,
+    /// `None`: nobody is left who could answer.
+    pub answer: Option<InteractionAnswer>,
+    /// Why there is no answer.
+    pub reason: Option<String>,
     pub by: String,
     pub unattended: bool,
     pub request_id: Option<RequestId>,

@@ -468,8 +468,6 @@ impl Step<'_> {
             Input::Rewind => self.rewind(phase),
             Input::Rewound(rewound) => self.rewound(phase, rewound),
             Input::NotRewound => self.not_rewound(phase),
-            Input::Answers(answers) => self.replied(phase, *answers),
-            Input::Plan(answer) => self.plan_answered(phase, *answer),
             Input::Answered(answer) => self.answered(phase, *answer),
             Input::Broke {
                 error,

@@ -157,7 +157,7 @@ impl Step<'_> {
         if over.is_some() || begun_over {
             self.notice(Level::Warning, words::LOG_WAS_BROKEN);
             self.close_all(&mut Calls::default());
-            self.close_questions_where("the turn has ended", |_| true);
+            self.close_interactions_where("the turn has ended", |_| true);
         } else {
             let asked: Vec<_> = open
                 .calls
@@ -165,7 +165,7 @@ impl Step<'_> {
                 .filter(|open| open.stage != Stage::Closed)
                 .map(|open| open.call.id.clone())
                 .collect();
-            self.close_questions_where("the call has ended", |call| !asked.contains(call));
+            self.close_interactions_where("the call has ended", |call| !asked.contains(call));
         }
         if let Some(over) = over {
             self.append(Body::TurnEnded(over));
@@ -296,11 +296,7 @@ impl Step<'_> {
                 CallStatus::Interrupted,
                 words::LOST_READ,
             )),
-            Stage::Open
-            | Stage::Asked(_)
-            | Stage::Questioned(_)
-            | Stage::Proposed(_)
-            | Stage::Approved { .. } => Some(not_started()),
+            Stage::Open | Stage::Waiting(_) | Stage::Approved { .. } => Some(not_started()),
             // Whatever is said here: what it came to is known.
             Stage::Blocked => Some(not_started()),
         });

@@ -73,7 +73,7 @@ impl Step<'_> {
     }
 
     fn stop_calls(&mut self, mut calls: Calls, reason: StopReason) -> Phase {
-        self.close_questions();
+        self.close_interactions();
         let words = if reason == StopReason::User {
             words::INTERRUPTED
         } else {

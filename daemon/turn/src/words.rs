@@ -1,11 +1,10 @@
 //! What the daemon says to the model in its own name. Wording is part of the conversation's bytes.
 
 use contract::EffectivePermissions;
-use proto::params::plan::Decision;
-use proto::params::question::Question;
+use proto::params::interaction::{PlanDecision, Question, Reply};
 use proto::record::{
-    ApprovalResolved, CacheMiss, MissCause, PlanResolved, PolicyDecided, QuestionAnswered,
-    Unattended, Usage, Verdict,
+    CacheMiss, InteractionResolved, MissCause, PolicyDecided, Todo, TodoStatus, Unattended, Usage,
+    Verdict,
 };
 use proto::state::Mode;
 
@@ -18,6 +17,9 @@ pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools 
 pub const MECHANICAL_DIGEST: &str = "The model could not write a digest: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.";
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
+/// Never said: the session follows such calls, one step.
+pub const CALLS_A_CALLER: &str =
+    "Not run: this call names another tool in place of calling it. Call that tool by its own name.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
 pub const NO_MORE_CALLS: &str = "Not run: no more tools can be called in this turn.";
@@ -76,15 +78,15 @@ pub fn was_ended(behind: usize) -> String {
 }
 
 /// What came of the model's questions; what a person answered, a line each.
-pub fn answers(by: Answerer, asked: &Question, answered: &QuestionAnswered) -> String {
+pub fn answers(by: Answerer, questions: &[Question], replies: &[Reply]) -> String {
     match by {
         Answerer::Person | Answerer::No => {}
         Answerer::Nobody => return NOBODY_ANSWERS.to_owned(),
         Answerer::Daemon => return NOT_ANSWERED.to_owned(),
     }
-    let lines = answered.replies.iter().enumerate().map(|(place, reply)| {
-        let ask = asked.questions.get(place);
-        let question = ask.map_or("", |ask| ask.question.as_str());
+    let lines = replies.iter().enumerate().map(|(place, reply)| {
+        let question = questions.get(place);
+        let question = question.map_or("", |asked| asked.question.as_str());
         let said: Vec<_> = reply.labels.iter().chain(&reply.other).cloned().collect();
         format!("{question} → {}", said.join(", "))
     });
@@ -100,10 +102,10 @@ pub fn answers_in_a_line(words: &str) -> String {
 }
 
 /// A person said no, or the daemon had to: then it says why, and what would allow it.
-pub fn denied_by_answer(resolved: &ApprovalResolved) -> String {
-    match &resolved.note {
-        Some(note) if resolved.unattended => note.clone(),
-        note => denied_by_person(&resolved.by, note.as_deref()),
+pub fn denied_by_answer(resolved: &InteractionResolved, note: Option<&str>) -> String {
+    match note {
+        Some(note) if resolved.unattended => note.to_owned(),
+        note => denied_by_person(&resolved.by, note),
     }
 }
 
@@ -115,13 +117,11 @@ fn denied_by_person(by: &str, note: Option<&str>) -> String {
 }
 
 /// Why a call that the sandbox stopped is not run outside: a person said no, or nobody was there.
-pub fn kept_inside(resolved: &ApprovalResolved) -> String {
-    let note = resolved.note.as_deref().map(str::trim).unwrap_or_default();
+pub fn kept_inside(resolved: &InteractionResolved, note: &str) -> String {
     if resolved.unattended {
         return "Nobody was there to let it run outside the sandbox.".into();
     }
-    // The program is called so, and a client of it may be.
-    if resolved.by == "reasonix" && note == TURN_STOPPED {
+    if resolved.answer.is_none() {
         return "Nobody said whether it may run outside the sandbox before the turn was stopped."
             .into();
     }
@@ -181,13 +181,16 @@ fn refused_by_stance(rule: &str) -> String {
 }
 
 /// What came of a plan.
-pub fn plan_answered(resolved: &PlanResolved) -> String {
+pub fn plan_answered(
+    resolved: &InteractionResolved,
+    decision: Option<PlanDecision>,
+    note: &str,
+) -> String {
     let who = &resolved.by;
-    let note = resolved.note.as_deref().map(str::trim).unwrap_or_default();
-    match resolved.decision {
+    match decision {
         None if resolved.unattended => PLAN_NOBODY.to_owned(),
         None => PLAN_STOPPED.to_owned(),
-        Some(Decision::Approve) => {
+        Some(PlanDecision::Approve) => {
             let begin = format!(
                 "The user ({who}) approved the plan. Plan mode is off: carry it out now. Until this turn ends its calls run without asking, but for those that are denied or always asked."
             );
@@ -196,7 +199,7 @@ pub fn plan_answered(resolved: &PlanResolved) -> String {
                 note => format!("{begin}\nThe user adds: {note}"),
             }
         }
-        Some(Decision::Reject) => {
+        Some(PlanDecision::Reject) => {
             let begin = format!("The user ({who}) did not approve the plan. Plan mode is still on");
             match note {
                 "" => format!("{begin}: ask what is missing, or make a better plan."),
@@ -276,4 +279,18 @@ pub fn waits_for_budget(waiting: usize) -> String {
     format!(
         "{prompts} behind this turn, until the session's budget is raised or something more is said."
     )
+}
+
+/// The result of a call that updates the todo list: how far it is, and what is in progress.
+pub fn todo_progress(todos: &[Todo]) -> String {
+    if todos.is_empty() {
+        return "nothing to be done".to_owned();
+    }
+    let count = |status| todos.iter().filter(|todo| todo.status == status).count();
+    let counts = format!("{} of {} done", count(TodoStatus::Completed), todos.len());
+    let mut in_progress = todos.iter();
+    match in_progress.find(|todo| todo.status == TodoStatus::InProgress) {
+        Some(todo) => format!("{counts}; in progress: {}", todo.active_form),
+        None => counts,
+    }
 }

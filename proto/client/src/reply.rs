@@ -3,13 +3,13 @@
 //! `2` is the second option, `1,3` are two of them, `2: words` is an option and something to say about it; the label of
 //! an option is that option; anything else is words of the person's own.
 
-use proto::params::question::{Ask, Question, Reply};
+use proto::params::interaction::{Question, Reply};
 
 /// Reads the answer to one question.
 ///
 /// # Errors
 /// It means nothing here: why, in words.
-pub fn read(ask: &Ask, words: &str) -> Result<Reply, String> {
+pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
     let words = words.trim();
     if words.is_empty() {
         return Err("an answer is the number of an option, or words of your own".to_owned());
@@ -50,7 +50,7 @@ pub fn read(ask: &Ask, words: &str) -> Result<Reply, String> {
 }
 
 /// A label, as it stands there.
-fn named(ask: &Ask, words: &str) -> Option<String> {
+fn named(ask: &Question, words: &str) -> Option<String> {
     let mut labels = ask.options.iter().map(|option| &option.label);
     labels
         .find(|label| label.trim().to_lowercase() == words.to_lowercase())
@@ -70,42 +70,30 @@ fn chosen(labels: Vec<String>, other: Option<String>) -> Reply {
 }
 
 /// The answers to questions that are asked together, as far as they were given here.
-#[derive(Clone, Debug)]
-pub struct Replies {
-    pub question: Question,
-    given: Vec<Reply>,
-}
+#[derive(Clone, Debug, Default)]
+pub struct Replies(Vec<Reply>);
 
 impl Replies {
-    /// Nothing is answered yet.
-    pub fn new(question: Question) -> Self {
-        Self {
-            question,
-            given: Vec::new(),
-        }
-    }
-
     /// The question that is to be answered next, its number from 1, and how many there are.
-    pub fn next(&self) -> Option<(&Ask, usize, usize)> {
-        let ask = self.question.questions.get(self.given.len())?;
-        Some((ask, self.given.len() + 1, self.question.questions.len()))
+    pub fn next<'a>(&self, questions: &'a [Question]) -> Option<(&'a Question, usize, usize)> {
+        let question = questions.get(self.0.len())?;
+        Some((question, self.0.len() + 1, questions.len()))
     }
 
-    /// Takes the answer to that one; all answers where it was the last.
+    /// Takes the answer to that one; all answers where it was the last: they are asked from the beginning then.
     ///
     /// # Errors
     /// As [`read`]; nothing is taken.
-    pub fn take(&mut self, words: &str) -> Result<Option<Vec<Reply>>, String> {
-        if let Some((ask, _, _)) = self.next() {
-            let reply = read(ask, words)?;
-            self.given.push(reply);
+    pub fn take(
+        &mut self,
+        questions: &[Question],
+        words: &str,
+    ) -> Result<Option<Vec<Reply>>, String> {
+        if let Some((question, _, _)) = self.next(questions) {
+            let reply = read(question, words)?;
+            self.0.push(reply);
         }
-        Ok((self.given.len() >= self.question.questions.len()).then(|| self.given.clone()))
-    }
-
-    /// What was given did not count: it is asked from the beginning.
-    pub fn again(&mut self) {
-        self.given.clear();
+        Ok((self.0.len() >= questions.len()).then(|| std::mem::take(&mut self.0)))
     }
 }
 

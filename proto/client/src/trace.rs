@@ -12,16 +12,13 @@ use std::collections::{HashMap, HashSet};
 
 use proto::item::{Display, ToolMessage, UserMessage, Voice};
 use proto::outcome::TurnEnded;
-use proto::record::{
-    ApprovalResolved, PlanResolved, PolicyDecided, QuestionAnswered, SessionSet, SessionState,
-    ToolFinished, Usage,
-};
+use proto::record::{PolicyDecided, SessionSet, SessionState, ToolFinished, Usage};
 use proto::state::{State, WaitingFor};
-use proto::{ApprovalId, Body, CallId, ItemId, PlanId, PromptId, QuestionId, Seq, Stamp};
+use proto::{Body, CallId, InteractionId, ItemId, PromptId, Seq, Stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use what::{Tokens, What};
+pub use what::{Asked, Tokens, What};
 
 use crate::event::DecodedEvent;
 use crate::messages::Language;
@@ -53,9 +50,8 @@ pub struct Trace {
     /// Answers by their item, in the order in which they are first heard of.
     numbers: HashMap<ItemId, u64>,
     tools: HashMap<CallId, String>,
-    asked: HashMap<ApprovalId, Stamp>,
-    questions: HashMap<QuestionId, Stamp>,
-    plans: HashMap<PlanId, Stamp>,
+    /// When what waits for the user was opened.
+    asked: HashMap<InteractionId, Stamp>,
     /// Calls whose end was told.
     ended: HashSet<CallId>,
 }
@@ -158,16 +154,14 @@ impl Trace {
                 duration_ms: blocked.duration_ms,
             },
             Body::ToolFinished(finished) => self.run(finished),
-            Body::ApprovalRequested(approval) => {
-                self.asked.insert(approval.approval_id.clone(), at);
-                What::Asked {
-                    approval: approval.approval_id,
-                    tool: approval.tool,
-                    subject: short(&approval.subject),
-                    escape: approval.escape,
-                }
+            Body::InteractionOpened(interaction) => {
+                self.asked.insert(interaction.interaction_id.clone(), at);
+                history::asked(interaction)
             }
-            Body::ApprovalResolved(resolved) => self.answered(resolved, at),
+            Body::InteractionResolved(resolved) => {
+                let asked = self.asked.remove(&resolved.interaction_id);
+                history::answered(resolved, asked.map(|asked| between(asked, at)))
+            }
             Body::ChildSpawned(child) => What::ChildSpawned {
                 pid: child.pid,
                 command: short(&child.command),
@@ -183,19 +177,6 @@ impl Trace {
                 level: notice.level,
                 text: short(&notice.text),
             },
-            Body::QuestionAsked(question) => {
-                self.questions.insert(question.question_id.clone(), at);
-                history::question(question)
-            }
-            Body::QuestionAnswered(answered) => self.replied(answered, at),
-            Body::PlanProposed(plan) => {
-                self.plans.insert(plan.plan_id.clone(), at);
-                What::Plan {
-                    plan: plan.plan_id,
-                    text: short(&plan.plan),
-                }
-            }
-            Body::PlanResolved(resolved) => self.planned(resolved, at),
             Body::TodoUpdated(updated) => history::todos(&updated.todos),
             Body::CheckpointCreated(checkpoint) => history::checkpoint(checkpoint),
             Body::SessionRewound(rewound) => history::rewound(rewound),
@@ -308,45 +289,6 @@ impl Trace {
             duration_ms: finished.duration_ms,
             exit_code,
             signal,
-        }
-    }
-
-    fn answered(&mut self, resolved: ApprovalResolved, at: Stamp) -> What {
-        let asked = self.asked.remove(&resolved.approval_id);
-        What::Answered {
-            approval: resolved.approval_id,
-            decision: resolved.decision,
-            by: resolved.by,
-            after_ms: asked.map(|asked| between(asked, at)),
-            note: resolved.note.as_deref().map(short),
-        }
-    }
-
-    fn replied(&mut self, answered: QuestionAnswered, at: Stamp) -> What {
-        let asked = self.questions.remove(&answered.question_id);
-        What::Replied {
-            question: answered.question_id,
-            answers: answered
-                .replies
-                .iter()
-                .map(|reply| words::reply(Language::English, reply))
-                .map(|words| short(&words))
-                .collect(),
-            by: answered.by,
-            unattended: answered.unattended,
-            after_ms: asked.map(|asked| between(asked, at)),
-        }
-    }
-
-    fn planned(&mut self, resolved: PlanResolved, at: Stamp) -> What {
-        let asked = self.plans.remove(&resolved.plan_id);
-        What::Planned {
-            plan: resolved.plan_id,
-            decision: resolved.decision,
-            by: resolved.by,
-            unattended: resolved.unattended,
-            after_ms: asked.map(|asked| between(asked, at)),
-            note: resolved.note.as_deref().map(short),
         }
     }
 

@@ -14,15 +14,13 @@ use std::collections::HashSet;
 use proto::hook::HookFinished;
 use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::approval::Approval;
-use proto::params::question::Question;
+use proto::params::interaction::{Interaction, InteractionRequest};
 use proto::record::{
-    ApprovalResolved, Changed, ChildExited, Origin, PlanResolved, QuestionAnswered,
-    ReasoningExtracted, SessionRewound, Todo,
+    Changed, ChildExited, InteractionResolved, Origin, ReasoningExtracted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
-use proto::{CallId, Pid, PlanId, Seq};
+use proto::{CallId, InteractionId, Pid, Seq};
 
 use crate::event::{Content, DecodedEvent};
 
@@ -132,25 +130,16 @@ pub enum EntryKind<T> {
     Answer {
         text: T,
         finish: Option<Finish>,
-        plan: Option<PlanId>,
+        plan: Option<InteractionId>,
     },
     Tool(Box<ToolRun>),
-    /// A question about a call.
-    Approval(Box<Approval>),
-    /// Its answer.
+    /// An approval or questions that the user is asked. A plan is words of the model.
+    Interaction(Box<Interaction>),
+    /// How an interaction was settled.
     Resolved {
-        tool: String,
-        subject: String,
-        resolved: ApprovalResolved,
+        asked: Asked,
+        resolved: InteractionResolved,
     },
-    /// Questions of the model.
-    Question(Box<Question>),
-    /// Their answers.
-    Answered {
-        asked: Vec<String>,
-        answered: QuestionAnswered,
-    },
-    PlanResolved(PlanResolved),
     /// The list of things to do, where it has changed.
     Todos(Vec<Todo>),
     /// A command came or went. `command`: empty where it was not seen to start. `background`: it outlives its call.
@@ -177,6 +166,34 @@ pub enum EntryKind<T> {
     Divider {
         words: String,
     },
+}
+
+/// What the user was asked, as far as its answer needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    Approval {
+        tool: String,
+        subject: String,
+    },
+    /// The questions.
+    Questions(Vec<String>),
+    Plan,
+}
+
+impl From<&InteractionRequest> for Asked {
+    fn from(request: &InteractionRequest) -> Self {
+        match request {
+            InteractionRequest::Approval(approval) => Self::Approval {
+                tool: approval.tool.clone(),
+                subject: approval.subject.clone(),
+            },
+            InteractionRequest::Questions { questions } => {
+                let questions = questions.iter();
+                Self::Questions(questions.map(|asked| asked.question.clone()).collect())
+            }
+            InteractionRequest::Plan { .. } => Self::Plan,
+        }
+    }
 }
 
 /// How good or bad what is told is.

@@ -839,7 +839,7 @@ async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped(
         "usage": {"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0,
                   "cost_micros": 0, "unknown_cost_calls": 0},
         "created_at": "2026-01-01T00:00:00.000Z", "active_at": "2026-01-01T00:00:00.000Z", "last_line": "",
-        "queued": 0, "attached": 0, "pending_approvals": 0, "seq": 7,
+        "queued": 0, "attached": 0, "pending_interactions": 0, "seq": 7,
     });
     let state = json!({"seq": 7, "epoch": 1, "session": session, "queue": []});
     let fake =
@@ -883,7 +883,7 @@ fn unwritable(read_only: Value) -> Fake {
             "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
                       "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
             "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
-            "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_approvals": 0,
+            "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_interactions": 0,
             "attached": 0, "seq": 9, "read_only": read_only,
         }))],
     })

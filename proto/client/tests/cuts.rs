@@ -71,7 +71,7 @@ fn summary() -> Value {
         "usage": {"requests": 0, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0,
                   "cost_micros": 0, "unknown_cost_calls": 0},
         "created_at": "2026-01-01T00:00:00.000Z", "active_at": "2026-01-01T00:00:00.000Z", "last_line": "",
-        "pending_approvals": 0, "seq": 0,
+        "pending_interactions": 0, "seq": 0,
     })
 }
 
@@ -86,7 +86,7 @@ fn said(script: &Script, request: &Value) -> Vec<Value> {
     let sync = |seq: u64| {
         event(live(
             "sync",
-            &json!({"seq": seq, "epoch": 1, "live": [], "pending": []}),
+            &json!({"seq": seq, "epoch": 1, "live": [], "interactions": []}),
         ))
     };
     match request["method"].as_str().unwrap() {

@@ -1,6 +1,5 @@
 //! Parameters and answers of the methods, one file a resource.
 
-pub mod approval;
 pub mod cache;
 pub mod compact;
 pub mod config;
@@ -8,9 +7,8 @@ pub mod daemon;
 pub mod forecast;
 pub mod history;
 pub mod hook;
-pub mod plan;
+pub mod interaction;
 pub mod process;
-pub mod question;
 pub mod rules;
 pub mod session;
 

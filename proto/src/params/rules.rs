@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::approval::Scope;
+use super::interaction::Scope;
 use crate::Pid;
 use crate::record::Verdict;
 use crate::state::ApprovalMode;

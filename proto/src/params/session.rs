@@ -93,13 +93,8 @@ pub struct SessionSummary {
     /// The first line of the newest prompt or answer, at most 120 characters.
     pub last_line: String,
     pub queued: u64,
-    pub pending_approvals: u64,
-    /// Questions of the model that wait for a person.
-    #[serde(default)]
-    pub pending_questions: u64,
-    /// Plans of the model that wait for a person.
-    #[serde(default)]
-    pub pending_plans: u64,
+    /// Approvals, questions and plans that wait for the user.
+    pub pending_interactions: u64,
     pub attached: u64,
     /// The newest durable record.
     pub seq: Seq,

@@ -5,10 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Changed, KnownFile};
 use crate::item::{CallStatus, Display, ToolKind};
-use crate::params::approval::{Decision, Scope};
-use crate::params::plan;
-use crate::params::question::Reply;
-use crate::{ApprovalId, CallId, PlanId, PromptId, QuestionId, RequestId};
+use crate::params::interaction::InteractionAnswer;
+use crate::{CallId, InteractionId, PromptId, RequestId};
 
 /// `turn.started`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,58 +111,21 @@ pub struct ToolFinished {
     pub known: Vec<KnownFile>,
 }
 
-/// `approval.resolved`.
+/// `interaction.resolved`: the user answered, or the daemon closed it. An approved plan also takes the session back to the
+/// mode `normal`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ApprovalResolved {
-    pub approval_id: ApprovalId,
+pub struct InteractionResolved {
+    pub interaction_id: InteractionId,
     pub call: CallId,
-    pub decision: Decision,
-    /// The rule that the answer leaves: with `allow_session` for the rest of the session, with `allow_always` in the file
-    /// of what is kept for the workspace, which is on disk before this record.
+    /// Absent: the daemon closed it. An approval is then denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<Scope>,
-    /// Words to the model that came with a no.
+    pub answer: Option<InteractionAnswer>,
+    /// Why the daemon closed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// Who answered: the client's name; `reasonix` where the daemon had to.
+    pub reason: Option<String>,
+    /// Who answered: the client's name; `reasonix` where the daemon closed it.
     pub by: String,
-    /// It was denied because the last person who could have answered has left.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unattended: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<RequestId>,
-}
-
-/// `question.answered`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct QuestionAnswered {
-    pub question_id: QuestionId,
-    pub call: CallId,
-    /// One for each question, in their order; none where nobody was there.
-    pub replies: Vec<Reply>,
-    /// Who answered: the client's name; `reasonix` where the daemon had to.
-    pub by: String,
-    /// The last person who could have answered has left.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unattended: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<RequestId>,
-}
-
-/// `plan.resolved`: an approved plan also takes the session back to the mode `normal`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PlanResolved {
-    pub plan_id: PlanId,
-    pub call: CallId,
-    /// Absent: nobody has answered, and the turn goes on or ends without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<plan::Decision>,
-    /// Words to the model that came with the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// Who answered: the client's name; `reasonix` where the daemon had to.
-    pub by: String,
-    /// Nobody was there who could have answered.
+    /// It was closed because nobody was there, or the last user who could have answered has left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -100,7 +100,7 @@ fn cost(usage: &UsageTotals) -> String {
 
 /// What goes on, or waits for a person, now.
 fn waits(session: &SessionSummary, queued: usize) -> String {
-    let open = session.pending_approvals + session.pending_questions + session.pending_plans;
+    let open = session.pending_interactions;
     let now = match (session.state, session.waiting_for) {
         _ if open == 1 => "one question waits for you".to_owned(),
         _ if open > 1 => format!("{open} questions wait for you"),

@@ -8,7 +8,7 @@ use proto::methods::{
     SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder, SessionSet, SessionSignal,
     SessionUnqueue,
 };
-use proto::params::approval::Decision;
+use proto::params::interaction::ApprovalDecision;
 use proto::params::session::{
     EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, SetParams, Signal,
     SignalParams, UnqueueParams, When,
@@ -59,10 +59,10 @@ impl Attached {
             Said::Pause => self.signal(Signal::Pause, "it is paused already").await,
             Said::Resume => self.signal(Signal::Resume, "it is not paused").await,
             Said::Interrupt => self.interrupt().await.map(|_| ()),
-            Said::Approve(id) => self.answer(id, Decision::AllowOnce, None).await,
+            Said::Approve(id) => self.answer(id, ApprovalDecision::AllowOnce, None).await,
             Said::Deny(words) => {
                 let (id, note) = self.split(&words);
-                self.answer(id, Decision::Deny, note).await
+                self.answer(id, ApprovalDecision::Deny, note).await
             }
             Said::Unknown(word) => {
                 return self.note(&format!(

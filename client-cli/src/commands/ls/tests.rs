@@ -8,7 +8,7 @@ fn a_session_at_rest_tells_what_its_last_turn_came_to() {
         "session": "00000000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/proj", "model": "fake/model",
         "kind": "interactive", "state": "idle", "cause": "", "approval_mode": "ask", "turns": 1,
         "usage": UsageTotals::default(), "context_tokens": 0, "context_window": 0, "created_at": Stamp(0),
-        "active_at": Stamp(0), "last_line": "", "queued": 0, "pending_approvals": 0, "attached": 0, "seq": 1,
+        "active_at": Stamp(0), "last_line": "", "queued": 0, "pending_interactions": 0, "attached": 0, "seq": 1,
     });
     let mut session: SessionSummary = serde_json::from_value(made).unwrap();
     assert_eq!(state(&session), "idle");

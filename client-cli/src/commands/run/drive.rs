@@ -15,7 +15,7 @@ use super::anew::Anew;
 use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, begin, code, left, prompt};
-use crate::asked::{Asked, Id};
+use crate::dialog::Dialog;
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
 use crate::paint::Painter;
@@ -303,7 +303,7 @@ impl Run {
         let body = match event.content {
             Content::Durable(body) => body,
             Content::Live(Live::Sync(sync)) => {
-                let mut open = Asked::by_sync(&sync).into_iter();
+                let mut open = Dialog::by_sync(&sync);
                 return Ok(open.find_map(|asked| self.asked(asked, report)));
             }
             Content::Live(_) | Content::UnknownLive => return Ok(None),
@@ -331,18 +331,19 @@ impl Run {
                 Some(exit::INTERRUPTED)
             }
             body => {
-                if let Some((id, questions)) = Id::closed_by(&body).zip(self.questions.as_mut()) {
-                    questions.close(&id);
+                if let Some((id, questions)) = Dialog::closed_by(&body).zip(self.questions.as_mut())
+                {
+                    questions.close(id);
                     // The next one.
                     questions.draw();
                 }
-                Asked::by_record(&body).and_then(|asked| self.asked(asked, report))
+                Dialog::opened_by(&body).and_then(|asked| self.asked(asked, report))
             }
         })
     }
 
     /// A person is asked; questions that were open when we attached are, too.
-    fn asked(&mut self, asked: Asked, report: &mut Report) -> Option<u8> {
+    fn asked(&mut self, asked: Dialog, report: &mut Report) -> Option<u8> {
         if self.park {
             report.left(left(exit::PARKED));
             return Some(exit::PARKED);
@@ -364,9 +365,7 @@ impl Run {
             Some(Body::Assistant(message)) => message.calls.is_empty(),
             Some(Body::User(message)) => message.prompt_id == Some(self.prompt_id),
             Some(Body::SessionExited(_)) => true,
-            Some(Body::ApprovalRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_)) => {
-                self.questions.is_some()
-            }
+            Some(Body::InteractionOpened(_)) => self.questions.is_some(),
             _ => false,
         };
         if !skip {

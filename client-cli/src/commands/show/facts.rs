@@ -117,9 +117,7 @@ fn context(summary: &SessionSummary) -> String {
 /// What waits for a person, and where it is answered.
 fn waits(summary: &SessionSummary) -> String {
     let counts = [
-        (summary.pending_approvals, "approvals"),
-        (summary.pending_questions, "questions"),
-        (summary.pending_plans, "plans"),
+        (summary.pending_interactions, "questions"),
         (summary.queued, "queued prompts"),
     ];
     let mut words: Vec<String> = counts
@@ -127,7 +125,7 @@ fn waits(summary: &SessionSummary) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{what}: {count}"))
         .collect();
-    if summary.pending_approvals + summary.pending_questions + summary.pending_plans > 0 {
+    if summary.pending_interactions > 0 {
         words.push("`reasonix inbox` answers".to_owned());
     }
     words.join(", ")

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use proto::item::{Display, ToolKind};
-use proto::params::approval::{Approval, Scope};
-use proto::params::question::{Ask, Choice, Question};
+use proto::params::interaction::{
+    Approval, Choice, Interaction, InteractionRequest, Question, Scope,
+};
 use proto::{Pid, SessionId, Stamp};
 
 use crate::effect::Effect;
@@ -24,20 +25,19 @@ pub struct Scene {
 
 impl Scene {
     /// With these questions open, seen at the beginning, and keys from before them over.
-    pub fn of(approvals: Vec<Approval>, questions: Vec<Question>) -> Self {
+    pub fn of(approvals: Vec<Interaction>, questions: Vec<Interaction>) -> Self {
         let mut scene = Self::fresh(approvals, questions);
         scene.later(300);
         scene
     }
 
     /// With these questions open, just drawn.
-    pub fn fresh(approvals: Vec<Approval>, questions: Vec<Question>) -> Self {
+    pub fn fresh(approvals: Vec<Interaction>, questions: Vec<Interaction>) -> Self {
         let now = Instant::now();
         let place = Place::of("/p");
         let mut model = Model::new(Look::default(), place, now);
         let mut session = Session::new(SessionId::new(), Pid(7));
-        session.open.approvals = approvals;
-        session.open.questions = questions;
+        session.open = approvals.into_iter().chain(questions).collect();
         model.session = Some(session);
         model.link = Link::Live;
         let mut scene = Self { model, now };
@@ -117,13 +117,22 @@ pub fn scope(words: &str, rule: &str) -> Scope {
     }
 }
 
-/// The question about a command.
-pub fn approval(number: u64, command: &str) -> Approval {
-    Approval {
-        escape: None,
-        approval_id: format!("7.{number}").as_str().into(),
+/// Something that waits in the session.
+pub fn interaction(number: u64, request: InteractionRequest) -> Interaction {
+    Interaction {
+        interaction_id: format!("7.{number}").as_str().into(),
         session: Pid(7),
         call: format!("c{number}").as_str().into(),
+        shown_hash: format!("hash{number}"),
+        opened_at: Stamp(number.try_into().unwrap()),
+        request,
+    }
+}
+
+/// The question about a command.
+pub fn approval(number: u64, command: &str) -> Interaction {
+    let approval = Approval {
+        escape: None,
         tool: "bash".to_owned(),
         kind: ToolKind::Command,
         subject: command.to_owned(),
@@ -135,34 +144,50 @@ pub fn approval(number: u64, command: &str) -> Approval {
             scope("this command", "Bash(cargo test --all)"),
             scope("any `cargo test …`", "Bash(cargo test:*)"),
         ],
-        shown_hash: format!("hash{number}"),
-        asked_at: Stamp(number.try_into().unwrap()),
-    }
+    };
+    interaction(number, InteractionRequest::Approval(approval))
+}
+
+/// The question about a command, changed.
+pub fn approval_with(
+    number: u64,
+    command: &str,
+    change: impl FnOnce(&mut Approval),
+) -> Interaction {
+    let mut open = approval(number, command);
+    let InteractionRequest::Approval(approval) = &mut open.request else {
+        panic!("it is an approval");
+    };
+    change(approval);
+    open
 }
 
 /// The question about a change of a file.
-pub fn change(number: u64, diff: &str) -> Approval {
-    Approval {
-        escape: None,
-        tool: "edit_file".to_owned(),
-        kind: ToolKind::Edit,
-        subject: "src/a.rs".to_owned(),
-        preview: Display::Diff {
+pub fn change(number: u64, diff: &str) -> Interaction {
+    approval_with(number, "", |approval| {
+        approval.tool = "edit_file".to_owned();
+        approval.kind = ToolKind::Edit;
+        approval.subject = "src/a.rs".to_owned();
+        approval.preview = Display::Diff {
             path: "src/a.rs".to_owned(),
             diff: diff.to_owned(),
             added: 1,
             removed: 1,
-        },
-        ..approval(number, "")
-    }
+        };
+    })
 }
 
-pub fn ask(question: &str, labels: &[&str], multi_select: bool) -> Ask {
+pub fn plan(number: u64, plan: &str) -> Interaction {
+    let plan = plan.to_owned();
+    interaction(number, InteractionRequest::Plan { plan })
+}
+
+pub fn ask(question: &str, labels: &[&str], multi_select: bool) -> Question {
     let options = labels.iter().map(|label| Choice {
         label: (*label).to_owned(),
         description: format!("what {label} means"),
     });
-    Ask {
+    Question {
         question: question.to_owned(),
         header: "Library".to_owned(),
         options: options.collect(),
@@ -170,12 +195,6 @@ pub fn ask(question: &str, labels: &[&str], multi_select: bool) -> Ask {
     }
 }
 
-pub fn question(number: u64, questions: Vec<Ask>) -> Question {
-    Question {
-        question_id: format!("7.{number}").as_str().into(),
-        session: Pid(7),
-        call: format!("c{number}").as_str().into(),
-        questions,
-        asked_at: Stamp(number.try_into().unwrap()),
-    }
+pub fn question(number: u64, questions: Vec<Question>) -> Interaction {
+    interaction(number, InteractionRequest::Questions { questions })
 }

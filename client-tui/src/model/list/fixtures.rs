@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use proto::outcome::UsageTotals;
-use proto::params::approval::Approval;
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
+use proto::params::interaction::{Choice, Interaction, InteractionRequest, Question};
 use proto::params::process::{self, ChildProcess};
-use proto::params::question::{Ask, Choice, Question};
 use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
 use proto::record::ChildKind;
 use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
@@ -35,11 +34,12 @@ pub const ALL: [ListOf; 6] = [
 ];
 
 /// What the daemon says to a list that was opened, with these calls waiting; `None`: it is not asked.
-pub fn answer(what: ListOf, calls: Vec<Approval>) -> Option<Answer> {
+pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
     Some(match what {
         ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
         ListOf::Processes => Answer::Processes(Ok(running())),
-        ListOf::Inbox => Answer::Waiting(Ok((calls, vec![question(3, 5)], Vec::new()))),
+        // As the daemon does: oldest first.
+        ListOf::Inbox => Answer::Waiting(Ok([question(3, 5)].into_iter().chain(calls).collect())),
         ListOf::Turns => Answer::Checkpoints {
             undo: false,
             result: Ok(checkpoints(true)),
@@ -91,9 +91,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         active_at: Stamp(NOW.0 - minutes * 60_000 - 500),
         last_line: line.to_owned(),
         queued: 0,
-        pending_approvals: 0,
-        pending_questions: 0,
-        pending_plans: 0,
+        pending_interactions: 0,
         mode: Mode::Normal,
         only_reads: false,
         attached: 0,
@@ -123,7 +121,7 @@ pub fn sessions() -> Vec<SessionSummary> {
     let mut waiting = summary(2, "Delete the build directory", 30);
     waiting.state = State::Waiting;
     waiting.waiting_for = Some(WaitingFor::Approval);
-    waiting.pending_approvals = 1;
+    waiting.pending_interactions = 1;
     waiting.cause = "Bash wants to run `rm -r target`".to_owned();
     let mut paused = summary(5, "Write the changelog 🎉", 8);
     paused.state = State::Paused;
@@ -162,33 +160,36 @@ pub fn running() -> process::ListOutput {
     }
 }
 
-pub fn approval(n: u64, session: u64, subject: &str) -> Approval {
+pub fn approval(n: u64, session: u64, subject: &str) -> Interaction {
     serde_json::from_value(serde_json::json!({
-        "approval_id": format!("{session}.{n}"), "session": session, "call": "c1", "tool": "Bash",
-        "subject": subject, "preview": {"type": "line", "text": subject}, "rule": "approval mode ask",
-        "scopes": [], "shown_hash": "00", "asked_at": Stamp(NOW.0 - 600_500).to_string(),
+        "interaction_id": format!("{session}.{n}"), "session": session, "call": "c1", "shown_hash": "00",
+        "opened_at": Stamp(NOW.0 - 600_500).to_string(), "request": {
+            "type": "approval", "tool": "Bash", "subject": subject, "preview": {"type": "line", "text": subject},
+            "rule": "approval mode ask", "scopes": [],
+        },
     }))
     .unwrap()
 }
 
-pub fn question(n: u64, session: u64) -> Question {
-    Question {
-        question_id: format!("{session}.{n}").as_str().into(),
+pub fn question(n: u64, session: u64) -> Interaction {
+    let question = Question {
+        question: format!("Which database? {HOSTILE}"),
+        header: "db".to_owned(),
+        options: vec![Choice {
+            label: "SQLite".to_owned(),
+            description: String::new(),
+        }],
+        multi_select: false,
+    };
+    Interaction {
+        interaction_id: format!("{session}.{n}").as_str().into(),
         session: Pid(session),
         call: "c2".into(),
-        questions: vec![
-            Ask {
-                question: format!("Which database? {HOSTILE}"),
-                header: "db".to_owned(),
-                options: vec![Choice {
-                    label: "SQLite".to_owned(),
-                    description: String::new(),
-                }],
-                multi_select: false,
-            };
-            2
-        ],
-        asked_at: Stamp(NOW.0 - 3 * 3_600_000 - 500),
+        shown_hash: "00".to_owned(),
+        opened_at: Stamp(NOW.0 - 3 * 3_600_000 - 500),
+        request: InteractionRequest::Questions {
+            questions: vec![question; 2],
+        },
     }
 }
 

@@ -3,14 +3,14 @@
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
+use proto::params::interaction::{Interaction, InteractionRequest, Question};
 use proto::params::process::{self, ChildProcess};
-use proto::params::question::Question;
 use proto::params::session::{QueuedPrompt, SessionSummary};
 use proto::record::{ChildKind, RewoundResult};
 use proto::state::State;
 
 use super::words;
-use super::{Asked, Choice, Content, Key, ListDialog, ListOf, Restore};
+use super::{Choice, Content, Key, ListDialog, ListOf, Restore};
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::render::short;
@@ -363,45 +363,40 @@ fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
 }
 
 /// Session, tool, what it wants, age.
-fn asked(asked: &Asked, dialog: &ListDialog, model: &Model) -> Row {
+fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
     let language = model.look.language;
-    let (key, session, tool, wants) = match asked {
-        Asked::Approval(approval) => (
-            Key::Approval(approval.approval_id.clone(), approval.session),
-            approval.session,
+    let (tool, wants) = match &asked.request {
+        InteractionRequest::Approval(approval) => (
             words::exact(&approval.tool),
             words::exact(&approval.subject),
         ),
-        Asked::Question(question) => (
-            Key::Question(question.question_id.clone(), question.session),
-            question.session,
+        InteractionRequest::Questions { questions } => (
             language.say(Msg::Question).to_owned(),
-            asks(question, model),
+            asks(questions, model),
         ),
-        Asked::Plan(plan) => (
-            Key::Plan(plan.plan_id.clone(), plan.session),
-            plan.session,
+        InteractionRequest::Plan { plan } => (
             language.say(Msg::Plan).to_owned(),
-            words::exact(&words::head(&plan.plan)),
+            words::exact(&words::head(plan)),
         ),
     };
+    let key = Key::Interaction(asked.interaction_id.clone(), asked.session);
     Row {
         key,
         mark: ("?", Ink::Question),
         cells: vec![
-            cell(session.to_string(), Ink::Dim),
+            cell(asked.session.to_string(), Ink::Dim),
             cell(tool, Ink::Tool),
             cell(wants, Ink::Text),
-            cell(words::aged(language, dialog.at, asked.since()), Ink::Dim),
+            cell(words::aged(language, dialog.at, asked.opened_at), Ink::Dim),
         ],
     }
 }
 
 /// The first question, and how many more there are.
-fn asks(question: &Question, model: &Model) -> String {
-    let first = question.questions.first();
+fn asks(questions: &[Question], model: &Model) -> String {
+    let first = questions.first();
     let first = first.map_or_else(String::new, |ask| words::exact(&ask.question));
-    match question.questions.len() {
+    match questions.len() {
         0 | 1 => first,
         count => {
             let more = (count - 1).to_string();

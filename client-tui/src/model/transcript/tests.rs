@@ -44,7 +44,7 @@ pub(crate) mod scene {
     }
 
     pub(crate) fn sync(live: &Value) -> DecodedEvent {
-        let data = json!({"seq": 1, "epoch": 1, "live": live, "pending": []});
+        let data = json!({"seq": 1, "epoch": 1, "live": live, "interactions": []});
         event(None, "sync", &data)
     }
 
@@ -112,12 +112,16 @@ fn told(events: &[DecodedEvent]) -> Vec<String> {
                     let status = status.map_or_else(String::new, |status| format!(" {status:?}"));
                     format!("{} {} [{output}]{status}", tool.tool, tool.subject)
                 }
-                EntryKind::Resolved {
-                    subject, resolved, ..
-                } => format!("{:?} {subject}", resolved.decision),
-                EntryKind::Answered { asked, answered } => {
-                    format!("{asked:?} {}", answered.replies.len())
-                }
+                EntryKind::Resolved { asked, resolved } => match (asked, &resolved.answer) {
+                    (
+                        Asked::Approval { subject, .. },
+                        Some(InteractionAnswer::Approval { decision, .. }),
+                    ) => format!("{decision:?} {subject}"),
+                    (Asked::Questions(asked), Some(InteractionAnswer::Questions { replies })) => {
+                        format!("{asked:?} {}", replies.len())
+                    }
+                    (asked, answer) => format!("{asked:?} {answer:?}"),
+                },
                 EntryKind::Child {
                     command, exited, ..
                 } => format!("child {command} {}", exited.is_some()),
@@ -346,13 +350,14 @@ fn a_call_that_never_started_is_known_by_what_judged_it() {
 }
 
 fn approval(seq: u64, decision: &str) -> Vec<DecodedEvent> {
-    let asked = json!({"approval_id": "3.1", "session": 3, "call": "c", "tool": "bash", "subject": "rm x",
-        "preview": {"type": "line", "text": "rm x"}, "rule": "r", "scopes": [], "shown_hash": "",
-        "asked_at": "2026-01-01T00:00:00.000Z"});
-    let answer = json!({"approval_id": "3.1", "call": "c", "decision": decision, "note": "keep it", "by": "ann"});
+    let asked = json!({"interaction_id": "3.1", "session": 3, "call": "c", "shown_hash": "", "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "approval", "tool": "bash", "subject": "rm x",
+        "preview": {"type": "line", "text": "rm x"}, "rule": "r", "scopes": []}});
+    let answer = json!({"interaction_id": "3.1", "call": "c",
+        "answer": {"type": "approval", "decision": decision, "note": "keep it"}, "by": "ann"});
     vec![
-        event(Some(seq), "approval.requested", &asked),
-        event(Some(seq + 1), "approval.resolved", &answer),
+        event(Some(seq), "interaction.opened", &asked),
+        event(Some(seq + 1), "interaction.resolved", &answer),
     ]
 }
 
@@ -461,13 +466,14 @@ fn facts_of_the_session_are_told_once_each() {
 
 #[test]
 fn questions_stand_with_their_answers() {
-    let asked = json!({"question_id": "7.1", "session": 3, "call": "c", "asked_at": "2026-01-01T00:00:00.000Z",
-        "questions": [{"question": "Which store?", "header": "Store", "options": []}]});
-    let answered = json!({"question_id": "7.1", "call": "c", "replies": [{"labels": ["SQLite"]}], "by": "ann"});
+    let asked = json!({"interaction_id": "7.1", "session": 3, "call": "c", "shown_hash": "h", "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "questions", "questions": [{"question": "Which store?", "header": "Store", "options": []}]}});
+    let answered = json!({"interaction_id": "7.1", "call": "c",
+        "answer": {"type": "questions", "replies": [{"labels": ["SQLite"]}]}, "by": "ann"});
     assert_eq!(
         told(&[
-            event(Some(1), "question.asked", &asked),
-            event(Some(2), "question.answered", &answered)
+            event(Some(1), "interaction.opened", &asked),
+            event(Some(2), "interaction.resolved", &answered)
         ]),
         ["[\"Which store?\"] 1"]
     );

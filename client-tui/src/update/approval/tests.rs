@@ -1,22 +1,52 @@
 use proto::hello::Role;
+use proto::params::interaction::{AnswerParams, Scope};
 
 use super::*;
 use crate::effect::Trouble;
 use crate::event::Event;
-use crate::model::approval::scene::{Scene, approval, ask, question};
+use crate::model::approval::scene::{Scene, approval, approval_with, ask, plan, question};
 use crate::update::update;
 
-fn sent(effects: &[Effect]) -> &AnswerParams {
+/// An answer to an approval, as it is sent.
+#[derive(Debug)]
+struct Sent {
+    id: String,
+    shown_hash: String,
+    decision: ApprovalDecision,
+    scope: Option<Scope>,
+    note: Option<String>,
+}
+
+fn params_of(effects: &[Effect]) -> &AnswerParams {
     match effects {
-        [Effect::Call(Call::Approve(params))] => params,
+        [Effect::Call(Call::Answer(params))] => params,
         other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn sent(effects: &[Effect]) -> Sent {
+    let params = params_of(effects);
+    assert!(params.request_id.is_some());
+    match params.answer.clone() {
+        InteractionAnswer::Approval {
+            decision,
+            scope,
+            note,
+        } => Sent {
+            id: params.interaction_id.0.clone(),
+            shown_hash: params.shown_hash.clone(),
+            decision,
+            scope,
+            note,
+        },
+        other => panic!("no decision about a call: {other:?}"),
     }
 }
 
 fn shown(scene: &Scene) -> &str {
     match &scene.model.dialog {
-        Some(Dialog::Approval(dialog)) => &dialog.approval.approval_id.0,
-        Some(Dialog::Question(dialog)) => &dialog.question.question_id.0,
+        Some(Dialog::Approval(dialog)) => &dialog.interaction.interaction_id.0,
+        Some(Dialog::Question(dialog)) => &dialog.interaction.interaction_id.0,
         _ => "",
     }
 }
@@ -36,17 +66,16 @@ fn one() -> Scene {
 fn yes_once_carries_the_hash_of_what_was_shown_and_no_scope() {
     let effects = one().press(&["y"]);
     let params = sent(&effects);
-    assert_eq!(params.approval_id.0, "7.1");
+    assert_eq!(params.id, "7.1");
     assert_eq!(params.shown_hash, "hash1");
-    assert_eq!(params.decision, Decision::AllowOnce);
+    assert_eq!(params.decision, ApprovalDecision::AllowOnce);
     assert_eq!((&params.scope, &params.note), (&None, &None));
-    assert!(params.request_id.is_some());
 }
 
 #[test]
 fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
     let effects = one().press(&["s"]);
-    assert_eq!(sent(&effects).decision, Decision::AllowSession);
+    assert_eq!(sent(&effects).decision, ApprovalDecision::AllowSession);
     let rule = |effects: &[Effect]| sent(effects).scope.clone().unwrap().rule;
     assert_eq!(rule(&effects), "Bash(cargo test --all)");
     let mut scene = one();
@@ -60,8 +89,7 @@ fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
 
 #[test]
 fn without_scopes_there_is_no_yes_for_the_session() {
-    let mut open = approval(1, "x");
-    open.scopes.clear();
+    let open = approval_with(1, "x", |approval| approval.scopes.clear());
     let mut scene = Scene::of(vec![open], Vec::new());
     assert_eq!(scene.press(&["s", "e", "s"]), []);
     assert_eq!(part(&scene), &Part::Answer);
@@ -70,7 +98,7 @@ fn without_scopes_there_is_no_yes_for_the_session() {
 #[test]
 fn no_takes_a_note_and_esc_in_it_answers_nothing() {
     let effects = one().press(&["n", "u", "s", "e", "space", "y", "enter"]);
-    assert_eq!(sent(&effects).decision, Decision::Deny);
+    assert_eq!(sent(&effects).decision, ApprovalDecision::Deny);
     assert_eq!(sent(&effects).note.as_deref(), Some("use y"));
     assert_eq!(sent(&one().press(&["n", "enter"])).note, None);
     let mut scene = one();
@@ -153,7 +181,7 @@ fn the_oldest_comes_first_whatever_it_is_and_each_has_its_own_guard() {
     let asks = vec![ask("Which?", &["a", "b"], false)];
     let open = vec![approval(1, "x"), approval(3, "z")];
     let mut scene = Scene::of(open, vec![question(2, asks)]);
-    assert_eq!(sent(&scene.press(&["y", "y"])).approval_id.0, "7.1");
+    assert_eq!(sent(&scene.press(&["y", "y"])).id, "7.1");
     assert_eq!(shown(&scene), "7.2");
     scene.later(300);
     scene.press(&["esc"]);
@@ -177,7 +205,7 @@ fn what_was_set_aside_comes_back_when_it_is_asked_for() {
     assert!(scene.model.dialog.is_none());
     assert!(reopen(&mut scene.model));
     assert_eq!(shown(&scene), "7.2");
-    scene.session().open.approvals.clear();
+    scene.session().open.clear();
     scene.tick();
     assert!(!reopen(&mut scene.model) && scene.model.dialog.is_none());
 }
@@ -214,9 +242,10 @@ fn what_was_chosen_is_there_again_after_it_was_set_aside_or_covered() {
 
 fn answer_elsewhere(scene: &mut Scene) {
     let answered = serde_json::json!({
-        "approval_id": "7.1", "call": "c1", "decision": "deny", "by": "phone\u{1b}[31m",
+        "interaction_id": "7.1", "call": "c1", "by": "phone\u{1b}[31m",
+        "answer": {"type": "approval", "decision": "deny"},
     });
-    scene.tells("approval.resolved", answered);
+    scene.tells("interaction.resolved", answered);
 }
 
 #[test]
@@ -234,9 +263,10 @@ fn answered_elsewhere_it_closes_and_says_by_whom() {
     let asks = vec![ask("Which?", &["a", "b"], false)];
     let mut scene = Scene::of(Vec::new(), vec![question(1, asks)]);
     let answered = serde_json::json!({
-        "question_id": "7.1", "call": "c1", "replies": [], "by": "phone",
+        "interaction_id": "7.1", "call": "c1", "by": "phone",
+        "answer": {"type": "questions", "replies": [{"labels": ["a"]}]},
     });
-    scene.tells("question.answered", answered);
+    scene.tells("interaction.resolved", answered);
     assert!(scene.model.dialog.is_none());
     let words = scene.model.toast.take().unwrap().words;
     assert_eq!(words, "phone answered the question");
@@ -246,7 +276,7 @@ fn answered_elsewhere_it_closes_and_says_by_whom() {
 fn what_the_session_asks_comes_up_at_once() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     let asked = serde_json::to_value(approval(1, "x")).unwrap();
-    scene.tells("approval.requested", asked);
+    scene.tells("interaction.opened", asked);
     assert_eq!(shown(&scene), "7.1");
 }
 
@@ -254,13 +284,13 @@ fn what_the_session_asks_comes_up_at_once() {
 fn other_content_is_another_question() {
     let mut scene = one();
     scene.press(&["n"]);
-    scene.session().open.approvals[0].shown_hash = "other".to_owned();
+    scene.session().open[0].shown_hash = "other".to_owned();
     scene.tick();
     assert_eq!(part(&scene), &Part::Answer);
     assert_eq!(scene.press(&["y"]), []);
     scene.later(300);
     assert_eq!(sent(&scene.press(&["y"])).shown_hash, "other");
-    scene.session().open.approvals[0].shown_hash = "again".to_owned();
+    scene.session().open[0].shown_hash = "again".to_owned();
     scene.tick();
     assert_eq!(shown(&scene), "7.1");
 }
@@ -316,7 +346,7 @@ fn who_only_watches_answers_nothing() {
 #[test]
 fn nothing_comes_up_while_the_past_is_replayed_and_all_goes_with_the_session() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().open.approvals.push(approval(1, "x"));
+    scene.session().open.push(approval(1, "x"));
     scene.model.link = Link::Replaying;
     scene.tick();
     assert!(scene.model.dialog.is_none());
@@ -343,16 +373,16 @@ fn does(action: Action, name: &str) {
     }
     let effects = scene.press(&[name]);
     let done = match action {
-        Action::AllowOnce => sent(&effects).decision == Decision::AllowOnce,
-        Action::AllowSession => sent(&effects).decision == Decision::AllowSession,
-        Action::AllowAlways => sent(&effects).decision == Decision::AllowAlways,
+        Action::AllowOnce => sent(&effects).decision == ApprovalDecision::AllowOnce,
+        Action::AllowSession => sent(&effects).decision == ApprovalDecision::AllowSession,
+        Action::AllowAlways => sent(&effects).decision == ApprovalDecision::AllowAlways,
         Action::Deny => matches!(part(&scene), Part::Note(_)),
         Action::EditScope => matches!(part(&scene), Part::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
         Action::ScrollDown => row(&scene) == before + 1,
         Action::PageUp => row(&scene) + 1 < before,
         Action::PageDown => row(&scene) > before + 1,
-        Action::Accept => sent(&effects).decision == Decision::Deny,
+        Action::Accept => sent(&effects).decision == ApprovalDecision::Deny,
         Action::SetAside => scene.model.dialog.is_none() && scene.model.toast.is_some(),
         other => panic!("{other:?} has a key in approvals, and no script"),
     };
@@ -415,7 +445,7 @@ fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
         attach(&mut scene, seven, pid);
         scene.tick();
         assert!(scene.model.dialog.is_none(), "the past is being replayed");
-        scene.session().open.approvals = open();
+        scene.session().open = open();
         scene.model.link = Link::Live;
         scene.tick();
         // Who goes there to answer sees the oldest.
@@ -447,7 +477,8 @@ fn without_a_connection_nothing_is_answered_and_the_question_stays() {
     assert!(matches!(scene.model.dialog, Some(Dialog::Question(_))));
     scene.model.link = crate::model::Link::Live;
     let effects = scene.press(&["enter"]);
-    assert!(matches!(&effects[..], [Effect::Call(Call::Reply(_))]));
+    let params = params_of(&effects);
+    assert!(matches!(params.answer, InteractionAnswer::Questions { .. }));
 }
 
 #[test]
@@ -462,26 +493,21 @@ fn of_sessions_that_were_left_only_the_newest_are_kept() {
     }
 }
 
-fn a_plan() -> proto::params::plan::Plan {
-    serde_json::from_value(serde_json::json!({
-        "plan_id": "7.9", "session": 7, "call": "p", "plan": "# Do it\n\n1. look", "shown_hash": "plan",
-        "asked_at": "2026-01-01T00:00:00.000Z",
-    }))
-    .unwrap()
-}
-
 /// With a plan open, just drawn.
 fn planned() -> Scene {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().open.plans = vec![a_plan()];
+    scene.session().open = vec![plan(9, "# Do it\n\n1. look")];
     scene.tick();
     scene
 }
 
-fn plan_sent(effects: &[Effect]) -> &plan::AnswerParams {
-    match effects {
-        [Effect::Call(Call::AnswerPlan(params))] => params,
-        other => panic!("no answer: {other:?}"),
+fn plan_sent(effects: &[Effect]) -> (PlanDecision, Option<&str>) {
+    let params = params_of(effects);
+    assert_eq!(params.interaction_id.0, "7.9");
+    assert_eq!(params.shown_hash, "hash9");
+    match &params.answer {
+        InteractionAnswer::Plan { decision, note } => (*decision, note.as_deref()),
+        other => panic!("no decision about a plan: {other:?}"),
     }
 }
 
@@ -490,10 +516,7 @@ fn a_plan_is_answered_by_yes_or_by_what_is_missing() {
     let mut scene = planned();
     scene.later(300);
     let effects = scene.press(&["y"]);
-    let params = plan_sent(&effects);
-    assert_eq!((&*params.plan_id.0, &*params.shown_hash), ("7.9", "plan"));
-    assert_eq!(params.decision, plan::Decision::Approve);
-    assert_eq!(params.note, None);
+    assert_eq!(plan_sent(&effects), (PlanDecision::Approve, None));
     assert!(scene.model.dialog.is_none());
     scene.tick();
     assert!(scene.model.dialog.is_none(), "it was answered from here");
@@ -504,9 +527,7 @@ fn a_plan_is_answered_by_yes_or_by_what_is_missing() {
     scene.later(300);
     assert_eq!(scene.press(&["n", "t", "e", "s", "t", "s"]), []);
     let effects = scene.press(&["enter"]);
-    let params = plan_sent(&effects);
-    assert_eq!(params.decision, plan::Decision::Reject);
-    assert_eq!(params.note.as_deref(), Some("tests"));
+    assert_eq!(plan_sent(&effects), (PlanDecision::Reject, Some("tests")));
 }
 
 #[test]
@@ -519,8 +540,8 @@ fn keys_and_pastes_from_before_a_plan_was_drawn_do_not_approve_it() {
     assert_eq!(scene.press(&["enter"]), [], "there is no default");
     scene.later(300);
     assert_eq!(
-        plan_sent(&scene.press(&["y"])).decision,
-        plan::Decision::Approve
+        plan_sent(&scene.press(&["y"])),
+        (PlanDecision::Approve, None)
     );
 }
 
@@ -528,9 +549,10 @@ fn keys_and_pastes_from_before_a_plan_was_drawn_do_not_approve_it() {
 fn a_plan_that_was_answered_elsewhere_closes_with_who_it_was() {
     let mut scene = planned();
     scene.session().mode = proto::state::Mode::Plan;
-    let resolved =
-        serde_json::json!({"plan_id": "7.9", "call": "p", "decision": "approve", "by": "ann"});
-    scene.tells("plan.resolved", resolved);
+    let resolved = serde_json::json!({
+        "interaction_id": "7.9", "call": "c9", "by": "ann", "answer": {"type": "plan", "decision": "approve"},
+    });
+    scene.tells("interaction.resolved", resolved);
     assert!(scene.model.dialog.is_none());
     let toast = scene.model.toast.as_ref().map(|toast| toast.words.clone());
     assert_eq!(toast.as_deref(), Some("ann answered: plan approved"));

@@ -19,9 +19,7 @@ fn sync(seq: u64) -> Event {
         seq: Seq(seq),
         epoch: 1,
         live: Vec::new(),
-        pending: Vec::new(),
-        plans: Vec::new(),
-        questions: Vec::new(),
+        interactions: Vec::new(),
         attached: 2,
     })))
 }

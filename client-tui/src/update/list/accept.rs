@@ -20,9 +20,7 @@ pub fn take(model: &mut Model) -> Vec<Effect> {
         Some(Key::New) => fresh(model),
         Some(Key::Session(id)) => visit(model, &id.to_string()),
         Some(Key::Child { session, .. }) => visit(model, &session.to_string()),
-        Some(Key::Approval(_, session) | Key::Question(_, session) | Key::Plan(_, session)) => {
-            answer_in(model, session)
-        }
+        Some(Key::Interaction(_, session)) => answer_in(model, session),
         Some(Key::Undo) => turns::choose(model, None),
         Some(Key::Turn(turn)) => turns::choose(model, Some(turn)),
         Some(Key::Prompt(_)) => queue::edit(model),

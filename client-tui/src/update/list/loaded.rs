@@ -12,7 +12,7 @@ use super::{dialog, dialog_mut, select, turns};
 use crate::effect::{Answer, Trouble};
 use crate::model::Model;
 use crate::model::list::rows::{Row, numbered, rows};
-use crate::model::list::{Asked, Content, Key, ListOf, Preview, words};
+use crate::model::list::{Content, Key, ListOf, Preview, words};
 
 /// Characters of an answer that a preview keeps, from its end.
 const PREVIEW_MAX: usize = 4_000;
@@ -37,14 +37,7 @@ pub fn take(model: &mut Model, answer: Answer) {
             content(model, result, Content::Processes);
         }
         (Answer::Waiting(result), ListOf::Inbox) => {
-            content(model, result, |(calls, questions, plans)| {
-                let calls = calls.into_iter().map(Box::new).map(Asked::Approval);
-                let questions = questions.into_iter().map(Box::new).map(Asked::Question);
-                let plans = plans.into_iter().map(Box::new).map(Asked::Plan);
-                let mut asked: Vec<Asked> = calls.chain(questions).chain(plans).collect();
-                asked.sort_by_key(Asked::since);
-                Content::Inbox(asked)
-            })
+            content(model, result, Content::Inbox);
         }
         (Answer::Checkpoints { result, .. }, ListOf::Turns) => {
             content(model, result, Content::Turns)

@@ -154,7 +154,7 @@ fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
     changed.sessions.push(summary(9, "new", 0));
     for session in &mut changed.sessions {
         session.state = State::Idle;
-        session.pending_approvals = 0;
+        session.pending_interactions = 0;
     }
     take(&mut model, Answer::Sessions(Ok(changed)));
     assert_eq!(at(&model), Some(Key::Session(id(3))));

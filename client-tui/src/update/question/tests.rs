@@ -1,4 +1,4 @@
-use proto::params::question::Reply;
+use proto::params::interaction::Reply;
 
 use super::*;
 use crate::model::approval::scene::{Scene, ask, question};
@@ -10,10 +10,14 @@ fn one(multi: bool) -> Scene {
 
 fn replies(effects: &[Effect]) -> &[Reply] {
     match effects {
-        [Effect::Call(Call::Reply(params))] => {
-            assert_eq!(params.question_id.0, "7.1");
+        [Effect::Call(Call::Answer(params))] => {
+            assert_eq!(params.interaction_id.0, "7.1");
+            assert_eq!(params.shown_hash, "hash1");
             assert!(params.request_id.is_some());
-            &params.replies
+            match &params.answer {
+                InteractionAnswer::Questions { replies } => replies,
+                other => panic!("no replies: {other:?}"),
+            }
         }
         other => panic!("no answer: {other:?}"),
     }

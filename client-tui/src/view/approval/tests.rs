@@ -1,9 +1,11 @@
-use proto::params::approval::Approval;
+use proto::params::interaction::Interaction;
 
 use super::*;
 use crate::messages::Language;
 use crate::model::Dialog;
-use crate::model::approval::scene::{Scene, approval, ask, change, question, scope};
+use crate::model::approval::scene::{
+    Scene, approval, approval_with, ask, change, plan, question, scope,
+};
 
 const DIFF: &str = "@@ -1,2 +1,2 @@\n fn main() {\n-\told(\u{202e}1);\n+\tnew(\u{1b}[31m2);\r\n";
 
@@ -11,7 +13,7 @@ const SIZES: [(u16, u16); 2] = [(80, 24), (40, 12)];
 
 /// Everything that the dialog shows, of each width and in each language, with rows put together that were one line. It
 /// is scrolled through in each size on the way.
-fn everything(open: &Approval) -> Vec<String> {
+fn everything(open: &Interaction) -> Vec<String> {
     let mut all = Vec::new();
     for (columns, rows) in SIZES {
         for language in [Language::English, Language::Chinese] {
@@ -66,14 +68,12 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
 
 #[test]
 fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
-    let found = Approval {
-        rule: "found in the answer's words, not declared as a call".to_owned(),
-        ..approval(1, "make")
-    };
-    let outside = Approval {
-        escape: Some("it needs the network, and there is none".to_owned()),
-        ..approval(2, "make")
-    };
+    let found = approval_with(1, "make", |open| {
+        open.rule = "found in the answer's words, not declared as a call".to_owned();
+    });
+    let outside = approval_with(2, "make", |open| {
+        open.escape = Some("it needs the network, and there is none".to_owned());
+    });
     for (open, english, chinese) in [
         (found, "not declared as a call", "并未声明为调用"),
         (outside, "it needs the network", "它需要网络"),
@@ -117,13 +117,12 @@ fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
             assert!(text.contains(written), "{written}: {text}");
         }
     }
-    let open = Approval {
-        tool: "mcp__x\u{1b}]0;t\u{7}".to_owned(),
-        kind: proto::item::ToolKind::Other,
-        rule: "a\nb\u{1b}".to_owned(),
-        scopes: vec![scope("x\u{202e}\ny", "R\u{9b}")],
-        ..approval(1, "a")
-    };
+    let open = approval_with(1, "a", |open| {
+        open.tool = "mcp__x\u{1b}]0;t\u{7}".to_owned();
+        open.kind = proto::item::ToolKind::Other;
+        open.rule = "a\nb\u{1b}".to_owned();
+        open.scopes = vec![scope("x\u{202e}\ny", "R\u{9b}")];
+    });
     for text in everything(&open) {
         for written in ["\\u{1b}", "a\\u{a}b", "\\u{202e}", "\\u{9b}"] {
             assert!(text.contains(written), "{written}: {text}");
@@ -133,9 +132,10 @@ fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
 
 #[test]
 fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
-    let mut open = approval(1, "a");
     let words = "long words ".repeat(60);
-    open.scopes = vec![scope("this", &format!("Bash({words}to the end)"))];
+    let open = approval_with(1, "a", |open| {
+        open.scopes = vec![scope("this", &format!("Bash({words}to the end)"))];
+    });
     for (columns, rows) in SIZES {
         let mut scene = Scene::of(vec![open.clone()], Vec::new());
         let mut seen = scene.text(columns, rows);
@@ -155,8 +155,9 @@ fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
 fn a_scope_is_told_in_the_words_of_the_reader() {
     let mut told = Vec::new();
     for rule in ["Edit", "Bash(make all)", "Bash(git add:*)", "Other(x)"] {
-        let mut open = approval(1, "a");
-        open.scopes = vec![scope("as the daemon says", rule)];
+        let open = approval_with(1, "a", |open| {
+            open.scopes = vec![scope("as the daemon says", rule)];
+        });
         let mut scene = Scene::of(vec![open], Vec::new());
         scene.model.look.language = Language::Chinese;
         let rows = scene.rows(200, 24);
@@ -282,12 +283,12 @@ fn every_row_that_tells_of_the_change_has_the_mark_of_others() {
 
 #[test]
 fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
-    let plan = serde_json::json!({
-        "plan_id": "7.9", "session": 7, "call": "p", "shown_hash": "plan", "asked_at": "2026-01-01T00:00:00.000Z",
-        "plan": "# The plan\n\n1. write **it**\n2. hide\u{202e} nothing \u{1b}[31m",
-    });
+    let open = plan(
+        9,
+        "# The plan\n\n1. write **it**\n2. hide\u{202e} nothing \u{1b}[31m",
+    );
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
-    scene.session().open.plans = vec![serde_json::from_value(plan).unwrap()];
+    scene.session().open = vec![open];
     scene.tick();
     let text = scene.text(80, 24);
     for words in [
@@ -315,9 +316,10 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
 
 #[test]
 fn a_way_out_of_the_sandbox_is_offered_for_once_alone() {
-    let mut open = approval(1, "touch /etc/x");
-    open.escape = Some("it writes where it may not\u{202e}".to_owned());
-    open.scopes = Vec::new();
+    let open = approval_with(1, "touch /etc/x", |open| {
+        open.escape = Some("it writes where it may not\u{202e}".to_owned());
+        open.scopes = Vec::new();
+    });
     for (columns, rows) in SIZES {
         let mut scene = Scene::of(vec![open.clone()], Vec::new());
         let mut seen = String::new();

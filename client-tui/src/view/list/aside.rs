@@ -1,18 +1,17 @@
 //! What is known of the marked row: what a session said last, what going back would do, a whole prompt.
 
-use proto::params::approval::Approval;
 use proto::params::history::RewindOutput;
+use proto::params::interaction::{Approval, InteractionRequest, Question};
 use proto::params::process::ChildProcess;
-use proto::params::question::Question;
 use proto::params::session::SessionSummary;
 use proto::record::{RewoundFile, RewoundResult};
-use proto::{PromptId, SessionId};
+use proto::{InteractionId, PromptId, SessionId};
 use ratatui::text::{Line, Span};
 
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::model::list::rows::Row;
-use crate::model::list::{Asked, Content, Key, ListDialog, ListOf, Restore, words};
+use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, words};
 use crate::render::{short, wrap};
 use crate::theme::Ink;
 
@@ -43,9 +42,7 @@ pub fn lines(
         }
         Some(Key::Turn(turn)) => self::turn(&mut words, dialog, *turn),
         Some(Key::Prompt(id)) => prompt(&mut words, *id),
-        Some(key @ (Key::Approval(..) | Key::Question(..) | Key::Plan(..))) => {
-            inbox(&mut words, dialog, key)
-        }
+        Some(Key::Interaction(id, _)) => inbox(&mut words, dialog, id),
         Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
     }
     words.lines
@@ -200,26 +197,17 @@ fn prompt(words: &mut Words<'_>, id: PromptId) {
     }
 }
 
-fn inbox(words: &mut Words<'_>, dialog: &ListDialog, key: &Key) {
-    let Content::Inbox(asked) = &dialog.content else {
+fn inbox(words: &mut Words<'_>, dialog: &ListDialog, id: &InteractionId) {
+    let Content::Inbox(open) = &dialog.content else {
         return;
     };
-    for one in asked {
-        match (one, key) {
-            (Asked::Approval(approval), Key::Approval(id, _)) if approval.approval_id == *id => {
-                self::approval(words, approval);
+    for one in open.iter().filter(|open| open.interaction_id == *id) {
+        match &one.request {
+            InteractionRequest::Approval(approval) => self::approval(words, approval),
+            InteractionRequest::Questions { questions } => self::questions(words, questions),
+            InteractionRequest::Plan { plan } => {
+                words.text(&client::text::exact(&words::head(plan)), Ink::Text, false);
             }
-            (Asked::Question(question), Key::Question(id, _)) if question.question_id == *id => {
-                self::question(words, question);
-            }
-            (Asked::Plan(plan), Key::Plan(id, _)) if plan.plan_id == *id => {
-                words.text(
-                    &client::text::exact(&words::head(&plan.plan)),
-                    Ink::Text,
-                    false,
-                );
-            }
-            _ => {}
         }
     }
 }
@@ -234,8 +222,8 @@ fn approval(words: &mut Words<'_>, approval: &Approval) {
     );
 }
 
-fn question(words: &mut Words<'_>, question: &Question) {
-    for ask in &question.questions {
+fn questions(words: &mut Words<'_>, questions: &[Question]) {
+    for ask in questions {
         words.text(
             &client::text::exact(&words::head(&ask.question)),
             Ink::Text,

@@ -109,7 +109,7 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
                 processes: Vec::new(),
                 children: Vec::new(),
             })),
-            ListOf::Inbox => Answer::Waiting(Ok((Vec::new(), Vec::new(), Vec::new()))),
+            ListOf::Inbox => Answer::Waiting(Ok(Vec::new())),
             ListOf::Turns | ListOf::Queue => {
                 let turns = Vec::new();
                 let undo = false;

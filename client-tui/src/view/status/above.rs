@@ -153,7 +153,7 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
 /// Questions that were set aside: the row stands only where no dialog asks them.
 fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
-    let words = match session.open.all().len() {
+    let words = match session.open.len() {
         0 => return None,
         1 => language.say(Msg::OneWaits).to_owned(),
         many => language.fill(Msg::ManyWait, &[&many.to_string()]),

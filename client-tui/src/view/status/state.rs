@@ -20,7 +20,7 @@ pub fn spinner(model: &Model) -> &'static str {
 /// Whether the session waits for a person.
 pub fn waits(model: &Model) -> bool {
     model.session.as_ref().is_some_and(|session| {
-        let asked = !session.open.all().is_empty();
+        let asked = !session.open.is_empty();
         let waiting = match session.waiting_for {
             Some(
                 WaitingFor::Approval

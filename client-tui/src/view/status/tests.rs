@@ -290,9 +290,10 @@ fn what_is_waited_for_is_told() {
     let session = model.session.as_mut().unwrap();
     session.waiting_for = Some(WaitingFor::Question);
     let question = serde_json::from_str(
-        r#"{"question_id":"12.1","session":12,"call":"c","questions":[],"asked_at":"2026-01-01T00:00:00.000Z"}"#,
+        r#"{"interaction_id":"12.1","session":12,"call":"c","shown_hash":"h","opened_at":"2026-01-01T00:00:00.000Z",
+            "request":{"type":"questions","questions":[]}}"#,
     );
-    session.open.questions = vec![question.unwrap()];
+    session.open = vec![question.unwrap()];
     assert_eq!(above_of(&model, 80), ["", "? 1 question waits · Ctrl-Q"]);
     assert_eq!(title(&model), "? tidy up — reasonix");
     model.link = Link::Lost(model.now - Duration::from_secs(3));

@@ -9,6 +9,7 @@ use super::{said, told, tool, words};
 use crate::model::Look;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::{Cache, Made};
+use client::transcript::Asked;
 
 /// The part of an answer that tells how it ended, in the cache.
 const END: usize = usize::MAX;
@@ -149,17 +150,20 @@ enum Kind {
 fn kind(entry: &Entry) -> Kind {
     match &entry.kind {
         EntryKind::User { .. } | EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Kind::Said,
-        EntryKind::Tool(_) | EntryKind::Resolved { .. } | EntryKind::Child { .. } => Kind::Work,
-        EntryKind::Answered { .. }
+        EntryKind::Tool(_)
+        | EntryKind::Resolved {
+            asked: Asked::Approval { .. },
+            ..
+        }
+        | EntryKind::Child { .. } => Kind::Work,
+        EntryKind::Resolved { .. }
         | EntryKind::Rewound(_)
         | EntryKind::Ended { .. }
         | EntryKind::Status(_)
         | EntryKind::Notice { .. }
         | EntryKind::Divider { .. }
         // Never shown.
-        | EntryKind::Approval(_)
-        | EntryKind::Question(_)
-        | EntryKind::PlanResolved(_)
+        | EntryKind::Interaction(_)
         | EntryKind::Todos(_) => Kind::Line,
     }
 }
@@ -210,12 +214,7 @@ fn made_of(
             _ => markdown.plain(part, look, words::width(look)),
         },
         EntryKind::Tool(tool) => tool::rows(tool, look, output),
-        EntryKind::Resolved {
-            tool,
-            subject,
-            resolved,
-        } => told::resolved(look, tool, subject, resolved),
-        EntryKind::Answered { asked, answered } => told::answered(look, asked, answered),
+        EntryKind::Resolved { asked, resolved } => told::resolved(look, asked, resolved),
         EntryKind::Child {
             pid,
             command,
@@ -227,10 +226,7 @@ fn made_of(
         EntryKind::Status(status) => told::line(look, status),
         EntryKind::Notice { tone, words } => told::notice(look, *tone, words),
         EntryKind::Divider { words } => told::divider(look, words),
-        EntryKind::Approval(_)
-        | EntryKind::Question(_)
-        | EntryKind::PlanResolved(_)
-        | EntryKind::Todos(_) => Vec::new(),
+        EntryKind::Interaction(_) | EntryKind::Todos(_) => Vec::new(),
     };
     rows.iter_mut().for_each(guard);
     rows

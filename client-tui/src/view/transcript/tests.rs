@@ -373,12 +373,14 @@ fn hostile() -> Vec<DecodedEvent> {
         ("child.exited", json!({"pid": 9, "cause": h})),
         ("checkpoint.created", json!({"skipped": h})),
         (
-            "approval.resolved",
-            json!({"approval_id": h, "call": "q", "decision": "deny", "note": h, "by": h}),
+            "interaction.resolved",
+            json!({"interaction_id": h, "call": "q",
+                "answer": {"type": "approval", "decision": "deny", "note": h}, "by": h}),
         ),
         (
-            "question.answered",
-            json!({"question_id": h, "call": "q", "replies": [{"labels": [h], "other": h}], "by": h}),
+            "interaction.resolved",
+            json!({"interaction_id": h, "call": "q",
+                "answer": {"type": "questions", "replies": [{"labels": [h], "other": h}]}, "by": h}),
         ),
         (
             "session.rewound",

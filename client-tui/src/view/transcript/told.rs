@@ -1,12 +1,12 @@
 //! What happened beside talk and calls: a line or a few each.
 
 use client::text;
-use client::transcript::words as shared;
+use client::transcript::{Asked, words as shared};
 use proto::CallId;
 use proto::Pid;
 use proto::outcome::{OutcomeKind, TurnEnded};
-use proto::params::approval::Decision;
-use proto::record::{ApprovalResolved, ChildExited, QuestionAnswered, SessionRewound};
+use proto::params::interaction::{ApprovalDecision, InteractionAnswer, Reply};
+use proto::record::{ChildExited, InteractionResolved, SessionRewound};
 use ratatui::text::Line;
 
 use super::words::{told, usage, width};
@@ -43,7 +43,16 @@ pub(super) fn divider(look: &Look, words: &str) -> Rows {
     vec![Line::styled(line, look.theme.style(Ink::Border))]
 }
 
-pub(super) fn resolved(look: &Look, tool: &str, subject: &str, how: &ApprovalResolved) -> Rows {
+pub(super) fn resolved(look: &Look, asked: &Asked, how: &InteractionResolved) -> Rows {
+    match asked {
+        Asked::Approval { tool, subject } => decided(look, tool, subject, how),
+        Asked::Questions(questions) => answered(look, questions, how),
+        // What a plan leads to follows it.
+        Asked::Plan => Vec::new(),
+    }
+}
+
+fn decided(look: &Look, tool: &str, subject: &str, how: &InteractionResolved) -> Rows {
     let language = look.language;
     let what = match (tool, subject) {
         ("", _) => language.say(Msg::ACall).to_owned(),
@@ -53,43 +62,53 @@ pub(super) fn resolved(look: &Look, tool: &str, subject: &str, how: &ApprovalRes
             format!("{} {short}", text::line(tool))
         }
     };
-    let note = how.note.as_deref().filter(|note| !note.trim().is_empty());
-    let mut words = match how.decision {
-        Decision::Deny if how.unattended => language.fill(Msg::ResolvedAlone, &[&what]),
-        Decision::Deny => language.fill(Msg::ResolvedDenied, &[&how.by, &what]),
-        Decision::AllowOnce | Decision::AllowSession => {
-            let scope = how.scope.as_ref().map(|scope| scope.rule.as_str());
-            language.fill(Msg::ResolvedSession, &[&how.by, scope.unwrap_or(&what)])
-        }
-        Decision::AllowAlways => {
-            let scope = how.scope.as_ref().map(|scope| scope.rule.as_str());
-            language.fill(Msg::ResolvedAlways, &[&how.by, scope.unwrap_or(&what)])
+    let (decision, scope, note) = match &how.answer {
+        Some(InteractionAnswer::Approval {
+            decision,
+            scope,
+            note,
+        }) => (*decision, scope.as_ref(), note.as_deref()),
+        Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
+            (ApprovalDecision::Deny, None, how.reason.as_deref())
         }
     };
-    if let Some(note) = note {
+    let rule = scope.map_or(what.as_str(), |scope| &scope.rule);
+    let mut words = match decision {
+        ApprovalDecision::Deny if how.unattended => language.fill(Msg::ResolvedAlone, &[&what]),
+        ApprovalDecision::Deny => language.fill(Msg::ResolvedDenied, &[&how.by, &what]),
+        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
+            language.fill(Msg::ResolvedSession, &[&how.by, rule])
+        }
+        ApprovalDecision::AllowAlways => language.fill(Msg::ResolvedAlways, &[&how.by, rule]),
+    };
+    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
         words.push_str(": ");
         words.push_str(note);
     }
-    match how.decision {
-        Decision::Deny => told(look, "⊘ ", (Ink::Warning, Ink::Text), &words),
-        Decision::AllowOnce | Decision::AllowSession | Decision::AllowAlways => {
-            told(look, "✓ ", (Ink::Good, Ink::Dim), &words)
-        }
+    match decision {
+        ApprovalDecision::Deny => told(look, "⊘ ", (Ink::Warning, Ink::Text), &words),
+        ApprovalDecision::AllowOnce
+        | ApprovalDecision::AllowSession
+        | ApprovalDecision::AllowAlways => told(look, "✓ ", (Ink::Good, Ink::Dim), &words),
     }
 }
 
-pub(super) fn answered(look: &Look, asked: &[String], answered: &QuestionAnswered) -> Rows {
+fn answered(look: &Look, asked: &[String], how: &InteractionResolved) -> Rows {
     let language = look.language;
     let mark = (Ink::Question, Ink::Text);
-    if answered.unattended {
+    if how.unattended {
         return told(look, "? ", mark, language.say(Msg::AnsweredAlone));
     }
-    let head = match answered.replies.as_slice() {
+    let replies: &[Reply] = match &how.answer {
+        Some(InteractionAnswer::Questions { replies }) => replies,
+        Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Plan { .. }) | None => &[],
+    };
+    let head = match replies {
         [] => Msg::AnsweredNot,
         _ => Msg::Answered,
     };
-    let mut rows = told(look, "? ", mark, &language.fill(head, &[&answered.by]));
-    for (index, reply) in answered.replies.iter().enumerate() {
+    let mut rows = told(look, "? ", mark, &language.fill(head, &[&how.by]));
+    for (index, reply) in replies.iter().enumerate() {
         if let Some(asked) = asked.get(index) {
             rows.extend(told(look, "  ", QUIET, &text::line(asked)));
         }

@@ -40,10 +40,10 @@ async fn an_open_question_keeps_the_daemon_though_nobody_is_there() {
         .expect("a session");
     let open = until("a question", async || {
         let list = client
-            .call("approval.list", &json!({}))
+            .call("interaction.list", &json!({}))
             .await
             .expect("a list");
-        list["approvals"]
+        list["interactions"]
             .as_array()
             .and_then(|all| all.first().cloned())
     })
@@ -52,9 +52,10 @@ async fn an_open_question_keeps_the_daemon_though_nobody_is_there() {
     tokio::time::sleep(LIMIT * 2).await;
     assert!(house.lives(), "it went with an open question");
     let mut client = house.client("approve").await;
-    let answer = json!({"approval_id": open["approval_id"], "shown_hash": open["shown_hash"], "decision": "deny"});
+    let answer = json!({"interaction_id": open["interaction_id"], "shown_hash": open["shown_hash"],
+        "answer": {"type": "approval", "decision": "deny"}});
     client
-        .call("approval.answer", &answer)
+        .call("interaction.answer", &answer)
         .await
         .expect("an answer");
     drop(client);
@@ -264,9 +265,9 @@ async fn a_session_whose_disk_hangs_at_the_start_keeps_nobody_out() {
         .await
         .expect("a session");
     let asked = async |client: &mut Raw| {
-        let list = client.call("approval.list", &json!({})).await;
+        let list = client.call("interaction.list", &json!({})).await;
         let list = list.expect("a list");
-        let open = list["approvals"].as_array().map_or(0, Vec::len);
+        let open = list["interactions"].as_array().map_or(0, Vec::len);
         (open > 0).then_some(())
     };
     until("a question", async || asked(&mut client).await).await;

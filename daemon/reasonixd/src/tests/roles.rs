@@ -79,34 +79,35 @@ async fn a_watcher_follows_an_approver_answers_and_neither_prompts() {
 
     let event = |frame: &Value, kind: &str| frame["params"]["event"]["kind"] == kind;
     let asked = watcher
-        .notification("approval.requested", |frame| {
-            event(frame, "approval.requested")
+        .notification("interaction.opened", |frame| {
+            event(frame, "interaction.opened")
         })
         .await;
     assert_eq!(asked["params"]["subscription"], "w");
     let open = until("the question", async || {
         let list = watcher
-            .call("approval.list", &json!({}))
+            .call("interaction.list", &json!({}))
             .await
             .expect("a watcher may look");
-        list["approvals"]
+        list["interactions"]
             .as_array()
             .and_then(|all| all.first().cloned())
     })
     .await;
-    let answer = json!({"approval_id": open["approval_id"], "shown_hash": open["shown_hash"], "decision": "deny"});
+    let answer = json!({"interaction_id": open["interaction_id"], "shown_hash": open["shown_hash"],
+        "answer": {"type": "approval", "decision": "deny"}});
     let refused = watcher
-        .call("approval.answer", &answer)
+        .call("interaction.answer", &answer)
         .await
         .expect_err("a watcher");
     assert_eq!(name(&refused), "not_allowed");
     approver
-        .call("approval.answer", &answer)
+        .call("interaction.answer", &answer)
         .await
         .expect("an approver may");
     let resolved = watcher
-        .notification("approval.resolved", |frame| {
-            event(frame, "approval.resolved")
+        .notification("interaction.resolved", |frame| {
+            event(frame, "interaction.resolved")
         })
         .await;
     assert_eq!(

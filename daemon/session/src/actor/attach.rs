@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use proto::live::{Away, Snapshot, Sync};
-use proto::params::approval::Decision;
 use proto::state::{Kind, OnAsk};
 use proto::{Failure, Seq, Stamp};
 use tokio::sync::oneshot;
-use turn::Input;
-use turn::input::{Answers, PlanAnswer, Resolution};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Page;
@@ -112,29 +109,13 @@ impl Actor {
                 .fanout()
                 .in_progress(&gather.item, &gather.answer.text)
         });
-        let shown = |id: &str| self.asked_at.get(id).is_none_or(|seq| *seq <= durable);
-        let pending = self.machine.facts().pending.values();
-        let pending = pending
-            .filter(|open| shown(&open.approval_id.0))
-            .cloned()
-            .collect();
-        let questions = self.machine.facts().asked.values();
-        let questions = questions
-            .filter(|open| shown(&open.question_id.0))
-            .cloned()
-            .collect();
-        let plans = self.machine.facts().plans.values();
-        let plans = plans
-            .filter(|open| shown(&open.plan_id.0))
-            .cloned()
-            .collect();
+        let open = self.machine.facts().interactions.values();
+        let shown = open.filter(|open| self.interactions.is_durable(open, durable));
         Sync {
             seq: durable,
             epoch: self.epoch,
             live: live.into_iter().collect(),
-            pending,
-            questions,
-            plans,
+            interactions: shown.cloned().collect(),
             attached: self.viewers.fanout().attached(),
         }
     }
@@ -201,38 +182,7 @@ impl Actor {
             && facts.options.kind == Some(Kind::Headless)
             && matches!(facts.on_ask(), OnAsk::Sandboxed | OnAsk::Allow);
         if forsaken {
-            let asked: Vec<_> = facts.asked.keys().cloned().collect();
-            let plans: Vec<_> = facts.plans.keys().cloned().collect();
-            for approval_id in facts.pending.keys().cloned().collect::<Vec<_>>() {
-                self.step(Input::Resolved(Box::new(Resolution {
-                    approval_id,
-                    decision: Decision::Deny,
-                    scope: None,
-                    note: Some("Denied: the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.".into()),
-                    by: "reasonix".into(),
-                    unattended: true,
-                    request_id: None,
-                })));
-            }
-            for question_id in asked {
-                self.step(Input::Answers(Box::new(Answers {
-                    question_id,
-                    replies: Vec::new(),
-                    by: "reasonix".into(),
-                    unattended: true,
-                    request_id: None,
-                })));
-            }
-            for plan_id in plans {
-                self.step(Input::Plan(Box::new(PlanAnswer {
-                    plan_id,
-                    decision: None,
-                    note: None,
-                    by: "reasonix".into(),
-                    unattended: true,
-                    request_id: None,
-                })));
-            }
+            self.close_unattended();
         }
         self.settle();
     }

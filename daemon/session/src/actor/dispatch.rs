@@ -7,7 +7,7 @@ use proto::record::PromptQueued;
 
 use crate::actor::Actor;
 use crate::actor::inbox::{Command, Prompting, Reply};
-use crate::actor::persisting::Answering;
+use crate::actor::interactions::Answering;
 use crate::actor::prompt_gate::Gated;
 use crate::actor::queue::Edit;
 
@@ -31,8 +31,6 @@ impl Actor {
             Command::Close { reply } => self.close(reply),
             Command::Wait { until, reply } => self.wait(until, reply),
             Command::Answer { params, by, reply } => self.answer(Answering { params, by, reply }),
-            Command::Replies { params, by, reply } => self.replies(params, by, reply),
-            Command::AnswerPlan { params, by, reply } => self.answer_plan(params, by, reply),
             Command::Join { join, reply } => self.wants_in(join, reply),
             Command::Lines { from, reply } => drop(reply.send(Ok(self.lines(from)))),
             Command::Credentials(credentials) => {

@@ -76,16 +76,8 @@ impl Actor {
 
     /// Appends a record, with the message's wire bytes, and gets it ready to be sent.
     pub(crate) fn append(&mut self, record: &Record) {
-        if let Body::ApprovalRequested(question) = &record.body {
-            self.asked_at
-                .insert(question.approval_id.0.clone(), record.seq);
-        }
-        if let Body::QuestionAsked(question) = &record.body {
-            self.asked_at
-                .insert(question.question_id.0.clone(), record.seq);
-        }
-        if let Body::PlanProposed(plan) = &record.body {
-            self.asked_at.insert(plan.plan_id.0.clone(), record.seq);
+        if let Body::InteractionOpened(interaction) = &record.body {
+            self.interactions.opened(interaction, record.seq);
         }
         if let Body::SessionExited(exited) = &record.body {
             self.stop_children_of(exited);

@@ -7,11 +7,9 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 use proto::hello::Role;
 use proto::params::Empty;
-use proto::params::approval::{AnswerParams, Approval};
 use proto::params::forecast::Forecast;
 use proto::params::hook::ListOutput;
-use proto::params::plan::{self, Plan};
-use proto::params::question::{self, Question};
+use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
     AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
     QueueOutput, ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
@@ -86,11 +84,8 @@ impl Activity {
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub summary: SessionSummary,
-    pub pending: Vec<Approval>,
-    /// Open questions of the model.
-    pub asked: Vec<Question>,
-    /// Open plans of the model.
-    pub plans: Vec<Plan>,
+    /// What waits for the user.
+    pub interactions: Vec<Interaction>,
     /// A turn is open, whether anything goes on in it or not.
     pub(crate) in_turn: bool,
     /// Why it can only be read, where that is so.
@@ -133,22 +128,10 @@ impl SessionHandle {
         moves && (open || summary.queued > 0 && summary.state != State::Exited)
     }
 
-    /// Its open questions.
+    /// What waits for the user in it.
     #[must_use]
-    pub fn pending(&self) -> Vec<Approval> {
-        self.shared.seen.borrow().pending.clone()
-    }
-
-    /// Open questions of its model.
-    #[must_use]
-    pub fn asked(&self) -> Vec<Question> {
-        self.shared.seen.borrow().asked.clone()
-    }
-
-    /// Open plans of its model.
-    #[must_use]
-    pub fn plans(&self) -> Vec<Plan> {
-        self.shared.seen.borrow().plans.clone()
+    pub fn interactions(&self) -> Vec<Interaction> {
+        self.shared.seen.borrow().interactions.clone()
     }
 
     pub(crate) async fn ask<T>(
@@ -363,38 +346,12 @@ impl SessionHandle {
         self.ask(|reply| Command::Wait { until, reply }).await
     }
 
-    /// Answers an approval.
+    /// Answers what waits for the user.
     ///
     /// # Errors
-    /// `not_found`, `stale`, `already_resolved`.
+    /// `not_found`, `stale`, `already_resolved`, `invalid_params`, `storage`.
     pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
         self.ask(|reply| Command::Answer { params, by, reply })
-            .await
-    }
-
-    /// Answers questions of the model.
-    ///
-    /// # Errors
-    /// `not_found`, `already_resolved`, `invalid_params`, `storage`.
-    pub async fn replies(
-        &self,
-        params: question::AnswerParams,
-        by: String,
-    ) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Replies { params, by, reply })
-            .await
-    }
-
-    /// Answers a plan of the model.
-    ///
-    /// # Errors
-    /// `not_found`, `stale`, `already_resolved`, `storage`.
-    pub async fn answer_plan(
-        &self,
-        params: plan::AnswerParams,
-        by: String,
-    ) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::AnswerPlan { params, by, reply })
             .await
     }
 

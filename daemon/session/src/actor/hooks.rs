@@ -99,12 +99,10 @@ impl Actor {
     /// Tells who wants to know that the session waits for a person. Nothing waits for that.
     pub(crate) fn notify(&self, body: &Body) {
         let (message, kind) = match body {
-            Body::ApprovalRequested(question) => (
-                format!("May `{}` run: {}?", question.tool, question.subject),
-                "approval",
-            ),
-            Body::QuestionAsked(_) => ("The model has a question.".to_owned(), "question"),
-            Body::PlanProposed(_) => ("The model proposes a plan.".to_owned(), "plan"),
+            Body::InteractionOpened(interaction) => {
+                let kind = interaction.request.kind();
+                (turn::facts::notification(&interaction.request), kind)
+            }
             Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials) => (
                 "A key for the provider is missing.".to_owned(),
                 "credentials",

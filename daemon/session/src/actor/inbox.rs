@@ -6,19 +6,18 @@ use std::sync::Arc;
 use hooks::{HookChain, Hooks};
 use proto::hook::HookFinished;
 use proto::params::Empty;
-use proto::params::approval::AnswerParams;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::forecast::Forecast;
 use proto::params::history::RewindParams;
 use proto::params::hook::ListOutput;
+use proto::params::interaction::AnswerParams;
 use proto::params::session::{
     EditParams, InspectOutput, InspectPart, PromptOutput, QueueOutput, ReorderParams,
     SessionSummary, Signal, SignalOutput, Until, WaitOutput, When,
 };
-use proto::params::{plan, question};
 use proto::record::{ReasoningExtracted, SessionSet};
 use proto::state::OnAsk;
-use proto::{ApprovalId, CallId, Failure, ItemId, Pid, PromptId, RequestId, Seq};
+use proto::{CallId, Failure, InteractionId, ItemId, Pid, PromptId, RequestId, Seq};
 use store::log::LogFile;
 use tokio::sync::{mpsc, oneshot};
 use turn::Judgement;
@@ -97,16 +96,6 @@ pub enum Command {
     },
     Answer {
         params: AnswerParams,
-        by: String,
-        reply: Reply<Empty>,
-    },
-    Replies {
-        params: question::AnswerParams,
-        by: String,
-        reply: Reply<Empty>,
-    },
-    AnswerPlan {
-        params: plan::AnswerParams,
         by: String,
         reply: Reply<Empty>,
     },
@@ -261,7 +250,7 @@ pub enum Happened {
     },
     /// The rule of an answer that holds always is on disk, or will not be.
     RuleKept {
-        approval_id: ApprovalId,
+        id: InteractionId,
         kept: Result<(), Failure>,
     },
     /// A job that changes earlier bytes of requests has ended.

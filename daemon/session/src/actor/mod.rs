@@ -3,7 +3,6 @@
 //! Owns everything of the session that changes. Never waits for the disk, a client, a model or a tool: their ends come
 //! back as messages.
 
-pub(crate) mod approvals;
 pub(crate) mod attach;
 pub(crate) mod background;
 pub(crate) mod compaction;
@@ -15,14 +14,13 @@ pub(crate) mod handle;
 pub(crate) mod hooks;
 pub(crate) mod inbox;
 pub(crate) mod inspection;
+pub(crate) mod interactions;
 pub(crate) mod life;
 pub(crate) mod permissions;
 pub(crate) mod persisting;
-pub(crate) mod plans;
 pub(crate) mod presence;
 pub(crate) mod prompt_gate;
 pub(crate) mod publish;
-pub(crate) mod questions;
 pub(crate) mod queue;
 pub(crate) mod reasoning;
 pub(crate) mod replies;
@@ -33,20 +31,20 @@ pub(crate) mod spending;
 pub(crate) mod start;
 pub(crate) mod waiters;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use contract::CallAction;
 use proto::live::{Live, ToolOutput};
 use proto::record::{Level, Notice};
-use proto::{Body, CallId, Seq, SessionId, Stamp};
+use proto::{Body, CallId, SessionId, Stamp};
 use tokio::sync::mpsc;
 use turn::input::Unattended;
 use turn::{Input, Machine, Now};
 use uuid::Uuid;
 
 use crate::actor::inbox::{Command, Happened};
+use crate::actor::interactions::InteractionState;
 use crate::actor::life::Life;
-use crate::actor::persisting::Lasting;
 use crate::actor::prompt_gate::PromptGate;
 use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
@@ -77,10 +75,7 @@ pub(crate) struct Actor {
     pub publisher: Publisher,
     pub gate: PromptGate,
     pub life: Life,
-    /// Answers that hold always, whose rules are being written.
-    pub lasting: Vec<Lasting>,
-    /// Where each question of this life stands in the log: none is shown before it is durable.
-    pub asked_at: HashMap<String, Seq>,
+    pub interactions: InteractionState,
     pub happened: mpsc::UnboundedSender<Happened>,
     pub assembly: Arc<dyn Assembly>,
 }
@@ -197,7 +192,7 @@ impl Actor {
                 let partial = self.partial();
                 self.step(Input::TimeUp { turn, partial });
             }
-            Happened::RuleKept { approval_id, kept } => self.rule_kept(&approval_id, kept),
+            Happened::RuleKept { id, kept } => self.rule_kept(&id, kept),
             Happened::ResetReady { number, done } => self.reset_ready(number, *done),
             Happened::Rewound(rewound) => self.rewound(*rewound),
             Happened::NotRewound => self.step(Input::NotRewound),
@@ -270,23 +265,24 @@ impl Actor {
         let turn::Judgement::Decided {
             decision,
             unattended,
-            questions,
-            plan,
+            action,
             ..
         } = judgement
         else {
             return;
         };
         let on_ask = self.machine.facts().on_ask();
-        if questions.is_some() || plan.is_some() {
-            let unasked = policy::unasked(on_ask, self.viewers.fanout().attended());
-            *unattended = match unasked {
-                true => Unattended::Allow,
-                false => Unattended::Wait,
-            };
-            return;
-        }
         let attended = self.viewers.fanout().attended();
+        match action {
+            CallAction::AskUser(_) | CallAction::PresentPlan(_) => {
+                *unattended = match policy::unasked(on_ask, attended) {
+                    true => Unattended::Allow,
+                    false => Unattended::Wait,
+                };
+                return;
+            }
+            CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
+        }
         let accept_partial = self.calls.bench().confine.accept_partial;
         *unattended = match policy::unattended(decision, on_ask, attended, accept_partial) {
             policy::Unattended::Allow => Unattended::Allow,

@@ -4,35 +4,27 @@
 
 use std::sync::Arc;
 
-use proto::params::Empty;
-use proto::params::approval::{AnswerParams, Scope};
-use proto::{ApprovalId, ErrorName, Failure};
+use proto::{ErrorName, Failure, InteractionId};
 
 use crate::actor::Actor;
-use crate::actor::inbox::{Happened, Reply};
+use crate::actor::inbox::Happened;
+use crate::actor::interactions::Answering;
 use crate::actor::replies::refuse;
 
-/// An answer to a question about a call, on its way.
-pub(crate) struct Answering {
-    pub params: AnswerParams,
-    pub by: String,
-    pub reply: Reply<Empty>,
-}
-
-/// An answer whose rule is being written, and those to the same question that came behind it.
-pub(crate) struct Lasting {
+/// An answer whose rule is being written, and those to the same interaction that came after it.
+pub(crate) struct Persisting {
     first: Answering,
     behind: Vec<Answering>,
 }
 
 impl Actor {
-    /// Holds an answer to a question back that another answer is being kept for; gives back any other.
+    /// Holds an answer back while the rule of an earlier one to the same interaction is being written; gives back any other.
     pub(crate) fn wait_behind(&mut self, answer: Answering) -> Option<Answering> {
-        let id = &answer.params.approval_id;
-        let mut lasting = self.lasting.iter_mut();
-        match lasting.find(|lasting| lasting.first.params.approval_id == *id) {
-            Some(lasting) => {
-                lasting.behind.push(answer);
+        let id = &answer.params.interaction_id;
+        let mut persisting = self.interactions.persisting.iter_mut();
+        match persisting.find(|persisting| persisting.first.params.interaction_id == *id) {
+            Some(persisting) => {
+                persisting.behind.push(answer);
                 None
             }
             None => Some(answer),
@@ -40,19 +32,10 @@ impl Actor {
     }
 
     /// Has the rule of an answer written, which was checked.
-    pub(crate) fn keep_always(&mut self, answer: Answering) {
-        let params = &answer.params;
-        let pending = &self.machine.facts().pending;
-        let rule = pending.get(&params.approval_id).and_then(|open| {
-            Scope::chosen(&open.scopes, params.decision, params.scope.as_ref())
-                .map(|scope| scope.rule.clone())
-        });
-        let Some(rule) = rule else {
-            return refuse(answer.reply, not_offered());
-        };
+    pub(crate) fn persist(&mut self, answer: Answering, rule: String) {
         let (kept, happened) = (Arc::clone(self.calls.kept_rules()), self.happened.clone());
-        let approval_id = params.approval_id.clone();
-        self.lasting.push(Lasting {
+        let id = answer.params.interaction_id.clone();
+        self.interactions.persisting.push(Persisting {
             first: answer,
             behind: Vec::new(),
         });
@@ -63,25 +46,22 @@ impl Actor {
                 Err(Failure::new(ErrorName::Internal, text, "Allow it once."))
             });
             // Nobody listens in a session that has ended: its question is still open.
-            let _ = happened.send(Happened::RuleKept { approval_id, kept });
+            let _ = happened.send(Happened::RuleKept { id, kept });
         });
     }
 
     /// The rule is on disk, or will not be.
-    pub(crate) fn rule_kept(&mut self, approval_id: &ApprovalId, kept: Result<(), Failure>) {
-        let mut lasting = self.lasting.iter();
-        let place = lasting.position(|lasting| lasting.first.params.approval_id == *approval_id);
-        let Some(place) = place else {
+    pub(crate) fn rule_kept(&mut self, id: &InteractionId, kept: Result<(), Failure>) {
+        let persisting = &mut self.interactions.persisting;
+        let mut written = persisting.iter();
+        let Some(place) = written.position(|it| it.first.params.interaction_id == *id) else {
             return;
         };
-        let Lasting { first, behind } = self.lasting.remove(place);
+        let Persisting { first, behind } = persisting.remove(place);
         match kept {
             Err(failure) => refuse(first.reply, failure),
-            Ok(()) => match self
-                .refusal()
-                .or_else(|| self.answer_refusal(&first.params))
-            {
-                // Its turn was stopped meanwhile. What the person wants holds all the same.
+            Ok(()) => match self.answerable(&first.params).err() {
+                // Its turn was stopped meanwhile. What the user wants holds all the same.
                 Some(failure) => refuse(first.reply, ended_meanwhile(failure)),
                 None => self.resolve(first),
             },
@@ -90,14 +70,6 @@ impl Actor {
             self.answer(next);
         }
     }
-}
-
-fn not_offered() -> Failure {
-    Failure::new(
-        ErrorName::InvalidParams,
-        "This cannot be allowed always.",
-        "Take one of the scopes of the approval, or allow it once.",
-    )
 }
 
 fn ended_meanwhile(failure: Failure) -> Failure {

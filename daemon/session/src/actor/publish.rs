@@ -50,12 +50,10 @@ impl Actor {
         let Some(summary) = self.summary() else {
             return;
         };
-        let pending = self.machine.facts().pending.values().cloned().collect();
+        let interactions = self.machine.facts().interactions.values();
         self.publisher.seen.send_replace(Seen {
             summary: summary.clone(),
-            pending,
-            asked: self.machine.facts().asked.values().cloned().collect(),
-            plans: self.machine.facts().plans.values().cloned().collect(),
+            interactions: interactions.cloned().collect(),
             in_turn: self.machine.facts().open.is_some(),
             closed: None,
         });

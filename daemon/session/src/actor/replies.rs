@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use proto::params::Empty;
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice, SessionSet};
-use proto::{Body, ErrorName, Failure, RequestId, Seq, Stamp};
-use serde_json::Value;
+use proto::{Body, ErrorName, Failure, RequestId, Seq};
 use turn::Input;
 use turn::facts::{Done, content_of_set};
 
@@ -166,32 +165,4 @@ impl Actor {
 pub(crate) fn refuse<T>(reply: Reply<T>, failure: Failure) {
     // A caller that is gone needs no refusal.
     let _ = reply.send(Err(failure));
-}
-
-/// What is said to an answer that came second: who was first, when, and how the decision is called where there was one.
-pub(crate) fn answered_first(
-    by: &str,
-    at: Stamp,
-    decision: Option<(&'static str, Value)>,
-) -> Failure {
-    let said = match &decision {
-        Some((words, _)) => format!("{by} answered first: {words}."),
-        None => format!("{by} answered first."),
-    };
-    let hint = "Nothing is left to be done.";
-    let failure = Failure::new(ErrorName::AlreadyResolved, said, hint).with("by", by);
-    let failure = match decision {
-        Some((_, value)) => failure.with("decision", value),
-        None => failure,
-    };
-    failure.with("at", at.to_string())
-}
-
-/// What is said to an answer to what does not wait: an approval, a question or a plan.
-pub(crate) fn nothing_waits(what: &str, id: &str) -> Failure {
-    Failure::new(
-        ErrorName::NotFound,
-        format!("There is no {what} `{id}`."),
-        "`reasonix inbox` lists what waits.",
-    )
 }

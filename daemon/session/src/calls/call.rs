@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
 use contract::{
-    Basis, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory, ToolSet, ToolSpec,
+    Basis, CallAction, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory,
+    ToolSet,
 };
 use proto::item::{Display, ToolCall};
-use proto::params::approval::Approval;
+use proto::params::interaction::Approval;
 use proto::params::process::ChildProcess;
 use proto::record::Verdict;
-use proto::{ApprovalId, CallId, Pid, Stamp};
+use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use turn::Judgement;
-use turn::input::Proposal;
 use turn::repair::flatten::Flat;
 use workspace::Workspace;
 
@@ -24,7 +24,7 @@ use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::Seen;
-use crate::calls::judgement::{Found, Judged, Standpoint, Stands, Surroundings, Unfit};
+use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings, Unfit};
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, Places, Watched};
 
@@ -158,7 +158,9 @@ impl Bench {
 
     /// A call as hooks are told of it, the tool that it leads to and its arguments; none where these cannot be read.
     pub fn seen(&self, call: &ToolCall) -> Option<Seen> {
-        let Found { tool, arguments } = self.found(call).ok()?;
+        let Found {
+            tool, arguments, ..
+        } = self.found(call).ok()?;
         Some(Seen {
             call: call.id.clone(),
             tool: Arc::clone(tool),
@@ -215,12 +217,20 @@ impl Bench {
             kept.record.call = Some(call.id.clone());
             kept.record
         });
-        let Found { tool, arguments } = &found;
-        let spec = tool.spec();
+        let spec = found.tool.spec();
         let name = &*spec.name;
-        let canonical = Value::Object(arguments.clone()).to_string();
+        let canonical = Value::Object(found.arguments.clone()).to_string();
         let judgement = Judgement::Decided {
-            question: self.question(call, spec, &canonical, preview, &judged, standpoint),
+            shown_hash: shown_hash(&found, &canonical, &preview, &judged.subject, standpoint),
+            approval: Approval {
+                tool: name.to_owned(),
+                kind: spec.kind,
+                subject: judged.subject.clone(),
+                preview,
+                rule: judged.explanation.decision.rule.clone(),
+                escape: standpoint.outside.clone(),
+                scopes: judged.explanation.decision.scopes.clone(),
+            },
             decision: judged.explanation.decision,
             subject: judged.subject,
             input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
@@ -228,11 +238,7 @@ impl Bench {
             unattended: turn::input::Unattended::Wait,
             tool: name.to_owned(),
             kind: spec.kind,
-            questions: tool.questions(arguments),
-            plan: tool.plan(arguments).map(|plan| Proposal {
-                shown_hash: digest(&[name.as_bytes(), plan.as_bytes()]),
-                plan,
-            }),
+            action: found.action,
             effective_permissions: standpoint.effective_permissions,
             checkpoint,
             files_changed: self.notes.has_news(),
@@ -245,39 +251,6 @@ impl Bench {
             walls: judged.walls,
         };
         Ok((judgement, ready))
-    }
-
-    /// What a person would be asked. `canonical`: the arguments as they are written down.
-    fn question(
-        &self,
-        call: &ToolCall,
-        tool: &ToolSpec,
-        canonical: &str,
-        preview: Display,
-        judged: &Judged,
-        standpoint: &Standpoint,
-    ) -> Approval {
-        let shown = serde_json::to_string(&preview).unwrap_or_default();
-        let outside = standpoint.outside.as_deref();
-        // A yes to a run within is none to one outside.
-        let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
-        hashed.extend([&*tool.name, &judged.subject, canonical, &shown]);
-        let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
-        let decision = &judged.explanation.decision;
-        Approval {
-            approval_id: ApprovalId(String::new()),
-            session: self.session,
-            call: call.id.clone(),
-            tool: tool.name.to_string(),
-            kind: tool.kind,
-            shown_hash: digest(&hashed),
-            subject: judged.subject.clone(),
-            preview,
-            rule: decision.rule.clone(),
-            escape: outside.map(str::to_owned),
-            scopes: decision.scopes.clone(),
-            asked_at: Stamp::default(),
-        }
     }
 
     /// Keeps what a call may change, where the turn has not done so yet.
@@ -328,6 +301,31 @@ fn asked_always(decision: &mut Decision) {
     decision.basis = Basis::AlwaysAsked;
     decision.scopes.clear();
     decision.confinement_suffices = false;
+}
+
+/// SHA-256 over what the user is shown: what a call asks in the place of a run, or what would run. `canonical`: the
+/// arguments as they are written down.
+fn shown_hash(
+    found: &Found<'_>,
+    canonical: &str,
+    preview: &Display,
+    subject: &str,
+    standpoint: &Standpoint,
+) -> String {
+    let shown = match &found.action {
+        CallAction::AskUser(questions) => serde_json::to_string(questions),
+        CallAction::PresentPlan(plan) => Ok(plan.clone()),
+        CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {
+            serde_json::to_string(preview)
+        }
+    };
+    let shown = shown.unwrap_or_default();
+    // A yes to a run within is none to one outside.
+    let outside = standpoint.outside.as_deref();
+    let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
+    hashed.extend([&*found.tool.spec().name, subject, canonical, &shown]);
+    let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
+    digest(&hashed)
 }
 
 #[cfg(test)]

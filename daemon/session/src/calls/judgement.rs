@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{
-    EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet, ToolSpec,
+    CallAction, EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet, ToolSpec,
 };
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
@@ -60,6 +60,8 @@ pub struct Stands {
 pub struct Found<'a> {
     pub tool: &'a Arc<dyn Tool>,
     pub arguments: Map<String, Value>,
+    /// Never `CallTool`: that has been followed.
+    pub action: CallAction,
 }
 
 /// Why there is nothing to judge.
@@ -106,18 +108,17 @@ impl<'a> Surroundings<'a> {
         tool: &'a Arc<dyn Tool>,
         arguments: &Map<String, Value>,
     ) -> Result<Found<'a>, Unfit> {
-        let arguments = tool.parse(arguments)?;
-        let Some((name, arguments)) = tool.stands_for(&arguments) else {
-            return Ok(Found { tool, arguments });
+        let found = Found::parse(tool, arguments)?;
+        let CallAction::CallTool { tool, arguments } = &found.action else {
+            return Ok(found);
         };
-        let caller = &tool.spec().name;
-        let tool = self.tool(&name)?;
-        let arguments = tool.parse(&arguments)?;
-        if tool.stands_for(&arguments).is_some() {
+        let caller = &found.tool.spec().name;
+        let found = Found::parse(self.tool(tool)?, arguments)?;
+        if matches!(found.action, CallAction::CallTool { .. }) {
             let why = format!("`{caller}` calls other tools, not itself.");
             return Err(Outcome::refused(why).into());
         }
-        Ok(Found { tool, arguments })
+        Ok(found)
     }
 
     /// Judges a call: its paths, what would hold it, the rules.
@@ -272,6 +273,18 @@ impl<'a> Surroundings<'a> {
             unkept: false,
             error: error.map(|error| error.to_string()),
         }
+    }
+}
+
+impl<'a> Found<'a> {
+    fn parse(tool: &'a Arc<dyn Tool>, arguments: &Map<String, Value>) -> Result<Self, Outcome> {
+        let arguments = tool.parse(arguments)?;
+        let action = tool.action(&arguments)?;
+        Ok(Self {
+            tool,
+            arguments,
+            action,
+        })
     }
 }
 

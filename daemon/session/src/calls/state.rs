@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use policy::{Layer, RuleSet};
 use proto::item::ToolCall;
-use proto::params::approval::Scope;
+use proto::params::interaction::Scope;
 use proto::record::{Rules, SessionCreated};
 use proto::{CallId, Pid, Seq};
 use tokio::time::Instant;

@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 
+use proto::params::interaction::InteractionRequest;
 use proto::params::session::{Step, StepCall, StepsOutput};
 use proto::record::Usage;
-use proto::{ApprovalId, Body, CallId, Record, Stamp};
+use proto::{Body, CallId, InteractionId, Record, Stamp};
 
 /// Steps of a page where the caller does not say.
 const PAGE: u64 = 200;
@@ -36,8 +37,8 @@ pub struct Steps {
     open: Option<Step>,
     /// What its calls work on by their arguments: shown where nobody judged them.
     named: HashMap<String, String>,
-    /// Open questions of its calls.
-    asked: HashMap<ApprovalId, (CallId, Stamp)>,
+    /// What of its calls waits for the user.
+    asked: HashMap<InteractionId, (CallId, Stamp)>,
     /// What the next answer took: it stands before the answer.
     usage: Option<Usage>,
     done: Vec<Step>,
@@ -63,8 +64,8 @@ impl Steps {
                 | "tool.started"
                 | "tool.finished"
                 | "policy.decided"
-                | "approval.requested"
-                | "approval.resolved"
+                | "interaction.opened"
+                | "interaction.resolved"
         )
     }
 
@@ -115,13 +116,15 @@ impl Steps {
                     call.status.get_or_insert(message.status);
                 }
             }
-            Body::ApprovalRequested(question) => {
-                self.subject(&question.call, &question.subject);
-                let asked = (question.call.clone(), record.at);
-                self.asked.insert(question.approval_id.clone(), asked);
+            Body::InteractionOpened(open) => {
+                if let InteractionRequest::Approval(approval) = &open.request {
+                    self.subject(&open.call, &approval.subject);
+                }
+                let asked = (open.call.clone(), record.at);
+                self.asked.insert(open.interaction_id.clone(), asked);
             }
-            Body::ApprovalResolved(resolved) => {
-                let Some((call, since)) = self.asked.remove(&resolved.approval_id) else {
+            Body::InteractionResolved(resolved) => {
+                let Some((call, since)) = self.asked.remove(&resolved.interaction_id) else {
                     return;
                 };
                 let took = u64::try_from(record.at.0 - since.0).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Makes an actor from its parts: for a new session, and for one that was read from its log.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -262,9 +262,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
     Seen {
         summary: summary.unwrap_or_else(|| unborn(created)),
         // Of a session that was read from its log: all of that is durable.
-        pending: facts.pending.values().cloned().collect(),
-        asked: facts.asked.values().cloned().collect(),
-        plans: facts.plans.values().cloned().collect(),
+        interactions: facts.interactions.values().cloned().collect(),
         in_turn: facts.open.is_some(),
         closed: journal.closed().cloned(),
     }
@@ -329,8 +327,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         publisher: Publisher::new(made.seen, ground.catalog.clone()),
         gate: PromptGate::default(),
         life: Life::new(made.activity, warning),
-        lasting: Vec::new(),
-        asked_at: HashMap::new(),
+        interactions: crate::actor::interactions::InteractionState::default(),
         happened: made.to.happened,
         assembly: Arc::clone(&ground.assembly),
     }

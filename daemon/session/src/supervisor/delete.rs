@@ -273,7 +273,7 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
 pub(crate) fn works(summary: &SessionSummary) -> bool {
     let moves = summary.read_only.is_none();
     let waits = matches!(summary.state, State::Running | State::Waiting)
-        || summary.pending_approvals + summary.pending_questions + summary.pending_plans > 0;
+        || summary.pending_interactions > 0;
     moves && (waits || summary.queued > 0)
 }
 

@@ -46,9 +46,7 @@ impl SessionHandle {
             || summary.read_only.is_some())
             && summary.attached == 0
             && summary.children == 0
-            && seen.pending.is_empty()
-            && seen.asked.is_empty()
-            && seen.plans.is_empty()
+            && seen.interactions.is_empty()
     }
 
     fn idle_for(&self, now: Instant) -> Duration {

@@ -6,12 +6,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::params::approval::Approval;
-use proto::params::plan::Plan;
-use proto::params::question::Question;
+use proto::params::interaction::Interaction;
 use proto::params::session::{ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary};
 use proto::state::State;
-use proto::{ErrorName, Event, Failure, Seq, SessionId};
+use proto::{ErrorName, Event, Failure, InteractionId, Seq, SessionId};
 use store::catalog::{CatalogError, SessionLookup};
 use store::home::Home;
 
@@ -166,42 +164,22 @@ impl Supervisor {
         }
     }
 
-    /// Open questions, oldest first. Sessions with questions are always loaded.
+    /// What waits for the user, oldest first. Sessions with something open are always loaded.
     #[must_use]
-    pub fn approvals(&self) -> Vec<Approval> {
-        let mut open: Vec<_> = self
-            .handles()
-            .iter()
-            .flat_map(SessionHandle::pending)
-            .collect();
-        open.sort_by_key(|approval| approval.asked_at);
-        open
-    }
-
-    /// Open questions of models, oldest first. Sessions with questions are always loaded.
-    #[must_use]
-    pub fn questions(&self) -> Vec<Question> {
+    pub fn interactions(&self) -> Vec<Interaction> {
         let handles = self.handles();
-        let mut open: Vec<_> = handles.iter().flat_map(SessionHandle::asked).collect();
-        open.sort_by_key(|question| question.asked_at);
+        let open = handles.iter().flat_map(SessionHandle::interactions);
+        let mut open: Vec<_> = open.collect();
+        open.sort_by_key(|interaction| interaction.opened_at);
         open
     }
 
-    /// Open plans of models, oldest first. Sessions with plans are always loaded.
-    #[must_use]
-    pub fn plans(&self) -> Vec<Plan> {
-        let handles = self.handles();
-        let mut open: Vec<_> = handles.iter().flat_map(SessionHandle::plans).collect();
-        open.sort_by_key(|plan| plan.asked_at);
-        open
-    }
-
-    /// The session that an approval, a question or a plan belongs to, by its id.
+    /// The session that an interaction belongs to, by its id.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn of_question(&self, id: &str) -> Result<SessionHandle, Failure> {
-        let pid = id.split_once('.').map_or("", |(pid, _)| pid);
+    pub async fn of_interaction(&self, id: &InteractionId) -> Result<SessionHandle, Failure> {
+        let pid = id.0.split_once('.').map_or("", |(pid, _)| pid);
         match pid.parse::<u64>() {
             Ok(_) => self.find(pid).await,
             Err(_) => Err(Failure::new(

@@ -254,7 +254,7 @@ async fn a_question_stays_open_when_clients_go_because_the_daemon_does() {
         .prompt(prompt("mark it"), "ann".into())
         .await
         .unwrap();
-    until("it asks", || !house.handle.pending().is_empty()).await;
+    until("it asks", || !house.handle.interactions().is_empty()).await;
     // A command in the background that takes its time keeps the session while the clients go.
     house.shells.spawned(a_child());
     until("the child is shown", || {
@@ -272,11 +272,11 @@ async fn a_question_stays_open_when_clients_go_because_the_daemon_does() {
     .await;
     house.shells.exited(gone());
     leaving.await.unwrap();
-    assert_eq!(house.handle.pending().len(), 1);
+    assert_eq!(house.handle.interactions().len(), 1);
     let records = house.records();
     assert!(
         !records
             .iter()
-            .any(|record| matches!(record.body, Body::ApprovalResolved(_)))
+            .any(|record| matches!(record.body, Body::InteractionResolved(_)))
     );
 }

@@ -29,8 +29,6 @@ fn id(text: &str) -> SessionId {
 fn session(pid: u64, name: Option<&str>) -> SessionSummary {
     SessionSummary {
         origin: None,
-        pending_questions: 0,
-        pending_plans: 0,
         mode: Mode::Normal,
         only_reads: false,
         session: SessionId::new(),
@@ -54,7 +52,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         active_at: Stamp(1000),
         last_line: String::new(),
         queued: 0,
-        pending_approvals: 0,
+        pending_interactions: 0,
         attached: 0,
         seq: Seq(1),
         children: 0,

@@ -52,7 +52,6 @@ impl Look {
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
             changed: Vec::new(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         }
     }

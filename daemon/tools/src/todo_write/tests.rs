@@ -3,30 +3,33 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::scene::Scene;
+use crate::scene::{Scene, object, tool_named};
 
 fn item(content: &str, status: &str) -> Value {
     json!({"content": content, "active_form": format!("{content}ing"), "status": status})
 }
 
-#[tokio::test]
-async fn the_list_goes_to_the_session_and_the_model_gets_a_line() {
-    let scene = Scene::new();
-    let todos = json!({"todos": [
+fn updated(arguments: Value) -> Vec<Todo> {
+    let tool = tool_named("todo_write");
+    let arguments = tool.parse(&object(arguments)).unwrap();
+    match tool.action(&arguments) {
+        Ok(CallAction::UpdateTodos(todos)) => todos,
+        other => panic!("the list is updated, not {other:?}"),
+    }
+}
+
+#[test]
+fn the_list_goes_to_the_session() {
+    let todos = updated(json!({"todos": [
         item("look", "completed"),
         {"content": "test", "activeForm": "Testing", "status": "in_progress"},
         {"content": "ship", "status": "pending"},
-    ]});
-    let outcome = scene.call("todo_write", todos).await;
-    assert_eq!(outcome.text, "1 of 3 done; in progress: Testing");
-    let todos = outcome.todos.unwrap();
+    ]}));
     assert_eq!(todos.len(), 3);
     assert_eq!(todos[1].active_form, "Testing");
     assert_eq!(todos[2].active_form, "ship");
     assert_eq!(todos[0].status, TodoStatus::Completed);
-    let outcome = scene.call("todo_write", json!({"todos": "[]"})).await;
-    assert_eq!(outcome.text, "nothing to be done");
-    assert_eq!(outcome.todos, Some(Vec::new()));
+    assert_eq!(updated(json!({"todos": "[]"})), Vec::new());
 }
 
 #[tokio::test]

@@ -7,7 +7,6 @@
 use contract::Outcome;
 use proto::Body;
 use proto::item::{CallStatus, ToolCall};
-use proto::params::approval::Approval;
 use proto::record::{ToolBlocked, Unattended as Left, Verdict};
 
 use super::Decided;
@@ -24,9 +23,7 @@ impl OpenCall {
             Stage::KeptInside { words } => words.as_deref(),
             Stage::Approved { .. } => Some(words::ALLOWED_NOT_STARTED),
             Stage::Open
-            | Stage::Asked(_)
-            | Stage::Questioned(_)
-            | Stage::Proposed(_)
+            | Stage::Waiting(_)
             | Stage::Answered { .. }
             | Stage::Denied { .. }
             | Stage::Started { .. }
@@ -44,7 +41,6 @@ impl OpenCall {
             spill: blocked.spill.as_ref().map(Into::into),
             changed: blocked.changed.clone(),
             known: Vec::new(),
-            todos: None,
             blocked: None,
         })
     }
@@ -94,15 +90,13 @@ impl Step<'_> {
         calls: &mut Calls,
         call: &ToolCall,
         mut decided: Decided,
-        question: Approval,
-        unattended: Unattended,
     ) {
         // Outside nothing holds it: it starts from disk, and alone.
         decided.decision.read_only = false;
         self.apply_stance(&mut decided.decision);
         // Nothing but a person's yes to what would be shown now lets it out: no rule, no approval mode.
-        let approved = matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == question.shown_hash);
-        let asks = decided.decision.verdict == Verdict::Ask && question.escape.is_some();
+        let approved = self.approved(call, &decided);
+        let asks = decided.decision.verdict == Verdict::Ask && decided.approval.escape.is_some();
         if !asks {
             decided.decision.verdict = Verdict::Deny;
             self.log_decision(call, &decided, None, None);
@@ -110,9 +104,9 @@ impl Step<'_> {
             self.log_decision(call, &decided, None, None);
             self.run(calls, call, decided);
             return;
-        } else if unattended == Unattended::Wait {
+        } else if decided.unattended == Unattended::Wait {
             self.log_decision(call, &decided, None, None);
-            self.ask_person(question);
+            self.ask_approval(call, &decided);
             return;
         } else {
             self.log_decision(call, &decided, Some(Left::Denied), None);

@@ -1,13 +1,10 @@
 //! What was asked, in forms that repeats can be compared by: a `request_id` that comes again with other content is
 //! refused.
 
-use proto::params::approval::Decision;
+use proto::PromptId;
 use proto::params::history::What;
-use proto::params::plan;
-use proto::params::question::Reply;
 use proto::record::SessionSet;
 use proto::reset::{CacheReset, Pinned};
-use proto::{ApprovalId, PlanId, PromptId, QuestionId};
 
 /// A prompt in a form that repeats can be compared by.
 #[must_use]
@@ -26,25 +23,6 @@ pub fn content_of_edit(prompt: PromptId, text: &str, steer: bool) -> String {
 #[must_use]
 pub fn content_of_move(prompt: PromptId, position: u64) -> String {
     format!("move {prompt} {position}")
-}
-
-/// An answer to an approval in a form that repeats can be compared by.
-#[must_use]
-pub fn content_of_answer(id: &ApprovalId, decision: Decision) -> String {
-    format!("answer {id} {decision:?}")
-}
-
-/// Answers to questions of the model in a form that repeats can be compared by.
-#[must_use]
-pub fn content_of_replies(id: &QuestionId, replies: &[Reply]) -> String {
-    let said = serde_json::to_string(replies).unwrap_or_default();
-    format!("replies {id} {said}")
-}
-
-/// An answer to a plan in a form that repeats can be compared by.
-#[must_use]
-pub fn content_of_plan(id: &PlanId, decision: plan::Decision) -> String {
-    format!("plan {id} {decision:?}")
 }
 
 /// A change of settings in a form that repeats can be compared by.

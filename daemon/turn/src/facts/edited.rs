@@ -1,8 +1,7 @@
-//! What a session is at work on, as a fold: the files that it edited last, and the plan that was approved.
+//! The files that a session edited last, as a fold.
 
 use proto::item::{CallStatus, Display};
-use proto::params::plan::Decision;
-use proto::record::{PlanResolved, ToolFinished};
+use proto::record::ToolFinished;
 
 use super::Facts;
 use crate::compaction::EditedFile;
@@ -24,15 +23,6 @@ impl Facts {
             lines: touched(diff),
         });
         self.edited.truncate(FILES);
-    }
-
-    /// Called before the plan leaves those that are open.
-    pub(super) fn apply_plan_in_force(&mut self, resolved: &PlanResolved) {
-        if resolved.decision == Some(Decision::Approve)
-            && let Some(plan) = self.plans.get(&resolved.plan_id)
-        {
-            self.plan_in_force = Some(plan.plan.clone());
-        }
     }
 }
 

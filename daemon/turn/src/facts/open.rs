@@ -6,7 +6,7 @@ use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::record::{MissCause, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
-use proto::{ApprovalId, CallId, ItemId, PlanId, PromptId, QuestionId, Stamp};
+use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
 use super::standing::since;
 use crate::repair::storm::{self, Storm};
@@ -112,14 +112,10 @@ impl OpenCall {
 pub enum Stage {
     /// Nothing happened yet.
     Open,
-    /// A person is asked.
-    Asked(ApprovalId),
-    /// A person said yes to what was shown; it has not started.
+    /// It waits for the user.
+    Waiting(InteractionId),
+    /// The user said yes to what was shown; it has not started.
     Approved { shown_hash: String },
-    /// Its questions wait for a person.
-    Questioned(QuestionId),
-    /// Its plan waits for a person.
-    Proposed(PlanId),
     /// Questions or plan are open no more; its result, in these words, waits for its place.
     Answered { by: Answerer, words: String },
     /// It was denied, and never runs; its result, in these words, waits for its place.
@@ -167,10 +163,8 @@ impl Stage {
             Self::Started { .. } => true,
             Self::Answered { by, .. } => *by == Answerer::Person,
             Self::Open
-            | Self::Asked(_)
+            | Self::Waiting(_)
             | Self::Approved { .. }
-            | Self::Questioned(_)
-            | Self::Proposed(_)
             | Self::Denied { .. }
             | Self::Blocked
             | Self::KeptInside { .. }
@@ -201,8 +195,9 @@ impl OpenTurn {
             .saturating_sub(paused)
     }
 
-    /// A person is asked about a call. What the same question asked about before (in an edited log) is asked no more.
-    pub(super) fn ask(&mut self, call: &CallId, stage: Stage) {
+    /// A call waits for the user. What waited for the same interaction before (in an edited log) waits no more.
+    pub(super) fn wait_for_user(&mut self, call: &CallId, id: InteractionId) {
+        let stage = Stage::Waiting(id);
         for other in self.calls.iter_mut().filter(|open| open.stage == stage) {
             other.stage = Stage::Open;
         }
@@ -225,10 +220,8 @@ impl OpenTurn {
                 Stage::Started { read_only } => !read_only,
                 Stage::Blocked | Stage::KeptInside { .. } => true,
                 Stage::Open
-                | Stage::Asked(_)
+                | Stage::Waiting(_)
                 | Stage::Approved { .. }
-                | Stage::Questioned(_)
-                | Stage::Proposed(_)
                 | Stage::Answered { .. }
                 | Stage::Denied { .. }
                 | Stage::Closed => false,

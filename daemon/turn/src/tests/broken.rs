@@ -3,6 +3,9 @@
 use proptest::prelude::*;
 use proto::item::{AssistantMessage, Finish, ToolCall, ToolMessage};
 use proto::outcome::{OutcomeKind, TurnEnded};
+use proto::params::interaction::{
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+};
 use proto::params::session::When;
 use proto::record::{PromptQueued, SessionExited, ToolStarted, TurnStarted, Verdict};
 use proto::reset::{CacheReset, Wire};
@@ -135,10 +138,8 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
             }
         }
         if happens.is_empty() {
-            let pending = machine.facts().pending.keys().next().cloned().map(yes);
-            let asked = machine.facts().asked.keys().next().cloned().map(red);
-            let planned = machine.facts().plans.keys().next().cloned().map(approve);
-            match (pending.or(asked).or(planned), next.pop()) {
+            let open = machine.facts().interactions.values().next();
+            match (open.map(agree), next.pop()) {
                 (Some(answer), input) => {
                     next.extend(input);
                     happens.push(answer);
@@ -191,33 +192,26 @@ fn shows_whole_turns(runs: &[(Seq, Seq)], all: &[Record]) {
     );
 }
 
-fn yes(id: proto::ApprovalId) -> Input {
+fn agree(open: &Interaction) -> Input {
+    let note = None;
+    let answer = match &open.request {
+        InteractionRequest::Approval(_) => InteractionAnswer::Approval {
+            decision: ApprovalDecision::AllowOnce,
+            scope: None,
+            note,
+        },
+        InteractionRequest::Questions { .. } => InteractionAnswer::Questions {
+            replies: vec![reply("red")],
+        },
+        InteractionRequest::Plan { .. } => InteractionAnswer::Plan {
+            decision: PlanDecision::Approve,
+            note,
+        },
+    };
     Input::Resolved(Box::new(crate::input::Resolution {
-        approval_id: id,
-        decision: proto::params::approval::Decision::AllowOnce,
-        scope: None,
-        note: None,
-        by: "ann".into(),
-        unattended: false,
-        request_id: None,
-    }))
-}
-
-fn approve(plan_id: proto::PlanId) -> Input {
-    Input::Plan(Box::new(crate::input::PlanAnswer {
-        plan_id,
-        decision: Some(proto::params::plan::Decision::Approve),
-        note: None,
-        by: "ann".into(),
-        unattended: false,
-        request_id: None,
-    }))
-}
-
-fn red(question_id: proto::QuestionId) -> Input {
-    Input::Answers(Box::new(crate::input::Answers {
-        question_id,
-        replies: vec![reply("red")],
+        interaction_id: open.interaction_id.clone(),
+        answer: Some(answer),
+        reason: None,
         by: "ann".into(),
         unattended: false,
         request_id: None,

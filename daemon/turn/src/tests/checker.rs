@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::approval::{Approval, Decision};
-use proto::params::plan::{self, Plan};
-use proto::params::question::Question;
+use proto::params::interaction::{
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+};
 use proto::record::{
-    CallsRepaired, PlanResolved, PolicyDecided, SessionSet, ToolBlocked, ToolStarted, Unattended,
-    Verdict,
+    CallsRepaired, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked, ToolStarted,
+    Unattended, Verdict,
 };
 use proto::reset::Wire;
 use proto::state::{Mode, State};
-use proto::{ApprovalId, Body, CallId, Pid, PlanId, PromptId, QuestionId, Record, Seq, Stamp};
+use proto::{Body, CallId, InteractionId, Pid, PromptId, Record, Seq, Stamp};
 
 use crate::words;
 
@@ -37,14 +37,9 @@ pub struct Checker {
     state: Standing,
     turns: u64,
     pub open: Option<Open>,
-    pub pending: BTreeMap<ApprovalId, Approval>,
-    resolved: HashSet<ApprovalId>,
-    /// Questions of the model that are open, and those that were.
-    pub asked: BTreeMap<QuestionId, Question>,
-    replied: HashSet<QuestionId>,
-    /// Plans that are open, and those that were.
-    pub plans: BTreeMap<PlanId, Plan>,
-    planned: HashSet<PlanId>,
+    /// What waits for the user, and what did.
+    pub interactions: BTreeMap<InteractionId, Interaction>,
+    settled: HashSet<InteractionId>,
     /// What the session may do.
     pub mode: Mode,
     pub read_only: bool,
@@ -220,71 +215,16 @@ impl Checker {
                     "a call is finished before it has its result"
                 );
                 assert!(
-                    !self.asked.values().any(|open| open.call == finished.call),
-                    "a call does not end while its questions are open"
-                );
-                assert!(
-                    !self.plans.values().any(|open| open.call == finished.call),
-                    "a call does not end while its plan is open"
+                    !self
+                        .interactions
+                        .values()
+                        .any(|open| open.call == finished.call),
+                    "a call does not end while it waits for the user"
                 );
                 open.finished.insert(finished.call.clone());
             }
-            Body::ApprovalRequested(approval) => {
-                self.may_start("a question");
-                let open = self
-                    .open
-                    .as_ref()
-                    .expect("questions are asked within a turn");
-                assert!(
-                    open.unanswered.contains(&approval.call),
-                    "only calls without a result are asked about"
-                );
-                assert!(
-                    !self.resolved.contains(&approval.approval_id),
-                    "I6: a question's id is used once"
-                );
-                assert!(
-                    !self.pending.values().any(|open| open.call == approval.call),
-                    "one question a call at a time"
-                );
-                assert_eq!(
-                    approval.escape.is_some(),
-                    open.blocked.contains_key(&approval.call),
-                    "what the sandbox stopped is asked about as that"
-                );
-                if approval.escape.is_some() {
-                    assert!(
-                        !open.outside.contains(&approval.call)
-                            && !open.kept_inside.contains(&approval.call),
-                        "a way out is offered once"
-                    );
-                    assert!(
-                        self.mode == Mode::Normal && !self.read_only,
-                        "no way out of plan mode, nor of a session that only reads"
-                    );
-                }
-                let before = self
-                    .pending
-                    .insert(approval.approval_id.clone(), approval.clone());
-                assert!(before.is_none(), "I6: a question's id is used once");
-            }
-            Body::ApprovalResolved(resolved) => {
-                let asked = self.pending.remove(&resolved.approval_id);
-                let asked = asked.expect("I6: only open questions are resolved, and once");
-                assert_eq!(
-                    asked.call, resolved.call,
-                    "an answer is about the call of its question"
-                );
-                self.resolved.insert(resolved.approval_id.clone());
-                if resolved.decision == Decision::Deny && asked.escape.is_some() {
-                    let open = self.open.as_mut().expect("it stands in a turn");
-                    open.kept_inside.insert(asked.call);
-                } else if resolved.decision == Decision::Deny {
-                    self.deny(&resolved.call, resolved.unattended);
-                } else if let Some(open) = &mut self.open {
-                    open.approved.insert(asked.call, asked.shown_hash);
-                }
-            }
+            Body::InteractionOpened(interaction) => self.opens(interaction),
+            Body::InteractionResolved(resolved) => self.resolved(resolved),
             Body::PromptQueued(prompt) => {
                 self.over_budget = false;
                 self.accepted.insert(prompt.prompt_id);
@@ -363,19 +303,6 @@ impl Checker {
                 self.moves_to(State::Idle);
                 self.exited = false;
             }
-            Body::QuestionAsked(question) => self.asks(question),
-            Body::QuestionAnswered(answered) => {
-                let asked = self.asked.remove(&answered.question_id);
-                let asked = asked.expect("I6: only open questions are answered, and once");
-                assert_eq!(asked.call, answered.call, "an answer is about its call");
-                self.replied.insert(answered.question_id.clone());
-                let open = self.open.as_mut().expect("a question stands in a turn");
-                if !answered.replies.is_empty() {
-                    open.answered.insert(asked.call);
-                }
-            }
-            Body::PlanProposed(plan) => self.proposes(plan),
-            Body::PlanResolved(resolved) => self.plan_resolved(resolved),
             Body::CheckpointCreated(checkpoint) => {
                 self.kept.clone_from(&checkpoint.call);
                 match &checkpoint.call {
@@ -418,78 +345,107 @@ impl Checker {
         open.cut.insert(call.clone());
     }
 
-    fn asks(&mut self, question: &Question) {
-        self.may_start("a question");
-        let open = self.open.as_ref().expect("questions stand in a turn");
-        let (id, call) = (&question.question_id, &question.call);
+    fn opens(&mut self, interaction: &Interaction) {
+        self.may_start("an interaction");
+        let open = self.open.as_ref().expect("the user is asked within a turn");
+        let (id, call) = (&interaction.interaction_id, &interaction.call);
         assert!(
-            open.unanswered.contains(call) && !open.cut.contains(call),
-            "only calls without a result ask"
+            open.unanswered.contains(call),
+            "only calls without a result wait for the user"
         );
+        assert!(
+            !self.interactions.values().any(|open| open.call == *call),
+            "one interaction a call at a time"
+        );
+        assert!(!interaction.shown_hash.is_empty(), "I24: it has a hash");
+        match &interaction.request {
+            InteractionRequest::Approval(approval) => self.may_ask_approval(call, approval),
+            InteractionRequest::Questions { .. } => self.may_stand_for_a_run(call),
+            InteractionRequest::Plan { .. } => {
+                assert_eq!(self.mode, Mode::Plan, "plans are made in plan mode");
+                self.may_stand_for_a_run(call);
+            }
+        }
+        assert!(!self.settled.contains(id), "I6: an id is used once");
+        let before = self.interactions.insert(id.clone(), interaction.clone());
+        assert!(before.is_none(), "I6: an id is used once");
+    }
+
+    fn may_ask_approval(&self, call: &CallId, approval: &Approval) {
+        let open = self.open.as_ref().expect("it stands in a turn");
+        assert_eq!(
+            approval.escape.is_some(),
+            open.blocked.contains_key(call),
+            "what the sandbox stopped is asked about as that"
+        );
+        if approval.escape.is_some() {
+            assert!(
+                !open.outside.contains(call) && !open.kept_inside.contains(call),
+                "a way out is offered once"
+            );
+            assert!(
+                self.mode == Mode::Normal && !self.read_only,
+                "no way out of plan mode, nor of a session that only reads"
+            );
+        }
+    }
+
+    /// Questions and plans take the place of a run.
+    fn may_stand_for_a_run(&self, call: &CallId) {
+        let open = self.open.as_ref().expect("it stands in a turn");
+        assert!(!open.cut.contains(call), "a call that was cut asks nothing");
         assert!(
             !self.denied.contains(&(open.number, call.clone())),
-            "I7: a denied call does not ask"
+            "I7: a denied call asks nothing"
         );
-        let by_approval = self.pending.values().any(|open| open.call == *call);
-        let by_question = self.is_open(call);
-        assert!(
-            !by_approval && !by_question,
-            "one question a call at a time"
-        );
-        assert!(!self.replied.contains(id), "I6: an id is used once");
-        let before = self.asked.insert(id.clone(), question.clone());
-        assert!(before.is_none(), "I6: an id is used once");
     }
 
-    /// Whether questions or a plan of this call wait for a person.
-    fn is_open(&self, call: &CallId) -> bool {
-        self.asked.values().any(|open| open.call == *call)
-            || self.plans.values().any(|open| open.call == *call)
-    }
-
-    fn proposes(&mut self, plan: &Plan) {
-        self.may_start("a plan's approval");
-        assert_eq!(self.mode, Mode::Plan, "plans are made in plan mode");
-        let open = self.open.as_ref().expect("plans stand in a turn");
-        assert!(
-            open.unanswered.contains(&plan.call) && !open.cut.contains(&plan.call),
-            "only calls without a result propose"
-        );
-        assert!(
-            !self.denied.contains(&(open.number, plan.call.clone())),
-            "I7: a denied call does not propose"
-        );
-        let by_approval = self.pending.values().any(|open| open.call == plan.call);
-        assert!(
-            !by_approval && !self.is_open(&plan.call),
-            "one question a call at a time"
-        );
-        assert!(
-            !self.planned.contains(&plan.plan_id),
-            "I6: an id is used once"
-        );
-        let before = self.plans.insert(plan.plan_id.clone(), plan.clone());
-        assert!(before.is_none(), "I6: an id is used once");
-    }
-
-    fn plan_resolved(&mut self, resolved: &PlanResolved) {
-        let plan = self.plans.remove(&resolved.plan_id);
-        let plan = plan.expect("I6: only open plans are answered, and once");
-        assert_eq!(plan.call, resolved.call, "an answer is about its call");
-        self.planned.insert(resolved.plan_id.clone());
-        let open = self.open.as_mut().expect("a plan stands in a turn");
-        match resolved.decision {
-            Some(plan::Decision::Approve) => {
-                open.answered.insert(plan.call);
+    fn resolved(&mut self, resolved: &InteractionResolved) {
+        let asked = self.interactions.remove(&resolved.interaction_id);
+        let asked = asked.expect("I6: only what is open is resolved, and once");
+        assert_eq!(asked.call, resolved.call, "an answer is about its call");
+        self.settled.insert(resolved.interaction_id.clone());
+        let open = self.open.as_mut().expect("it stands in a turn");
+        match (asked.request, &resolved.answer) {
+            (
+                InteractionRequest::Approval(_),
+                Some(InteractionAnswer::Approval {
+                    decision:
+                        ApprovalDecision::AllowOnce
+                        | ApprovalDecision::AllowSession
+                        | ApprovalDecision::AllowAlways,
+                    ..
+                }),
+            ) => {
+                open.approved.insert(asked.call, asked.shown_hash);
+            }
+            (InteractionRequest::Approval(approval), _) if approval.escape.is_some() => {
+                open.kept_inside.insert(asked.call);
+            }
+            (InteractionRequest::Approval(_), _) => self.deny(&asked.call, resolved.unattended),
+            (
+                InteractionRequest::Questions { .. },
+                Some(InteractionAnswer::Questions { replies }),
+            ) => {
+                assert!(!replies.is_empty(), "an answer says something");
+                open.answered.insert(asked.call);
+            }
+            (
+                InteractionRequest::Plan { .. },
+                Some(InteractionAnswer::Plan {
+                    decision: PlanDecision::Approve,
+                    ..
+                }),
+            ) => {
+                open.answered.insert(asked.call);
                 open.window = true;
                 self.mode = Mode::Normal;
             }
-            Some(plan::Decision::Reject) => {}
-            None if resolved.unattended => {
-                open.unattended.push(plan.call);
+            (InteractionRequest::Plan { .. }, None) if resolved.unattended => {
+                open.unattended.push(asked.call);
                 open.unapproved = true;
             }
-            None => {}
+            (InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. }, _) => {}
         }
     }
 
@@ -826,7 +782,7 @@ impl Checker {
             "I2: every call has its result when the turn ends"
         );
         assert!(
-            self.pending.is_empty() && self.asked.is_empty() && self.plans.is_empty(),
+            self.interactions.is_empty(),
             "no question outlives its turn"
         );
         assert_eq!(ended.duration_ms, open.ran_ms, "a pause is no time");
@@ -870,7 +826,7 @@ impl Checker {
             "a request ends with words or a result"
         );
         assert!(
-            self.pending.is_empty() && self.asked.is_empty() && self.plans.is_empty(),
+            self.interactions.is_empty(),
             "no request while a question is open"
         );
         self.shown.is_valid();

@@ -1,6 +1,10 @@
 //! What calls leave beside their results: files kept before they change, what they changed, what is to be done.
 
+use proto::record::TodoStatus;
+
+use super::made::todo;
 use super::script::check;
+use crate::words::todo_progress;
 
 #[test]
 fn files_are_kept_directly_before_their_call_starts_and_on_disk_with_it() {
@@ -65,14 +69,22 @@ fn a_list_of_what_is_to_be_done_is_told_before_its_call_is_finished() {
           turn starts | running | prompt: do two things | ask
         > model calls read a
           model calls a | judge a
-        > policy a allow
-          started a | run a
-        > ends a ok doing one two
-          to do: one two | finished a ok | result a ok | ask
+        > policy a allow doing one two
+          started a | to do: one two | finished a ok | result a ok | ask
         > what is shown
           m1.1 m1.2 m1.3 | 1 answers, 1 said, to do: one two
     ",
     );
+}
+
+#[test]
+fn updated_todo_list_is_answered_with_its_progress() {
+    let mut todos = [todo("look"), todo("test"), todo("ship")];
+    assert_eq!(todo_progress(&todos), "0 of 3 done");
+    todos[0].status = TodoStatus::Completed;
+    todos[1].status = TodoStatus::InProgress;
+    assert_eq!(todo_progress(&todos), "1 of 3 done; in progress: test");
+    assert_eq!(todo_progress(&[]), "nothing to be done");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn neither_rule_nor_approval_mode_lets_a_call_out() {
         );
         let log = log_of(&scene);
         let asked = log.iter().any(|record| {
-            matches!(&record.body, Body::ApprovalRequested(_))
+            matches!(&record.body, Body::InteractionOpened(_))
                 || matches!(&record.body, Body::ToolStarted(started) if started.outside)
         });
         assert!(!asked, "{says}");

@@ -12,10 +12,8 @@ const THREE: &str = "
       turn starts | running | prompt: two | ask
     > model calls read a
       model calls a | judge a
-    > policy a allow
-      started a | run a
-    > ends a ok doing paint
-      to do: paint | finished a ok | result a ok | ask
+    > policy a allow doing paint
+      started a | to do: paint | finished a ok | result a ok | ask
     > model says Second.
       model: Second. | turn ends completed | idle
     > user three

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Basis, Confinement, Decision, EffectivePermissions, Outcome};
+use contract::{Basis, CallAction, Confinement, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind};
-use proto::params::approval::{Approval, Scope};
-use proto::params::question::{Ask, Choice, Reply};
+use proto::params::interaction::{Approval, Choice, Question, Reply, Scope};
 use proto::record::{
     CheckpointCreated, FileState, Kept, SessionCreated, Todo, TodoStatus, Verdict,
 };
 use proto::state::{Kind, OnAsk};
-use proto::{ApprovalId, CallId, Pid, PromptId, SessionId, SessionOptions, Stamp};
+use proto::{CallId, Pid, PromptId, SessionId, SessionOptions};
 
 use crate::Judgement;
 use crate::input::Unattended;
@@ -59,12 +58,12 @@ pub fn outcome(status: CallStatus) -> Outcome {
 }
 
 /// A question of the model with two options.
-pub fn ask(question: &str) -> Ask {
+pub fn ask(question: &str) -> Question {
     let choice = |label: &str| Choice {
         label: label.to_owned(),
         description: String::new(),
     };
-    Ask {
+    Question {
         question: question.to_owned(),
         header: "h".into(),
         options: vec![choice("red"), choice("blue")],
@@ -125,10 +124,7 @@ pub fn judgement(
         confinement: Confinement::None,
         confinement_suffices: false,
     };
-    let question = Approval {
-        approval_id: ApprovalId(String::new()),
-        session: Pid(7),
-        call: call.id.clone(),
+    let approval = Approval {
         tool: call.name.clone(),
         kind: kind(&call.name),
         subject: call.arguments.clone(),
@@ -138,20 +134,18 @@ pub fn judgement(
         rule: "a rule".into(),
         escape: None,
         scopes: vec![scope],
-        shown_hash: format!("{}{version}", call.arguments),
-        asked_at: Stamp::default(),
     };
     Judgement::Decided {
         checkpoint: None,
-        questions: None,
-        plan: None,
+        action: CallAction::Run,
         effective_permissions: EffectivePermissions::default(),
         tool: call.name.clone(),
         kind: kind(&call.name),
         decision,
         subject: call.arguments.clone(),
         input_sha256: format!("{} {}", call.name, call.arguments),
-        question,
+        shown_hash: format!("{}{version}", call.arguments),
+        approval,
         unattended,
         files_changed: false,
     }

@@ -21,7 +21,7 @@ fn a_plan_is_approved_and_carried_out_and_the_next_turn_asks_again() {
           proposes 7.1 for b | waiting for plan | judge c
         > policy c allow
         > ann approves 7.1
-          ann on 7.1: approve | running | finished b ok | result b ok | judge c
+          ann answers 7.1: approve | running | finished b ok | result b ok | judge c
         > policy c allow
           started c | run c once that is on disk
         > ends c ok
@@ -55,7 +55,7 @@ fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
         > policy a plans
           proposes 7.1 for a | waiting for plan
         > ann approves 7.1
-          ann on 7.1: approve | running | finished a ok | result a ok | ask
+          ann answers 7.1: approve | running | finished a ok | result a ok | ask
     ";
     let window = |more: &str| {
         let log = log_of(&format!("{scene}{more}"));
@@ -86,7 +86,7 @@ fn a_plan_that_is_sent_back_keeps_the_session_planning() {
         > policy a plans
           proposes 7.1 for a | waiting for plan
         > ann rejects 7.1 tests first
-          ann on 7.1: reject | running | finished a denied |
+          ann answers 7.1: reject | running | finished a denied |
           result a denied: The user (ann) did not approve the plan | ask
         > model calls x:plan a
           model calls x | judge x
@@ -94,7 +94,7 @@ fn a_plan_that_is_sent_back_keeps_the_session_planning() {
           proposes 7.2 for x | waiting for plan
         > ann approves 7.1
         > ann approves 7.2 but quickly
-          ann on 7.2: approve | running | finished x ok | result x ok | ask
+          ann answers 7.2: approve | running | finished x ok | result x ok | ask
     ",
     );
 }
@@ -114,7 +114,7 @@ fn what_plan_mode_refused_may_run_once_the_plan_is_approved() {
           proposes 7.1 for b | waiting for plan | judge y
         > policy y allow
         > ann approves 7.1
-          ann on 7.1: approve | running | finished b ok | result b ok | judge y
+          ann answers 7.1: approve | running | finished b ok | result b ok | judge y
         > policy y allow
           started y | run y once that is on disk
     ",
@@ -144,7 +144,7 @@ fn a_run_ends_blocked_with_the_plan_that_nobody_approved() {
         > model calls plan a
           model calls a | judge a
         > policy a left-plans
-          proposes 7.1 for a | reasonix on 7.1: nothing | finished a denied |
+          proposes 7.1 for a | reasonix answers 7.1: nothing | finished a denied |
           result a denied: Nobody is there to approve the plan | ask
         > model calls read b
           model calls b | judge b
@@ -174,7 +174,7 @@ fn a_run_ends_blocked_with_the_plan_that_nobody_approved() {
         > policy a plans
           proposes 7.1 for a | waiting for plan
         > nobody leaves 7.1
-          reasonix on 7.1: nothing | running | finished a denied |
+          reasonix answers 7.1: nothing | running | finished a denied |
           result a denied: Nobody is there to approve the plan | ask
         > model says 1. look
           model: 1. look | turn ends blocked (denied) | exited 3
@@ -205,7 +205,7 @@ fn every_stop_closes_the_plan_and_plan_mode_stays() {
             > policy a plans
               proposes 7.1 for a | waiting for plan
             > stop {stop}
-              reasonix on 7.1: nothing | running |
+              reasonix answers 7.1: nothing | running |
               finished a interrupted | result a interrupted: {why} | {ends}
             > ann approves 7.1
         "
@@ -231,7 +231,7 @@ fn a_crash_leaves_the_plan_open_and_an_answer_is_not_lost() {
             > crash {policy}
               waiting for plan
             > ann approves 7.1
-              ann on 7.1: approve | running | finished a ok | result a ok | ask
+              ann answers 7.1: approve | running | finished a ok | result a ok | ask
             > model calls write b
               model calls b | judge b
             > policy b allow
@@ -249,8 +249,8 @@ fn a_crash_leaves_the_plan_open_and_an_answer_is_not_lost() {
         > policy a plans
           proposes 7.1 for a | waiting for plan
         > ann approves 7.1
-          ann on 7.1: approve | running | finished a ok | result a ok | ask
-        > crash continue after plan.resolved
+          ann answers 7.1: approve | running | finished a ok | result a ok | ask
+        > crash continue after interaction.resolved
           notice: The daemon was restarted | running | finished a ok | result a ok | ask
         > model calls write b
           model calls b | judge b
@@ -334,7 +334,7 @@ fn no_approved_plan_lifts_a_session_that_only_reads() {
           proposes 7.1 for a | waiting for plan | judge b
         > policy b allow
         > ann approves 7.1
-          ann on 7.1: approve | running | finished a ok | result a ok | judge b
+          ann answers 7.1: approve | running | finished a ok | result a ok | judge b
         > policy b allow
           finished b denied | result b denied: Not run: this session only reads, and this call may change something | ask
     ",

@@ -13,7 +13,7 @@ fn the_model_reads_what_a_person_said() {
         > policy a questions
           asks 7.1 for a | waiting for question
         > ann says 7.1 red
-          ann says to 7.1: red | running | finished a ok | result a ok | ask
+          ann answers 7.1: red | running | finished a ok | result a ok | ask
         > ann says 7.1 blue
     ",
     );
@@ -39,8 +39,8 @@ fn where_nobody_is_there_the_model_is_told_at_once() {
           model calls a | judge a
         > policy a questions
           asks 7.1 for a | waiting for question
-        > nobody says 7.1
-          reasonix says to 7.1: nothing | running | finished a ok | result a ok | ask
+        > nobody leaves 7.1
+          reasonix answers 7.1: nothing | running | finished a ok | result a ok | ask
     ",
     );
 }
@@ -83,7 +83,7 @@ fn readers_run_beside_a_question_and_a_writer_waits() {
           finished b ok | judge c
         > policy c allow
         > ann says 7.1 red
-          ann says to 7.1: red | running | finished a ok | result a ok | result b ok | judge c
+          ann answers 7.1: red | running | finished a ok | result a ok | result b ok | judge c
         > policy c allow
           started c | run c once that is on disk
     ",
@@ -107,7 +107,7 @@ fn an_approval_and_a_question_are_open_side_by_side() {
         > policy a ask
           started a | run a
         > ann says 7.2 red
-          ann says to 7.2: red | running | finished b ok
+          ann answers 7.2: red | running | finished b ok
         > ends a ok
           finished a ok | result a ok | result b ok | ask
     ",
@@ -123,7 +123,7 @@ fn an_approval_and_a_question_are_open_side_by_side() {
         > policy b ask
           question 7.2 about b | waiting for approval
         > ann says 7.1 red
-          ann says to 7.1: red | finished a ok | result a ok
+          ann answers 7.1: red | finished a ok | result a ok
         > ann no 7.2
           ann answers 7.2: deny | running | finished b denied |
           result b denied: Denied by the user (ann) | ask
@@ -155,7 +155,7 @@ fn every_stop_closes_the_question() {
             > policy b ask
               question 7.2 about b | waiting for approval
             > stop {stop}
-              reasonix says to 7.1: nothing | reasonix answers 7.2: deny | running |
+              reasonix answers 7.1: nothing | reasonix answers 7.2: nothing | running |
               finished a interrupted | result a interrupted: {why} |
               finished b interrupted | result b interrupted: {why} | {ends}
             > ann says 7.1 red
@@ -176,7 +176,7 @@ fn the_end_of_its_time_closes_the_question() {
         > policy a questions
           asks 7.1 for a | waiting for question
         > time up 1
-          reasonix says to 7.1: nothing | running | finished a interrupted |
+          reasonix answers 7.1: nothing | running | finished a interrupted |
           result a interrupted: Not run: the turn was stopped | turn ends interrupted (timeout) | idle
     ",
     );
@@ -197,13 +197,13 @@ fn a_question_is_answered_in_a_pause_and_the_model_reads_it_after() {
         > pause
           paused
         > ann says 7.1 red
-          ann says to 7.1: red | finished a ok | result a ok
+          ann answers 7.1: red | finished a ok | result a ok
         > resume
           waiting for question
         > pause
           paused
         > ann says 7.2 blue
-          ann says to 7.2: blue | finished b ok | result b ok
+          ann answers 7.2: blue | finished b ok | result b ok
         > resume
           running | ask
     ",
@@ -244,7 +244,7 @@ fn a_question_is_handed_over() {
         > crash idle
           waiting for question
         > ann says 7.1 red
-          ann says to 7.1: red | running | finished a ok | result a ok | ask
+          ann answers 7.1: red | running | finished a ok | result a ok | ask
     ",
     );
     // What is answered after the mark is not lost, and the next life sends it.
@@ -259,7 +259,7 @@ fn a_question_is_handed_over() {
         > suspend
           suspended
         > ann says 7.1 red
-          ann says to 7.1: red | running | finished a ok | result a ok | suspended
+          ann answers 7.1: red | running | finished a ok | result a ok | suspended
         > crash idle
           notice: The daemon was restarted | ask
     ",
@@ -279,10 +279,10 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
     ";
     let answered = "
         > ann says 7.1 red
-          ann says to 7.1: red | running | finished a ok | result a ok | ask
+          ann answers 7.1: red | running | finished a ok | result a ok | ask
     ";
     for policy in ["continue", "idle"] {
-        for last in ["question.asked", "session.state"] {
+        for last in ["interaction.opened", "session.state"] {
             check(&format!(
                 "{asked}
                 > crash {policy} after {last}
@@ -293,7 +293,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
     }
     check(&format!(
         "{asked}
-        > crash continue before question.asked
+        > crash continue before interaction.opened
           notice: The daemon was restarted | judge a
         > policy a questions
           asks 7.1 for a | waiting for question
@@ -301,14 +301,14 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
     ));
     check(&format!(
         "{asked}
-        > crash idle before question.asked
+        > crash idle before interaction.opened
           notice: The daemon stopped in the middle of this turn | finished a interrupted |
           result a interrupted: Not run: the daemon stopped before this call was started |
           turn ends interrupted (shutdown) | idle
     "
     ));
     for (last, state) in [
-        ("question.answered", "running | "),
+        ("interaction.resolved", "running | "),
         ("session.state", ""),
         ("tool.finished", ""),
     ] {
@@ -348,11 +348,11 @@ fn beside_a_question_that_is_open_one_that_was_answered_gets_its_result() {
             > policy b questions
               asks 7.2 for b | waiting for question
             > ann says 7.2 red
-              ann says to 7.2: red | finished b ok
+              ann answers 7.2: red | finished b ok
             > crash {policy}
               waiting for question | finished b ok
             > ann says 7.1 blue
-              ann says to 7.1: blue | running | finished a ok | result a ok | result b ok | ask
+              ann answers 7.1: blue | running | finished a ok | result a ok | result b ok | ask
         "
         ));
     }
@@ -369,9 +369,9 @@ fn a_stop_that_did_not_reach_the_disk_whole_leaves_no_answer_behind() {
         > policy a questions
           asks 7.1 for a | waiting for question
         > stop user
-          reasonix says to 7.1: nothing | running | finished a interrupted |
+          reasonix answers 7.1: nothing | running | finished a interrupted |
           result a interrupted: Not run: the user interrupted the turn | turn ends interrupted (user) | idle
-        > crash continue after question.answered
+        > crash continue after interaction.resolved
           notice: The daemon was restarted | running | finished a interrupted |
           result a interrupted: Not answered: the turn was stopped before anybody did | ask
     ",
@@ -380,37 +380,18 @@ fn a_stop_that_did_not_reach_the_disk_whole_leaves_no_answer_behind() {
 
 #[test]
 fn what_was_said_is_told_whole_to_the_model_and_in_a_line_to_people() {
-    use proto::params::question::{Question, Reply};
-    use proto::record::QuestionAnswered;
+    use proto::params::interaction::Reply;
 
     use super::made::{ask, reply};
     use crate::facts::Answerer;
     use crate::words;
 
-    let asked = Question {
-        question_id: "7.1".into(),
-        session: proto::Pid(7),
-        call: "a".into(),
-        questions: vec![ask("Which colour?"), ask("How much?")],
-        asked_at: proto::Stamp(0),
-    };
+    let asked = [ask("Which colour?"), ask("How much?")];
     let other = Reply {
         labels: vec!["blue".into()],
         other: Some("a lot".into()),
     };
-    let answered = |replies| QuestionAnswered {
-        question_id: "7.1".into(),
-        call: "a".into(),
-        replies,
-        by: "ann".into(),
-        unattended: false,
-        request_id: None,
-    };
-    let said = words::answers(
-        Answerer::Person,
-        &asked,
-        &answered(vec![reply("red"), other]),
-    );
+    let said = words::answers(Answerer::Person, &asked, &[reply("red"), other]);
     assert_eq!(
         said,
         "The user answered:\nWhich colour? → red\nHow much? → blue, a lot"
@@ -419,6 +400,6 @@ fn what_was_said_is_told_whole_to_the_model_and_in_a_line_to_people() {
         words::answers_in_a_line(&said),
         "Which colour? → red; How much? → blue, a lot"
     );
-    let nobody = words::answers(Answerer::Nobody, &asked, &answered(Vec::new()));
+    let nobody = words::answers(Answerer::Nobody, &asked, &[]);
     assert_eq!(words::answers_in_a_line(&nobody), nobody);
 }

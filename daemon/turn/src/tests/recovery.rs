@@ -498,7 +498,7 @@ fn a_no_holds_though_its_result_did_not_reach_the_disk() {
         > ann no 7.1 keep it
           ann answers 7.1: deny | running | finished a denied |
           result a denied: Denied by the user (ann): keep it | ask
-        > crash continue after approval.resolved
+        > crash continue after interaction.resolved
           notice: The daemon was restarted | running | finished a denied |
           result a denied: Denied by the user (ann): keep it | ask
     ",
@@ -553,7 +553,7 @@ fn a_no_holds_though_its_result_did_not_reach_the_disk() {
         > ann no 7.1 keep it
           ann answers 7.1: deny | running | finished a denied |
           result a denied: Denied by the user (ann): keep it | ask
-        > crash idle after approval.resolved
+        > crash idle after interaction.resolved
           notice: The daemon stopped in the middle of this turn | finished a denied |
           result a denied: Denied by the user (ann): keep it | turn ends interrupted (shutdown) |
           idle

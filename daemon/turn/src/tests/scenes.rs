@@ -361,8 +361,8 @@ fn a_question_that_its_last_person_left_is_denied_unattended() {
           model calls a | judge a
         > policy a ask
           question 7.1 about a | waiting for approval
-        > nobody no 7.1 Denied: the last person has left.
-          reasonix answers 7.1: deny | running | finished a denied |
+        > nobody leaves 7.1 Denied: the last person has left.
+          reasonix answers 7.1: nothing | running | finished a denied |
           result a denied: Denied: the last person has left | ask
         > model says I could not.
           model: I could not. | turn ends blocked (denied) | exited 3

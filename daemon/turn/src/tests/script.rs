@@ -6,14 +6,13 @@
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
-//! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE] [as TOOL INPUT]
+//! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE | doing TODO TODO] [as TOOL INPUT]
 //! > policy a allow stale                          (it was looked at in plan mode)
 //! > policy a questions|left-questions             (people are asked for `a`; or would be, and nobody is there)
-//! > ann yes|always|no 7.1 [NOTE]                  > nobody no 7.1 NOTE
+//! > ann yes|always|no 7.1 [NOTE]                  > nobody leaves 7.1 [WHY]
 //! > policy a plans|left-plans                     (a person is to approve its plan; or would be, and nobody is there)
-//! > ann approves|rejects 7.1 [NOTE]               > nobody leaves 7.1
-//! > ann says 7.1 LABEL   > nobody says 7.1
-//! > ends a ok|failed|blocked|interrupted [doing TODO TODO | changing FILE]
+//! > ann approves|rejects 7.1 [NOTE]               > ann says 7.1 LABEL
+//! > ends a ok|failed|blocked|interrupted [changing FILE]
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
 //! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
@@ -27,6 +26,7 @@
 //!
 //! `write` changes things, `read` and `ask` do not. A crash keeps the log whole, or cuts it at the last record of a kind.
 
+use contract::CallAction;
 use proto::params::history::What;
 use proto::params::session::When;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict};
@@ -36,10 +36,10 @@ use proto::{Body, ItemId, Record, Seq, Stamp};
 use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
-use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_id};
+use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_id, todo};
 use crate::compacting::{CompactionEnd, Digest, Job, JobEnd};
 use crate::compaction::Why;
-use crate::input::{Proposal, Unattended};
+use crate::input::Unattended;
 use crate::{
     Answer, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
 };
@@ -47,7 +47,7 @@ use crate::{
 mod happens;
 mod told;
 
-use happens::{answer_question, child, ends, kind, model, number, set, stop};
+use happens::{answer, child, ends, kind, model, number, set, stop};
 use told::told;
 
 /// Plays a scene, and compares what came of each line.
@@ -211,7 +211,7 @@ impl Stage {
             "set" => set(what),
             "model" => model(what),
             "policy" => self.policy(what),
-            "ann" | "nobody" => answer_question(what, who == "nobody"),
+            "ann" | "nobody" => answer(what),
             "rewind" => {
                 if !self.plan(what) {
                     return vec!["there is no such turn".into()];
@@ -506,6 +506,9 @@ impl Stage {
         let (what, keeping) = what
             .split_once(" keeping ")
             .map_or((what, None), |(what, file)| (what, Some(file)));
+        let (what, doing) = what
+            .split_once(" doing ")
+            .map_or((what, None), |(what, todos)| (what, Some(todos)));
         let (what, seeing) = what.split_once(" seeing ").unwrap_or((what, "it"));
         let (what, stale) = what
             .strip_suffix(" stale")
@@ -548,9 +551,9 @@ impl Stage {
         };
         let mut judgement = judgement(&call, verdict, unattended, call.name != "write", 0);
         if let Judgement::Decided {
-            question,
-            questions,
-            plan,
+            action,
+            approval,
+            shown_hash,
             effective_permissions,
             checkpoint: kept,
             tool,
@@ -560,20 +563,21 @@ impl Stage {
         {
             if let Some(real) = leads_to.map(happens::call) {
                 *input_sha256 = format!("{} {}", real.name, real.arguments);
-                question.tool.clone_from(&real.name);
+                approval.tool.clone_from(&real.name);
                 *tool = real.name;
             }
-            seeing.clone_into(&mut question.shown_hash);
+            seeing.clone_into(shown_hash);
             if let Some(why) = self.machine.facts().blocked(&call.id) {
-                question.escape = Some(why.to_owned());
-                question.scopes.clear();
-                question.shown_hash = format!("outside {seeing}");
+                approval.escape = Some(why.to_owned());
+                approval.scopes.clear();
+                *shown_hash = format!("outside {seeing}");
             }
-            *questions = says.ends_with("questions").then(|| vec![ask("Which?")]);
-            *plan = says.ends_with("plans").then(|| Proposal {
-                plan: "1. look".into(),
-                shown_hash: "it".into(),
-            });
+            *action = match (says, doing) {
+                (_, Some(todos)) => CallAction::UpdateTodos(todos.split(' ').map(todo).collect()),
+                ("questions" | "left-questions", None) => CallAction::AskUser(vec![ask("Which?")]),
+                ("plans" | "left-plans", None) => CallAction::PresentPlan("1. look".into()),
+                (_, None) => CallAction::Run,
+            };
             *effective_permissions = self.machine.facts().effective_permissions();
             if stale {
                 effective_permissions.mode = Mode::Plan;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use proto::Body;
+use proto::params::interaction::{Interaction, InteractionAnswer, InteractionRequest};
 
 use super::world::{log_of, play};
 use crate::{Facts, words};
@@ -68,20 +69,25 @@ fn the_storm_reaches_everything() {
                 Body::User(message) => seen.insert(format!("{:?}", message.voice)),
                 Body::Assistant(message) => seen.insert(format!("{:?}", message.finish)),
                 Body::Notice(notice) => seen.insert(notice.text.clone()),
-                Body::QuestionAnswered(answered) => seen.insert(format!(
-                    "{} {}",
-                    if answered.unattended {
-                        "nobody"
-                    } else {
-                        &answered.by
-                    },
-                    answered.replies.len()
-                )),
+                Body::InteractionResolved(resolved) => {
+                    let kind = match &resolved.answer {
+                        Some(InteractionAnswer::Approval { .. }) => "approval",
+                        Some(InteractionAnswer::Questions { .. }) => "questions",
+                        Some(InteractionAnswer::Plan { .. }) => "plan",
+                        None => "nothing",
+                    };
+                    let who = match resolved.unattended {
+                        true => "nobody",
+                        false => &resolved.by,
+                    };
+                    seen.insert(format!("{who} {kind}"))
+                }
                 Body::SessionSet(set) if set.stand_in.is_some() => seen.insert("stands in".into()),
                 Body::ToolStarted(started) if started.outside => seen.insert("outside".into()),
-                Body::ApprovalRequested(asked) if asked.escape.is_some() => {
-                    seen.insert("asked to let it out".into())
-                }
+                Body::InteractionOpened(Interaction {
+                    request: InteractionRequest::Approval(asked),
+                    ..
+                }) if asked.escape.is_some() => seen.insert("asked to let it out".into()),
                 Body::Usage(usage) => seen.insert(format!(
                     "{:?}, in a turn {}",
                     usage.purpose,
@@ -127,6 +133,7 @@ fn the_storm_reaches_everything() {
     let others = [
         "Some(Approval)",
         "Some(Question)",
+        "Some(Plan)",
         "Some(Retry)",
         "Some(Credentials)",
         "Prompt",
@@ -134,7 +141,13 @@ fn the_storm_reaches_everything() {
         "Daemon",
         "go on",
     ];
-    let answers = ["ann 1", "ann 2", "nobody 0", "reasonix 0"];
+    let answers = [
+        "ann approval",
+        "ann questions",
+        "ann plan",
+        "nobody nothing",
+        "reasonix nothing",
+    ];
     let outside = ["asked to let it out", "outside", "stands in"];
     let rewinds = [
         "rewound, undo false, shown true",

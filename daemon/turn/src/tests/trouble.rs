@@ -217,7 +217,7 @@ fn an_interrupt_closes_the_question() {
         > policy a ask
           question 7.1 about a | waiting for approval
         > stop user
-          reasonix answers 7.1: deny | running | finished a interrupted |
+          reasonix answers 7.1: nothing | running | finished a interrupted |
           result a interrupted: Not run: the user interrupted the turn | finished b interrupted |
           result b interrupted: Not run: the user interrupted the turn |
           turn ends interrupted (user) | idle

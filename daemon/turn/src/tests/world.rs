@@ -9,12 +9,11 @@ use contract::ToolChoice;
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use proto::item::{CallStatus, ToolCall};
 use proto::outcome::Reason;
-use proto::params::approval::Decision as Answered;
 use proto::params::history::What;
 use proto::params::session::When;
 use proto::record::{PromptQueued, SessionRewound, Verdict};
 use proto::state::Kind;
-use proto::{ApprovalId, Body, CallId, ItemId, PlanId, QuestionId, Record, Seq, Stamp};
+use proto::{Body, CallId, InteractionId, ItemId, Record, Seq, Stamp};
 
 use super::chance::Chance;
 use super::checker::{Checker, Key, Place};
@@ -269,9 +268,7 @@ impl World {
 
     /// Whether somebody could answer something.
     fn is_asked(&self) -> bool {
-        !self.check.pending.is_empty()
-            || !self.check.asked.is_empty()
-            || !self.check.plans.is_empty()
+        !self.check.interactions.is_empty()
     }
 
     fn end_is_told(&mut self) {
@@ -379,26 +376,12 @@ impl World {
                 }
                 Input::RetryDue { item, attempt }
             }
-            3 => {
-                let approval_id = ApprovalId(format!("7.{}", 1 + self.chance.below(4)));
-                if self.check.pending.contains_key(&approval_id) {
+            3 | 4 | 6 => {
+                let id = InteractionId(format!("7.{}", 1 + self.chance.below(4)));
+                if self.check.interactions.contains_key(&id) {
                     return;
                 }
-                self.resolution(approval_id, Answered::AllowOnce)
-            }
-            4 => {
-                let question_id = QuestionId(format!("7.{}", 1 + self.chance.below(4)));
-                if self.check.asked.contains_key(&question_id) {
-                    return;
-                }
-                self.replies(question_id)
-            }
-            6 => {
-                let plan_id = PlanId(format!("7.{}", 1 + self.chance.below(4)));
-                if self.check.plans.contains_key(&plan_id) {
-                    return;
-                }
-                self.plan_answer(plan_id)
+                self.late_answer(id)
             }
             5 if self.outside.rewinding.is_none() => self.chance.one_of(&[
                 Input::NotRewound,

@@ -1,16 +1,75 @@
-//! Questions of the model, its list, checkpoints and rewinds as happenings.
+//! Interactions with the user, the todo list, checkpoints and rewinds as happenings.
 
-use proto::params::question::Question;
-use proto::record::{CheckpointCreated, RewoundResult, SessionRewound, Todo, TodoStatus};
+use proto::params::interaction::{
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+};
+use proto::record::{
+    CheckpointCreated, InteractionResolved, RewoundResult, SessionRewound, Todo, TodoStatus,
+};
 
+use super::what::Asked;
 use super::{What, short};
+use crate::messages::Language;
+use crate::transcript::words;
 
-pub(super) fn question(question: Question) -> What {
-    let text = question.questions.first().map(|ask| short(&ask.question));
-    What::Question {
-        question: question.question_id,
-        count: question.questions.len() as u64,
-        text: text.unwrap_or_default(),
+pub(super) fn asked(interaction: Interaction) -> What {
+    let asked = match interaction.request {
+        InteractionRequest::Approval(approval) => Asked::Approval {
+            tool: approval.tool,
+            subject: short(&approval.subject),
+            escape: approval.escape,
+        },
+        InteractionRequest::Questions { questions } => {
+            let text = questions.first().map(|first| short(&first.question));
+            Asked::Questions {
+                count: questions.len() as u64,
+                text: text.unwrap_or_default(),
+            }
+        }
+        InteractionRequest::Plan { plan } => Asked::Plan { text: short(&plan) },
+    };
+    What::Asked {
+        interaction: interaction.interaction_id,
+        asked,
+    }
+}
+
+/// `after_ms`: absent where it was not seen to be opened.
+pub(super) fn answered(resolved: InteractionResolved, after_ms: Option<u64>) -> What {
+    let (answers, note) = match resolved.answer {
+        Some(InteractionAnswer::Approval { decision, note, .. }) => {
+            (vec![decision_name(decision).to_owned()], note)
+        }
+        Some(InteractionAnswer::Questions { replies }) => {
+            let replies = replies.iter();
+            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
+            (said.collect(), None)
+        }
+        Some(InteractionAnswer::Plan { decision, note }) => {
+            let name = match decision {
+                PlanDecision::Approve => "approve",
+                PlanDecision::Reject => "reject",
+            };
+            (vec![name.to_owned()], note)
+        }
+        None => (Vec::new(), resolved.reason),
+    };
+    What::Answered {
+        interaction: resolved.interaction_id,
+        answers,
+        by: resolved.by,
+        unattended: resolved.unattended,
+        after_ms,
+        note: note.as_deref().map(short),
+    }
+}
+
+fn decision_name(decision: ApprovalDecision) -> &'static str {
+    match decision {
+        ApprovalDecision::AllowOnce => "allow_once",
+        ApprovalDecision::AllowSession => "allow_session",
+        ApprovalDecision::AllowAlways => "allow_always",
+        ApprovalDecision::Deny => "deny",
     }
 }
 

@@ -85,10 +85,10 @@ fn turn() -> Vec<DecodedEvent> {
         (
             104.6,
             t,
-            "approval.requested",
-            json!({"approval_id": "3.1", "session": 3, "call": "c1", "tool": "bash",
-            "subject": "cargo test", "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": [],
-            "shown_hash": "h", "asked_at": "2026-01-01T00:00:00.000Z"}),
+            "interaction.opened",
+            json!({"interaction_id": "3.1", "session": 3, "call": "c1", "shown_hash": "h", "opened_at": "2026-01-01T00:00:00.000Z",
+                "request": {"type": "approval", "tool": "bash", "subject": "cargo test",
+                "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": []}}),
         ),
         (
             105.0,
@@ -105,8 +105,9 @@ fn turn() -> Vec<DecodedEvent> {
         (
             116.7,
             t,
-            "approval.resolved",
-            json!({"approval_id": "3.1", "call": "c1", "decision": "allow_once", "by": "ann"}),
+            "interaction.resolved",
+            json!({"interaction_id": "3.1", "call": "c1",
+                "answer": {"type": "approval", "decision": "allow_once"}, "by": "ann"}),
         ),
         (
             116.7,
@@ -322,8 +323,8 @@ fn what_does_not_read_is_a_line_and_no_end() {
 #[test]
 fn questions_lists_checkpoints_and_rewinds_are_lines() {
     let t = Some(2);
-    let question = json!({"question_id": "7.1", "session": 3, "call": "c", "asked_at": "2026-01-01T00:00:00.000Z",
-        "questions": [{"question": "Which store?", "header": "Store", "options": [{"label": "a"}, {"label": "b"}]}]});
+    let question = json!({"interaction_id": "7.1", "session": 3, "call": "c", "shown_hash": "h", "opened_at": "2026-01-01T00:00:00.000Z",
+        "request": {"type": "questions", "questions": [{"question": "Which store?", "header": "Store", "options": [{"label": "a"}, {"label": "b"}]}]}});
     let todo =
         |status: &str| json!({"content": "Test", "active_form": "Testing", "status": status});
     let file = |did: &str| json!({"path": "/w/a", "result": {"did": did}, "before": {"is": "absent"}, "after": {"is": "absent"}});
@@ -339,18 +340,19 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
             json!({"call": "c", "tool": "fetch", "verdict": "allow", "rule": "r", "layer": "user",
             "read_only": true, "subject": "x", "input_sha256": ""}),
         ),
-        (2.0, t, "question.asked", question),
+        (2.0, t, "interaction.opened", question),
         (
             5.0,
             t,
-            "question.answered",
-            json!({"question_id": "7.1", "call": "c", "replies": [{"labels": ["a"]}], "by": "ann"}),
+            "interaction.resolved",
+            json!({"interaction_id": "7.1", "call": "c",
+                "answer": {"type": "questions", "replies": [{"labels": ["a"]}]}, "by": "ann"}),
         ),
         (
             6.0,
             t,
-            "question.answered",
-            json!({"question_id": "7.2", "call": "c", "replies": [], "by": "reasonix", "unattended": true}),
+            "interaction.resolved",
+            json!({"interaction_id": "7.2", "call": "c", "by": "reasonix", "unattended": true}),
         ),
         (
             7.0,

@@ -2,14 +2,13 @@
 
 use std::fmt::{self, Display};
 
+use proto::InteractionId;
 use proto::item::{CallStatus, Voice};
-use proto::params::approval::Decision;
 use proto::params::history;
-use proto::params::plan;
 use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unattended, Verdict};
 use serde_json::Value;
 
-use super::{Line, Tokens, What};
+use super::{Asked, Line, Tokens, What};
 use crate::messages::Language;
 use crate::transcript::words;
 
@@ -198,17 +197,13 @@ impl Display for What {
                 Level::Error => write!(f, "error: {text}"),
             },
             Self::Other { kind, data } => write!(f, "{kind} {data}"),
-            Self::Question { .. }
-            | Self::Replied { .. }
-            | Self::Plan { .. }
-            | Self::Planned { .. }
-            | Self::Todos { .. }
+            Self::Todos { .. }
             | Self::Checkpoint { .. }
             | Self::Rewound { .. }
             | Self::Pinned { .. }
             | Self::Repaired { .. }
             | Self::ReasoningExtracted { .. }
-            | Self::CacheReset { .. } => self.asks_and_goes_back(f),
+            | Self::CacheReset { .. } => self.goes_back(f),
             Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
             Self::Call { .. }
             | Self::Asked { .. }
@@ -290,32 +285,22 @@ impl What {
                 let verdict = verdict_words(*verdict, *unattended);
                 write!(f, "call {tool} \"{subject}\" {verdict} by {rule} ({layer})")
             }
-            Self::Asked {
-                approval,
-                tool,
-                subject,
-                escape,
-            } => {
-                write!(f, "asks {approval} {tool} \"{subject}\"")?;
-                match escape {
-                    Some(reason) => write!(f, " outside the sandbox: {reason}"),
-                    None => Ok(()),
-                }
-            }
+            Self::Asked { interaction, asked } => asks(f, interaction, asked),
             Self::Answered {
-                approval,
-                decision,
+                interaction,
+                answers,
                 by,
+                unattended,
                 after_ms,
                 note,
             } => {
-                let decision = match decision {
-                    Decision::AllowOnce => "allow_once",
-                    Decision::AllowSession => "allow_session",
-                    Decision::AllowAlways => "allow_always",
-                    Decision::Deny => "deny",
-                };
-                write!(f, "asked {approval} → {decision} by {by}")?;
+                match (unattended, answers.is_empty()) {
+                    (true, _) => write!(f, "asked {interaction} → nobody was there")?,
+                    (false, true) => write!(f, "asked {interaction} → closed by {by}")?,
+                    (false, false) => {
+                        write!(f, "asked {interaction} → {} by {by}", answers.join("; "))?;
+                    }
+                }
                 if let Some(ms) = after_ms {
                     write!(f, " after {}", Seconds(*ms))?;
                 }
@@ -387,61 +372,9 @@ impl What {
 }
 
 impl What {
-    /// Questions and plans of the model, its list, and what can be gone back to.
-    fn asks_and_goes_back(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The todo list, and what can be gone back to.
+    fn goes_back(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Question {
-                question,
-                count,
-                text,
-            } => match count {
-                1 => write!(f, "asks {question} \"{text}\""),
-                _ => write!(
-                    f,
-                    "asks {question} \"{text}\" and {} more",
-                    count.saturating_sub(1)
-                ),
-            },
-            Self::Replied {
-                question,
-                answers,
-                by,
-                unattended,
-                after_ms,
-            } => {
-                match (unattended, answers.is_empty()) {
-                    (true, _) => write!(f, "asked {question} → nobody was there")?,
-                    (false, true) => write!(f, "asked {question} → closed by {by}")?,
-                    (false, false) => {
-                        write!(f, "asked {question} → {} by {by}", answers.join("; "))?
-                    }
-                }
-                after_ms
-                    .iter()
-                    .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))
-            }
-            Self::Plan { plan, text } => write!(f, "proposes {plan} \"{text}\""),
-            Self::Planned {
-                plan,
-                decision,
-                by,
-                unattended,
-                after_ms,
-                note,
-            } => {
-                match (decision, unattended) {
-                    (Some(plan::Decision::Approve), _) => {
-                        write!(f, "plan {plan} → approve by {by}")?
-                    }
-                    (Some(plan::Decision::Reject), _) => write!(f, "plan {plan} → reject by {by}")?,
-                    (None, true) => write!(f, "plan {plan} → nobody was there")?,
-                    (None, false) => write!(f, "plan {plan} → closed by {by}")?,
-                }
-                after_ms
-                    .iter()
-                    .try_for_each(|ms| write!(f, " after {}", Seconds(*ms)))?;
-                note.iter().try_for_each(|note| write!(f, ": {note}"))
-            }
             Self::Todos { done, all, now } => {
                 write!(f, "todos {done}/{all} done")?;
                 now.iter().try_for_each(|now| write!(f, ": {now}"))
@@ -524,5 +457,26 @@ fn status_word(status: CallStatus) -> &'static str {
         CallStatus::Interrupted => "interrupted",
         CallStatus::Unknown => "unknown",
         CallStatus::Refused => "refused",
+    }
+}
+
+fn asks(f: &mut fmt::Formatter<'_>, interaction: &InteractionId, asked: &Asked) -> fmt::Result {
+    match asked {
+        Asked::Approval {
+            tool,
+            subject,
+            escape,
+        } => {
+            write!(f, "asks {interaction} {tool} \"{subject}\"")?;
+            escape
+                .iter()
+                .try_for_each(|reason| write!(f, " outside the sandbox: {reason}"))
+        }
+        Asked::Questions { count: 1, text } => write!(f, "asks {interaction} \"{text}\""),
+        Asked::Questions { count, text } => {
+            let more = count.saturating_sub(1);
+            write!(f, "asks {interaction} \"{text}\" and {more} more")
+        }
+        Asked::Plan { text } => write!(f, "proposes {interaction} \"{text}\""),
     }
 }

@@ -3,11 +3,9 @@
 use proto::hook::{HookEvent, HookOutcome};
 use proto::item::{CallStatus, Voice};
 use proto::outcome::{OutcomeKind, Reason};
-use proto::params::approval::Decision;
 use proto::params::history;
-use proto::params::plan;
 use proto::record::{CallsRepaired, Level, Purpose, Unattended, Verdict};
-use proto::{ApprovalId, CallId, Pid, PlanId, QuestionId, Seq};
+use proto::{CallId, InteractionId, Pid, Seq};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,51 +80,20 @@ pub enum What {
         rule: String,
         layer: String,
     },
+    /// The user is asked.
     Asked {
-        approval: ApprovalId,
-        tool: String,
-        subject: String,
-        /// Why the sandbox stopped it, where it is asked whether it may run once outside.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        escape: Option<String>,
+        interaction: InteractionId,
+        #[serde(flatten)]
+        asked: Asked,
     },
+    /// The user answered, or it was closed.
     Answered {
-        approval: ApprovalId,
-        decision: Decision,
-        by: String,
-        /// Absent where the question itself was not seen.
-        after_ms: Option<u64>,
-        note: Option<String>,
-    },
-    /// The model asks a person.
-    Question {
-        question: QuestionId,
-        /// How many are asked together.
-        count: u64,
-        text: String,
-    },
-    Replied {
-        question: QuestionId,
-        /// An answer each, in words; none where nobody was there.
+        interaction: InteractionId,
+        /// The decision, or a reply to each question; none where nobody answered.
         answers: Vec<String>,
         by: String,
         unattended: bool,
-        /// Absent where the question itself was not seen.
-        after_ms: Option<u64>,
-    },
-    /// The model proposes a plan.
-    Plan {
-        plan: PlanId,
-        /// Its first line.
-        text: String,
-    },
-    Planned {
-        plan: PlanId,
-        /// Absent: nobody answered.
-        decision: Option<plan::Decision>,
-        by: String,
-        unattended: bool,
-        /// Absent where the plan itself was not seen.
+        /// Absent where it was not seen to be opened.
         after_ms: Option<u64>,
         note: Option<String>,
     },
@@ -256,6 +223,29 @@ pub enum What {
     Other {
         kind: String,
         data: String,
+    },
+}
+
+/// What the user is asked, in a line.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum Asked {
+    Approval {
+        tool: String,
+        subject: String,
+        /// Why the sandbox stopped it, where it is asked whether it may run once outside.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        escape: Option<String>,
+    },
+    Questions {
+        /// How many are asked together.
+        count: u64,
+        /// The first of them.
+        text: String,
+    },
+    Plan {
+        /// Its first line.
+        text: String,
     },
 }
 

@@ -6,20 +6,20 @@ use proto::hook::HookOutcome;
 use proto::item::{CallStatus, Display, Finish, ToolCall, UserMessage, Voice};
 use proto::live::{Live, Snapshot, ToolOutput};
 use proto::outcome::TurnEnded;
-use proto::params::approval::{Approval, Decision};
-use proto::params::plan::Plan;
-use proto::params::question::Question;
+use proto::params::interaction::{
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest,
+};
 use proto::record::{
-    ApprovalResolved, CheckpointCreated, ChildExited, ChildKind, ChildSpawned, Level,
-    QuestionAnswered, SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
+    CheckpointCreated, ChildExited, ChildKind, ChildSpawned, InteractionResolved, Level,
+    SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
 };
 use proto::state::{State, WaitingFor};
-use proto::{Body, CallId, Pid, PromptId, QuestionId, Seq};
+use proto::{Body, CallId, InteractionId, Pid, PromptId, Seq};
 use serde_json::Value;
 
 use super::tail::Tail;
 use super::{
-    AnswerText, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
+    AnswerText, Asked, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
 };
 
 /// What earlier events said and later ones refer to.
@@ -41,8 +41,8 @@ pub(super) struct Known {
     prompts: HashMap<PromptId, String>,
     /// Commands that run, and whether they are in the background.
     children: HashMap<Pid, (String, bool)>,
-    /// Questions that are open.
-    asked: HashMap<QuestionId, Vec<String>>,
+    /// What waits for the user.
+    asked: HashMap<InteractionId, Asked>,
     /// The newest turn of which it was told that its commands are not kept.
     unkept: Option<u64>,
     /// The list of what is to be done, as it was told last.
@@ -60,15 +60,29 @@ impl Known {
         }
     }
 
-    fn approval(&mut self, approval: &Approval) {
-        let call = (approval.tool.clone(), approval.subject.clone());
-        self.calls.insert(approval.call.clone(), call);
+    fn opened(&mut self, interaction: &Interaction) {
+        if let InteractionRequest::Approval(approval) = &interaction.request {
+            let call = (approval.tool.clone(), approval.subject.clone());
+            self.calls.insert(interaction.call.clone(), call);
+        }
+        let asked = Asked::from(&interaction.request);
+        self.asked.insert(interaction.interaction_id.clone(), asked);
     }
 
-    fn question(&mut self, question: &Question) {
-        let asked = question.questions.iter().map(|ask| ask.question.clone());
-        self.asked
-            .insert(question.question_id.clone(), asked.collect());
+    /// What an answer is to. What was not seen to be opened is told by the answer; a call that was denied has none.
+    fn asked(&mut self, resolved: &InteractionResolved) -> Asked {
+        if let Some(asked) = self.asked.remove(&resolved.interaction_id) {
+            return asked;
+        }
+        match &resolved.answer {
+            Some(InteractionAnswer::Questions { .. }) => Asked::Questions(Vec::new()),
+            Some(InteractionAnswer::Plan { .. }) => Asked::Plan,
+            Some(InteractionAnswer::Approval { .. }) | None => {
+                let judged = self.calls.get(&resolved.call).cloned();
+                let (tool, subject) = judged.unwrap_or_default();
+                Asked::Approval { tool, subject }
+            }
+        }
     }
 
     /// How a prompt that waits begins; empty where it is not known.
@@ -89,11 +103,8 @@ impl<T: AnswerText> Transcript<T> {
             Live::Partial(partial) => self.partial(partial, at),
             Live::Snapshot(snapshot) => self.snapshot(snapshot),
             Live::Sync(sync) => {
-                for approval in &sync.pending {
-                    self.known.approval(approval);
-                }
-                for question in &sync.questions {
-                    self.known.question(question);
+                for interaction in &sync.interactions {
+                    self.known.opened(interaction);
                 }
                 self.synced(sync.live.clone(), at);
                 if let Some((_, todos)) = self.known.held.take() {
@@ -152,20 +163,8 @@ impl<T: AnswerText> Transcript<T> {
             Body::ToolStarted(started) => self.tool_started(started, at),
             Body::ToolBlocked(blocked) => self.tool_blocked(blocked),
             Body::ToolFinished(finished) => self.tool_finished(finished, at),
-            Body::ApprovalRequested(approval) => {
-                self.known.approval(approval);
-                self.push(at, EntryKind::Approval(Box::new(approval.clone())));
-            }
-            Body::ApprovalResolved(resolved) => self.resolved(resolved, at),
-            Body::QuestionAsked(question) => {
-                self.known.question(question);
-                self.push(at, EntryKind::Question(Box::new(question.clone())));
-            }
-            Body::QuestionAnswered(answered) => self.answered(answered, at),
-            Body::PlanProposed(plan) => self.proposed(plan, at),
-            Body::PlanResolved(resolved) => {
-                self.push(at, EntryKind::PlanResolved(resolved.clone()));
-            }
+            Body::InteractionOpened(interaction) => self.opened(interaction, at),
+            Body::InteractionResolved(resolved) => self.resolved(resolved, at),
             Body::TodoUpdated(updated) => {
                 // What a snapshot had is older than this.
                 self.known.held.take_if(|held| at.seq > Some(held.0));
@@ -401,43 +400,44 @@ impl<T: AnswerText> Transcript<T> {
         }
     }
 
-    fn resolved(&mut self, resolved: &ApprovalResolved, at: At) {
-        if resolved.decision == Decision::Deny {
-            self.known.denied.insert(resolved.call.clone());
-        }
-        let judged = self.known.calls.get(&resolved.call).cloned();
-        let (tool, subject) = judged.unwrap_or_default();
-        let kind = EntryKind::Resolved {
-            tool,
-            subject,
-            resolved: resolved.clone(),
-        };
-        self.push(at, kind);
-    }
-
     /// A plan is words of the model: it is still there to be read when it has been answered.
-    fn proposed(&mut self, plan: &Plan, at: At) {
+    fn opened(&mut self, interaction: &Interaction, at: At) {
+        self.known.opened(interaction);
+        let InteractionRequest::Plan { plan } = &interaction.request else {
+            self.push(at, EntryKind::Interaction(Box::new(interaction.clone())));
+            return;
+        };
         let mut text = T::default();
-        text.push(&plan.plan);
+        text.push(plan);
         text.finish();
         let kind = EntryKind::Answer {
             text,
             finish: Some(Finish::ToolCalls),
-            plan: Some(plan.plan_id.clone()),
+            plan: Some(interaction.interaction_id.clone()),
         };
         self.push(at, kind);
     }
 
-    fn answered(&mut self, answered: &QuestionAnswered, at: At) {
-        let asked = self.known.asked.remove(&answered.question_id);
-        if !answered.unattended {
-            self.known.answered.insert(answered.call.clone());
+    fn resolved(&mut self, resolved: &InteractionResolved, at: At) {
+        let asked = self.known.asked(resolved);
+        match (&asked, &resolved.answer) {
+            (
+                Asked::Approval { .. },
+                Some(InteractionAnswer::Approval {
+                    decision: ApprovalDecision::Deny,
+                    ..
+                })
+                | None,
+            ) => {
+                self.known.denied.insert(resolved.call.clone());
+            }
+            (Asked::Questions(_), _) if !resolved.unattended => {
+                self.known.answered.insert(resolved.call.clone());
+            }
+            (Asked::Approval { .. } | Asked::Questions(_) | Asked::Plan, _) => {}
         }
-        let kind = EntryKind::Answered {
-            asked: asked.unwrap_or_default(),
-            answered: answered.clone(),
-        };
-        self.push(at, kind);
+        let resolved = resolved.clone();
+        self.push(at, EntryKind::Resolved { asked, resolved });
     }
 
     fn todos_updated(&mut self, todos: &[Todo], at: At) {

@@ -8,7 +8,7 @@ use proto::outcome::{Denied, OutcomeKind, Reason};
 use proto::params::compact::CompactOutput;
 use proto::params::forecast::{Forecast, Forecasts};
 use proto::params::history::What as Back;
-use proto::params::question::Reply;
+use proto::params::interaction::Reply;
 use proto::record::{
     ChildExited, Origin, ReasoningExtracted, RewoundFile, RewoundResult, SessionRewound,
 };

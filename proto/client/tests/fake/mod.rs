@@ -256,7 +256,7 @@ pub fn live(kind: &str, data: &Value) -> Value {
 pub fn sync(seq: u64) -> Value {
     live(
         "sync",
-        &json!({"seq": seq, "epoch": 1, "live": [], "pending": []}),
+        &json!({"seq": seq, "epoch": 1, "live": [], "interactions": []}),
     )
 }
 

@@ -13,7 +13,7 @@ fn snapshot(state: &str, pending: u64, away: &serde_json::Value) -> Snapshot {
             "session": "01890000-0000-7000-8000-000000000003", "pid": 3, "ppid": 0, "cwd": "/tmp", "model": "p/m",
             "kind": "interactive", "state": state, "cause": "x", "approval_mode": "ask", "turns": 2, "usage": usage,
             "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
-            "active_at": "2026-01-01T00:00:00.000Z", "last_line": "", "queued": 0, "pending_approvals": pending,
+            "active_at": "2026-01-01T00:00:00.000Z", "last_line": "", "queued": 0, "pending_interactions": pending,
             "attached": 0, "seq": 9, "children": 0,
         },
     }))

@@ -58,7 +58,7 @@ pub async fn hello(
     Ok(HelloOutput {
         daemon: daemon.info(),
         protocol: common,
-        capabilities: vec!["sessions".into(), "approvals".into(), "replay".into()],
+        capabilities: vec!["sessions".into(), "interactions".into(), "replay".into()],
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
         key_variables: daemon.key_variables(),

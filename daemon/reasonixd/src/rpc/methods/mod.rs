@@ -1,15 +1,13 @@
 //! The handlers, one file a resource, as in `proto::params`. Each is a few lines: check, ask the owner, answer.
 
-mod approval;
 mod cache;
 mod config;
 mod daemon;
 mod history;
 mod hook;
+mod interaction;
 mod oversized;
-mod plan;
 mod process;
-mod question;
 mod rewind;
 mod rules;
 mod session;
@@ -61,16 +59,12 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::SessionPrune, _, _>(to, history::prune);
     add::<m::ProcessList, _, _>(to, process::list);
     add::<m::ProcessKill, _, _>(to, process::kill);
-    add::<m::ApprovalList, _, _>(to, approval::list);
-    add::<m::ApprovalAnswer, _, _>(to, approval::answer);
+    add::<m::InteractionList, _, _>(to, interaction::list);
+    add::<m::InteractionAnswer, _, _>(to, interaction::answer);
     add::<m::PermissionExplain, _, _>(to, rules::explain);
     add::<m::RulesList, _, _>(to, rules::list);
     add::<m::RulesRevoke, _, _>(to, rules::revoke);
     add::<m::RulesCheck, _, _>(to, rules::check);
-    add::<m::QuestionList, _, _>(to, question::list);
-    add::<m::QuestionAnswer, _, _>(to, question::answer);
-    add::<m::PlanList, _, _>(to, plan::list);
-    add::<m::PlanAnswer, _, _>(to, plan::answer);
     add::<m::HistorySearch, _, _>(to, history::search);
     add::<m::StatsQuery, _, _>(to, history::stats);
     add::<m::HookList, _, _>(to, hook::list);

@@ -11,7 +11,7 @@ const ENVELOPE: usize = 512;
 /// Bytes that a text keeps, tried in this order. Names and ids are shorter than the last.
 const KEPT: [usize; 4] = [64 * 1024, 8 * 1024, 1024, 200];
 /// Lists that may be cut where even short texts are too much, in the order in which they are missed least.
-const LISTS: [&str; 3] = ["live", "queue", "pending"];
+const LISTS: [&str; 3] = ["live", "queue", "interactions"];
 
 /// The event itself, or what of it fits.
 pub fn fitting(seq: Option<Seq>, text: Arc<str>) -> Arc<str> {

@@ -10,7 +10,7 @@ use proto::params::rules as p;
 use proto::{ErrorName, Failure};
 use session::{Asked, Permissions};
 
-use super::approval::refuse_tools;
+use super::interaction::refuse_tools;
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
 use crate::settings::{self, edit};

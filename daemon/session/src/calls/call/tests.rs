@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::{EffectivePermissions, Family, Preview, ToolSet, ToolSpec};
+use contract::{CallAction, EffectivePermissions, Family, Preview, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use policy::RuleSet;
@@ -49,13 +49,16 @@ impl Tool for Unrun {
     }
 
     /// `tool_call` calls the tool that its arguments name.
-    fn stands_for(&self, arguments: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
+    fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
         if &*self.0.name != "tool_call" {
-            return None;
+            return Ok(CallAction::Run);
         }
         let named = arguments.get("arguments").and_then(Value::as_object);
-        let name = arguments.get("name")?.as_str()?.to_owned();
-        Some((name, named.cloned().unwrap_or_default()))
+        let tool = arguments.get("name").and_then(Value::as_str);
+        Ok(CallAction::CallTool {
+            tool: tool.unwrap_or_default().to_owned(),
+            arguments: named.cloned().unwrap_or_default(),
+        })
     }
 
     fn cwd(&self, _: &CallContext) -> Option<PathBuf> {

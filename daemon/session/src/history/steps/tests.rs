@@ -1,8 +1,10 @@
 //! Logs as sessions write them, and the steps that are in them.
 
 use proto::item::{AssistantMessage, CallStatus, Display, Finish, ToolCall, ToolMessage};
-use proto::params::approval::{Approval, Decision};
-use proto::record::{ApprovalResolved, PolicyDecided, ToolFinished, ToolStarted, Verdict};
+use proto::params::interaction::{
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest,
+};
+use proto::record::{InteractionResolved, PolicyDecided, ToolFinished, ToolStarted, Verdict};
 use proto::{ItemId, Pid, Seq};
 
 use super::*;
@@ -119,31 +121,36 @@ impl Log {
     }
 
     fn asked(&mut self, id: &str, call: &str) -> &mut Self {
-        self.add(Body::ApprovalRequested(Approval {
-            kind: proto::item::ToolKind::Other,
-            escape: None,
-            approval_id: ApprovalId(id.into()),
+        self.add(Body::InteractionOpened(Interaction {
+            interaction_id: InteractionId(id.into()),
             session: Pid(1),
             call: CallId(call.into()),
-            tool: "bash".into(),
             shown_hash: String::new(),
-            subject: "rm it".into(),
-            preview: Display::Line {
-                text: String::new(),
-            },
-            rule: String::new(),
-            scopes: Vec::new(),
-            asked_at: Stamp(0),
+            opened_at: Stamp(0),
+            request: InteractionRequest::Approval(Approval {
+                escape: None,
+                tool: "bash".into(),
+                kind: proto::item::ToolKind::Other,
+                subject: "rm it".into(),
+                preview: Display::Line {
+                    text: String::new(),
+                },
+                rule: String::new(),
+                scopes: Vec::new(),
+            }),
         }))
     }
 
     fn answered(&mut self, id: &str, call: &str) -> &mut Self {
-        self.add(Body::ApprovalResolved(ApprovalResolved {
-            approval_id: ApprovalId(id.into()),
+        self.add(Body::InteractionResolved(InteractionResolved {
+            interaction_id: InteractionId(id.into()),
             call: CallId(call.into()),
-            decision: Decision::AllowOnce,
-            scope: None,
-            note: None,
+            answer: Some(InteractionAnswer::Approval {
+                decision: ApprovalDecision::AllowOnce,
+                scope: None,
+                note: None,
+            }),
+            reason: None,
             by: "ann".into(),
             unattended: false,
             request_id: None,

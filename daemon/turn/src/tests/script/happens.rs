@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
-use proto::params::approval::Decision as Answered;
-use proto::params::plan;
+use proto::params::interaction::{ApprovalDecision, InteractionAnswer, PlanDecision};
 use proto::record::{Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet};
 use proto::state::Kind;
 use proto::state::Mode;
-use proto::{ApprovalId, CallId, Pid, PlanId, QuestionId};
+use proto::{CallId, InteractionId, Pid};
 
-use crate::input::{Answers, PlanAnswer, Resolution};
-use crate::tests::made::{reply, todo};
+use crate::input::Resolution;
+use crate::tests::made::reply;
 use crate::{Answer, Input, StopReason};
 
 pub fn number(text: &str) -> u64 {
@@ -154,62 +153,45 @@ pub fn breaks(what: &str) -> Input {
     }
 }
 
-pub fn answer_question(what: &str, unattended: bool) -> Input {
-    let by = if unattended { "reasonix" } else { "ann" };
-    if let Some(says) = what.strip_prefix("says ") {
-        let (id, label) = says.split_once(' ').unwrap_or((says, ""));
-        return Input::Answers(Box::new(Answers {
-            question_id: QuestionId::from(id),
-            replies: (!unattended).then(|| reply(label)).into_iter().collect(),
-            by: by.into(),
-            unattended,
-            request_id: None,
-        }));
-    }
+/// `yes|always|no|approves|rejects 7.1 [NOTE]`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]`, where nobody is there.
+pub fn answer(what: &str) -> Input {
     let mut words = what.splitn(3, ' ');
-    if let Some(answer) = answer_plan(what, by, unattended) {
-        return answer;
-    }
-    let decision = match words.next() {
-        Some("yes") => Answered::AllowOnce,
-        Some("always") => Answered::AllowSession,
-        Some("no") => Answered::Deny,
-        other => panic!("nobody answers {other:?}"),
-    };
-    Input::Resolved(Box::new(Resolution {
-        approval_id: ApprovalId::from(words.next().expect("ANSWER QUESTION")),
+    let says = words.next().expect("ANSWER ID");
+    let interaction_id = InteractionId::from(words.next().expect("ANSWER ID"));
+    let rest = words.next().map(str::to_owned);
+    let decide = |decision| InteractionAnswer::Approval {
         decision,
         scope: None,
-        note: words.next().map(str::to_owned),
-        by: by.into(),
+        note: rest.clone(),
+    };
+    let settle = |decision| InteractionAnswer::Plan {
+        decision,
+        note: rest.clone(),
+    };
+    let answer = match says {
+        "yes" => Some(decide(ApprovalDecision::AllowOnce)),
+        "always" => Some(decide(ApprovalDecision::AllowSession)),
+        "no" => Some(decide(ApprovalDecision::Deny)),
+        "approves" => Some(settle(PlanDecision::Approve)),
+        "rejects" => Some(settle(PlanDecision::Reject)),
+        "says" => Some(InteractionAnswer::Questions {
+            replies: vec![reply(rest.as_deref().expect("says ID LABEL"))],
+        }),
+        "leaves" => None,
+        other => panic!("nobody answers {other:?}"),
+    };
+    let unattended = answer.is_none();
+    Input::Resolved(Box::new(Resolution {
+        interaction_id,
+        answer,
+        reason: rest.filter(|_| unattended),
+        by: if unattended { "reasonix" } else { "ann" }.into(),
         unattended,
         request_id: None,
     }))
 }
 
-/// `approves 7.1`, `rejects 7.1 and why`, `leaves 7.1`.
-fn answer_plan(what: &str, by: &str, unattended: bool) -> Option<Input> {
-    let mut words = what.splitn(3, ' ');
-    let decision = match words.next()? {
-        "approves" => Some(plan::Decision::Approve),
-        "rejects" => Some(plan::Decision::Reject),
-        "leaves" => None,
-        _ => return None,
-    };
-    Some(Input::Plan(Box::new(PlanAnswer {
-        plan_id: PlanId::from(words.next()?),
-        decision,
-        note: words.next().map(str::to_owned),
-        by: by.into(),
-        unattended,
-        request_id: None,
-    })))
-}
-
 pub fn ends(what: &str) -> Input {
-    let (what, doing) = what
-        .split_once(" doing ")
-        .map_or((what, None), |(what, todos)| (what, Some(todos)));
     let (what, changing) = what
         .split_once(" changing ")
         .map_or((what, None), |(what, file)| (what, Some(file)));
@@ -222,7 +204,6 @@ pub fn ends(what: &str) -> Input {
     };
     let mut outcome = Box::new(contract::Outcome::with_status(status, "its output"));
     outcome.blocked = (how == "blocked").then(|| "it writes outside".into());
-    outcome.todos = doing.map(|todos| todos.split(' ').map(todo).collect());
     outcome.changed = changing
         .map(|file| Changed {
             path: file.to_owned(),

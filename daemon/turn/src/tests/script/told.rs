@@ -4,6 +4,7 @@ use contract::ToolChoice;
 use proto::Body;
 use proto::item::{AssistantMessage, CallStatus, Finish, UserMessage, Voice};
 use proto::outcome::TurnEnded;
+use proto::params::interaction::{InteractionAnswer, InteractionRequest};
 
 use crate::{Effect, words};
 
@@ -129,41 +130,32 @@ fn recorded(body: &Body) -> Option<String> {
                 lower(finished.status)
             )
         }
-        Body::ApprovalRequested(approval) if approval.escape.is_some() => {
-            let (id, call) = (&approval.approval_id, &approval.call);
-            format!("question {id} about {call} outside")
+        Body::InteractionOpened(interaction) => {
+            let (id, call) = (&interaction.interaction_id, &interaction.call);
+            match &interaction.request {
+                InteractionRequest::Approval(approval) if approval.escape.is_some() => {
+                    format!("question {id} about {call} outside")
+                }
+                InteractionRequest::Approval(_) => format!("question {id} about {call}"),
+                InteractionRequest::Questions { .. } => format!("asks {id} for {call}"),
+                InteractionRequest::Plan { .. } => format!("proposes {id} for {call}"),
+            }
         }
-        Body::ApprovalRequested(approval) => {
-            format!("question {} about {}", approval.approval_id, approval.call)
-        }
-        Body::ApprovalResolved(resolved) => {
+        Body::InteractionResolved(resolved) => {
+            let said = match &resolved.answer {
+                Some(InteractionAnswer::Approval { decision, .. }) => lower(*decision),
+                Some(InteractionAnswer::Plan { decision, .. }) => lower(*decision),
+                Some(InteractionAnswer::Questions { replies }) => {
+                    let labels = replies.iter().flat_map(|reply| &reply.labels);
+                    labels.cloned().collect::<Vec<_>>().join(" ")
+                }
+                None => "nothing".into(),
+            };
             format!(
-                "{} answers {}: {}",
-                resolved.by,
-                resolved.approval_id,
-                lower(resolved.decision)
+                "{} answers {}: {said}",
+                resolved.by, resolved.interaction_id
             )
         }
-        Body::QuestionAsked(question) => {
-            format!("asks {} for {}", question.question_id, question.call)
-        }
-        Body::QuestionAnswered(answered) => {
-            let labels = answered.replies.iter().flat_map(|reply| &reply.labels);
-            let labels: Vec<_> = labels.map(String::as_str).collect();
-            let said = if labels.is_empty() {
-                "nothing".into()
-            } else {
-                labels.join(" ")
-            };
-            format!("{} says to {}: {said}", answered.by, answered.question_id)
-        }
-        Body::PlanProposed(plan) => format!("proposes {} for {}", plan.plan_id, plan.call),
-        Body::PlanResolved(resolved) => format!(
-            "{} on {}: {}",
-            resolved.by,
-            resolved.plan_id,
-            resolved.decision.map_or_else(|| "nothing".into(), lower)
-        ),
         Body::TodoUpdated(updated) => {
             let todos: Vec<_> = updated.todos.iter().map(|todo| &*todo.content).collect();
             format!("to do: {}", todos.join(" "))

@@ -43,26 +43,15 @@ impl World {
         }
         assert_ne!(standing.state, State::Paused, "people see that it goes on");
         let waits_for = standing.waiting_for;
-        let asked = waits_for == Some(WaitingFor::Approval);
-        assert_eq!(
-            asked,
-            !self.check.pending.is_empty(),
-            "people see whether they are asked"
-        );
-        let questioned = waits_for == Some(WaitingFor::Question);
-        assert_eq!(
-            questioned,
-            self.check.pending.is_empty() && !self.check.asked.is_empty(),
-            "people see whether the model asks them"
-        );
-        let planned = waits_for == Some(WaitingFor::Plan);
-        assert_eq!(
-            planned,
-            self.check.pending.is_empty()
-                && self.check.asked.is_empty()
-                && !self.check.plans.is_empty(),
-            "people see whether a plan waits for them"
-        );
+        let open = self.check.interactions.values();
+        let wanted = open.map(|open| open.request.waiting_for()).min();
+        let asked = waits_for.filter(|waits| {
+            matches!(
+                waits,
+                WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan
+            )
+        });
+        assert_eq!(asked, wanted, "people see what waits for them");
         // At rest, where a person waits for a digest, the session has no state of its own for it.
         if outside.gated && self.machine.facts().open.is_some() {
             assert_eq!(

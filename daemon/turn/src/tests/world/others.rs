@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use contract::Outcome;
 use contract::provider::{ErrorKind, ProviderError, Reported};
+use contract::{CallAction, Outcome};
 use proto::budget::Budget;
 use proto::item::{CallStatus, Finish, ToolCall};
-use proto::params::approval::Decision as Answered;
-use proto::params::plan;
+use proto::params::interaction::{
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+};
 use proto::params::session::When;
 use proto::record::{
     ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningExtracted,
@@ -15,10 +16,10 @@ use proto::record::{
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
-use proto::{ApprovalId, Body, CallId, ItemId, Pid, PlanId, PromptId, QuestionId, SessionOptions};
+use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionOptions};
 
 use super::{Running, World};
-use crate::input::{Answers, PlanAnswer, Proposal, Resolution, Unattended};
+use crate::input::{Resolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Input, Judgement};
 
@@ -398,9 +399,9 @@ impl World {
             _ => Judgement::Refused(Outcome::refused("no such tool")),
         };
         if let Judgement::Decided {
-            question,
-            questions,
-            plan,
+            action,
+            approval,
+            shown_hash,
             effective_permissions,
             checkpoint: kept,
             ..
@@ -409,23 +410,23 @@ impl World {
             if let Some(why) = self.machine.facts().blocked(&call.id)
                 && !self.chance.once_in(20)
             {
-                question.escape = Some(why.to_owned());
-                question.scopes.clear();
-                question.shown_hash = format!("outside {}", question.shown_hash);
+                approval.escape = Some(why.to_owned());
+                approval.scopes.clear();
+                *shown_hash = format!("outside {shown_hash}");
             }
-            self.shown
-                .insert(call.id.clone(), question.shown_hash.clone());
+            self.shown.insert(call.id.clone(), shown_hash.clone());
             *effective_permissions = self.machine.facts().effective_permissions();
             // It was looked at before something else happened.
             effective_permissions.plan_approved ^= self.chance.once_in(20);
             if call.name == "plan" {
-                *plan = Some(Proposal {
-                    plan: call.arguments.clone(),
-                    shown_hash: question.shown_hash.clone(),
-                });
+                *action = CallAction::PresentPlan(call.arguments.clone());
             } else if call.name == "ask" {
                 let count = 1 + self.chance.below(2);
-                *questions = Some(vec![ask("Which?"); count]);
+                *action = CallAction::AskUser(vec![ask("Which?"); count]);
+            } else if read_only && self.chance.once_in(8) {
+                let count = self.chance.below(3);
+                let todos = vec![todo(&format!("after {}", call.id)); count];
+                *action = CallAction::UpdateTodos(todos);
             } else if !read_only && self.chance.once_in(2) {
                 *kept = Some(checkpoint(Some(&call.id), &call.arguments));
             }
@@ -437,81 +438,77 @@ impl World {
     }
 
     pub(super) fn person_answers(&mut self) {
-        let pending: Vec<_> = self.check.pending.keys().cloned().collect();
-        let asked: Vec<_> = self.check.asked.keys().cloned().collect();
-        let plans: Vec<_> = self.check.plans.keys().cloned().collect();
-        let others = pending.is_empty() && asked.is_empty();
-        if others || (!plans.is_empty() && self.chance.once_in(2)) {
-            let plan = self.chance.one_of(&plans);
-            let answer = self.plan_answer(plan);
-            return self.step(answer);
-        }
-        if pending.is_empty() || (!asked.is_empty() && self.chance.once_in(2)) {
-            let question = self.chance.one_of(&asked);
-            let answer = self.replies(question);
-            return self.step(answer);
-        }
-        let choices = [
-            Answered::AllowOnce,
-            Answered::AllowOnce,
-            Answered::AllowSession,
-            Answered::AllowAlways,
-            Answered::Deny,
-        ];
-        let decision = if self.peace {
-            Answered::AllowOnce
-        } else {
-            self.chance.one_of(&choices)
-        };
-        let approval_id = self.chance.one_of(&pending);
-        let answer = self.resolution(approval_id, decision);
+        let open: Vec<_> = self.check.interactions.values().cloned().collect();
+        let interaction = self.chance.one_of(&open);
+        let answer = self.answer_to(&interaction);
         self.step(answer);
     }
 
-    /// An answer to a question.
-    pub(super) fn resolution(&mut self, approval_id: ApprovalId, decision: Answered) -> Input {
-        let denied = decision == Answered::Deny;
+    /// What the user says, or the daemon where nobody is there.
+    fn answer_to(&mut self, interaction: &Interaction) -> Input {
+        let answer = match &interaction.request {
+            InteractionRequest::Approval(_) => self.decision(),
+            InteractionRequest::Questions { questions } => {
+                let replies = vec![reply("red"); questions.len()];
+                (!self.chance.once_in(4)).then_some(InteractionAnswer::Questions { replies })
+            }
+            InteractionRequest::Plan { .. } => self.plan_decision(),
+        };
+        Self::resolution(interaction.interaction_id.clone(), answer)
+    }
+
+    /// An answer to something that is not open.
+    pub(super) fn late_answer(&mut self, id: InteractionId) -> Input {
+        let replies = vec![reply("red")];
+        let answer = match self.chance.below(3) {
+            0 => self.decision(),
+            1 => Some(InteractionAnswer::Questions { replies }),
+            _ => self.plan_decision(),
+        };
+        Self::resolution(id, answer)
+    }
+
+    fn resolution(id: InteractionId, answer: Option<InteractionAnswer>) -> Input {
+        let unattended = answer.is_none();
         Input::Resolved(Box::new(Resolution {
-            approval_id,
+            interaction_id: id,
+            answer,
+            reason: unattended.then(|| "Nobody was there.".into()),
+            by: if unattended { "reasonix" } else { "ann" }.into(),
+            unattended,
+            request_id: None,
+        }))
+    }
+
+    fn decision(&mut self) -> Option<InteractionAnswer> {
+        let choices = [
+            ApprovalDecision::AllowOnce,
+            ApprovalDecision::AllowOnce,
+            ApprovalDecision::AllowSession,
+            ApprovalDecision::AllowAlways,
+            ApprovalDecision::Deny,
+        ];
+        let decision = match self.peace {
+            true => ApprovalDecision::AllowOnce,
+            false => self.chance.one_of(&choices),
+        };
+        let denied = decision == ApprovalDecision::Deny;
+        let answer = InteractionAnswer::Approval {
             decision,
             scope: None,
             note: (denied && self.chance.once_in(2)).then(|| "leave it".into()),
-            by: "ann".into(),
-            unattended: denied && self.chance.once_in(4),
-            request_id: None,
-        }))
-    }
-
-    /// What a person says to the model's questions, or nobody does.
-    pub(super) fn replies(&mut self, question_id: QuestionId) -> Input {
-        let asked = self.check.asked.get(&question_id);
-        let count = asked.map_or(1, |question| question.questions.len());
-        let unattended = self.chance.once_in(4);
-        Input::Answers(Box::new(Answers {
-            question_id,
-            replies: vec![reply("red"); if unattended { 0 } else { count }],
-            by: if unattended { "reasonix" } else { "ann" }.into(),
-            unattended,
-            request_id: None,
-        }))
-    }
-
-    /// What a person says to a plan, or nobody does.
-    pub(super) fn plan_answer(&mut self, plan_id: PlanId) -> Input {
-        let decision = match self.chance.below(4) {
-            0 => None,
-            1 => Some(plan::Decision::Reject),
-            _ => Some(plan::Decision::Approve),
         };
-        let unattended = decision.is_none();
-        Input::Plan(Box::new(PlanAnswer {
-            plan_id,
-            decision,
-            note: self.chance.once_in(2).then(|| "and quickly".into()),
-            by: if unattended { "reasonix" } else { "ann" }.into(),
-            unattended,
-            request_id: None,
-        }))
+        (!denied || !self.chance.once_in(4)).then_some(answer)
+    }
+
+    fn plan_decision(&mut self) -> Option<InteractionAnswer> {
+        let decision = match self.chance.below(4) {
+            0 => return None,
+            1 => PlanDecision::Reject,
+            _ => PlanDecision::Approve,
+        };
+        let note = self.chance.once_in(2).then(|| "and quickly".into());
+        Some(InteractionAnswer::Plan { decision, note })
     }
 
     // Tools and clocks.
@@ -550,10 +547,6 @@ impl World {
         let mut outcome = outcome(status);
         if status == CallStatus::Failed && self.chance.once_in(2) {
             outcome.blocked = Some("it writes outside".into());
-        }
-        if self.chance.once_in(4) {
-            let things = self.chance.below(3);
-            outcome.todos = Some(vec![todo(&format!("after {}", call.id)); things]);
         }
         self.step(Input::CallEnded {
             call: call.id,

@@ -6,14 +6,14 @@ use super::*;
 fn a_yes_is_one_letter_and_a_no_may_say_why() {
     let no = |note: &str| {
         Some((
-            Decision::Deny,
+            ApprovalDecision::Deny,
             Some(note.to_owned()).filter(|note| !note.is_empty()),
         ))
     };
     let cases = [
-        ("y", Some((Decision::AllowOnce, None))),
-        (" yes ", Some((Decision::AllowOnce, None))),
-        ("s", Some((Decision::AllowSession, None))),
+        ("y", Some((ApprovalDecision::AllowOnce, None))),
+        (" yes ", Some((ApprovalDecision::AllowOnce, None))),
+        ("s", Some((ApprovalDecision::AllowSession, None))),
         ("n", no("")),
         ("n keep it", no("keep it")),
         ("no,", None),
@@ -22,6 +22,7 @@ fn a_yes_is_one_letter_and_a_no_may_say_why() {
         ("sure", None),
     ];
     for (line, answer) in cases {
-        assert_eq!(read(line), answer, "{line:?}");
+        let said = read(line).map(|decided| (decided.decision, decided.note));
+        assert_eq!(said, answer, "{line:?}");
     }
 }

@@ -1,9 +1,9 @@
-//! `approval.*`.
+//! `interaction.*`.
 
 use std::sync::Arc;
 
 use proto::params::Empty;
-use proto::params::approval::{AnswerParams, ListOutput, ListParams};
+use proto::params::interaction::{AnswerParams, ListOutput, ListParams};
 use proto::{ErrorName, Failure};
 
 use crate::daemon::Daemon;
@@ -14,14 +14,14 @@ pub async fn list(
     _peer: Arc<Peer>,
     params: ListParams,
 ) -> Result<ListOutput, Failure> {
-    let approvals = match params.session {
-        Some(session) => daemon.supervisor.find(&session).await?.pending(),
-        None => daemon.supervisor.approvals(),
+    let interactions = match params.session {
+        Some(session) => daemon.supervisor.find(&session).await?.interactions(),
+        None => daemon.supervisor.interactions(),
     };
-    Ok(ListOutput { approvals })
+    Ok(ListOutput { interactions })
 }
 
-/// Only a person answers (I23).
+/// Only the user answers (I23).
 pub(super) fn refuse_tools(peer: &Peer) -> Result<(), Failure> {
     if !peer.descends() {
         return Ok(());
@@ -39,6 +39,6 @@ pub async fn answer(
     params: AnswerParams,
 ) -> Result<Empty, Failure> {
     refuse_tools(&peer)?;
-    let handle = daemon.supervisor.of_question(&params.approval_id.0).await?;
-    handle.answer(params, peer.name()).await
+    let session = daemon.supervisor.of_interaction(&params.interaction_id);
+    session.await?.answer(params, peer.name()).await
 }

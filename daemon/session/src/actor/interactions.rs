@@ -1,0 +1,180 @@
+//! Answers of users to what waits for them. The first answer counts (I6), and only with the hash of what was shown (I24).
+
+use std::collections::HashMap;
+
+use proto::params::Empty;
+use proto::params::interaction::{
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, PlanDecision,
+};
+use proto::record::InteractionResolved;
+use proto::{ErrorName, Failure, InteractionId, Seq, Stamp};
+use serde::Serialize;
+use turn::Input;
+use turn::facts::{answer_refusal, content_of_answer, persisted_rule};
+use turn::input::Resolution;
+
+use crate::actor::Actor;
+use crate::actor::inbox::Reply;
+use crate::actor::persisting::Persisting;
+use crate::actor::replies::refuse;
+
+/// Why what waits is closed when the last user leaves a headless run.
+const LAST_LEFT: &str = "the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.";
+
+/// An answer on its way.
+pub(crate) struct Answering {
+    pub params: AnswerParams,
+    pub by: String,
+    pub reply: Reply<Empty>,
+}
+
+/// What the actor knows of interactions beside the log.
+#[derive(Default)]
+pub(crate) struct InteractionState {
+    /// Where those of this life were opened in the log: none is shown before it is durable.
+    opened_at: HashMap<InteractionId, Seq>,
+    /// Answers whose rules are being written.
+    pub persisting: Vec<Persisting>,
+}
+
+impl InteractionState {
+    pub fn opened(&mut self, interaction: &Interaction, seq: Seq) {
+        self.opened_at
+            .insert(interaction.interaction_id.clone(), seq);
+    }
+
+    /// Whether the record that opened it is on disk.
+    pub fn is_durable(&self, interaction: &Interaction, durable: Seq) -> bool {
+        let opened_at = self.opened_at.get(&interaction.interaction_id);
+        opened_at.is_none_or(|seq| *seq <= durable)
+    }
+}
+
+impl Actor {
+    pub(crate) fn answer(&mut self, answer: Answering) {
+        let Some(Answering { params, by, reply }) = self.wait_behind(answer) else {
+            return;
+        };
+        let content = content_of_answer(&params.interaction_id, &params.answer);
+        let Some(reply) = self.unless_repeated(params.request_id, &content, reply) else {
+            return;
+        };
+        let open = match self.answerable(&params) {
+            Ok(open) => open,
+            Err(failure) => return refuse(reply, failure),
+        };
+        let rule = persisted_rule(&open.request, &params.answer).map(str::to_owned);
+        let answer = Answering { params, by, reply };
+        match rule {
+            Some(rule) => self.persist(answer, rule),
+            None => self.resolve(answer),
+        }
+    }
+
+    /// Takes an answer that was checked.
+    pub(crate) fn resolve(&mut self, answer: Answering) {
+        let Answering { params, by, reply } = answer;
+        let seq = self.machine.facts().seq.next();
+        self.step(Input::Resolved(Box::new(Resolution {
+            interaction_id: params.interaction_id,
+            answer: Some(params.answer),
+            reason: None,
+            by,
+            unattended: false,
+            request_id: params.request_id,
+        })));
+        self.reply_when(seq, reply, Empty {});
+    }
+
+    /// What an answer is for; or why it does not count: nothing waits for it, or something else than was shown, or it does
+    /// not fit.
+    pub(crate) fn answerable(&self, params: &AnswerParams) -> Result<&Interaction, Failure> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let facts = self.machine.facts();
+        let Some(open) = facts.interactions.get(&params.interaction_id) else {
+            let mut settled = facts.settled.iter();
+            let first =
+                settled.find(|(settled, _)| settled.interaction_id == params.interaction_id);
+            return Err(match first {
+                Some((first, at)) => answered_first(first, *at),
+                None => Failure::new(
+                    ErrorName::NotFound,
+                    format!("Nothing that waits is called `{}`.", params.interaction_id),
+                    "`reasonix inbox` lists what waits.",
+                ),
+            });
+        };
+        if open.shown_hash != params.shown_hash {
+            return Err(Failure::new(
+                ErrorName::Stale,
+                "What was shown is not what waits.",
+                "Look at it again, and answer what you see.",
+            ));
+        }
+        answer_refusal(&open.request, &params.answer).map_or(Ok(open), Err)
+    }
+
+    /// Closes everything that waits: the last user who could have answered has left.
+    pub(crate) fn close_unattended(&mut self) {
+        let open: Vec<_> = self.machine.facts().interactions.keys().cloned().collect();
+        for interaction_id in open {
+            self.step(Input::Resolved(Box::new(Resolution {
+                interaction_id,
+                answer: None,
+                reason: Some(LAST_LEFT.into()),
+                by: "reasonix".into(),
+                unattended: true,
+                request_id: None,
+            })));
+        }
+    }
+}
+
+/// What is said to an answer that came second: who was first, when, and how they decided.
+fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
+    let by = &first.by;
+    let decision = first.answer.as_ref().and_then(decision);
+    let said = match &decision {
+        Some((words, _)) => format!("{by} answered first: {words}."),
+        None => format!("{by} answered first."),
+    };
+    let failure = Failure::new(
+        ErrorName::AlreadyResolved,
+        said,
+        "Nothing is left to be done.",
+    )
+    .with("by", by.clone());
+    let failure = match decision {
+        Some((_, value)) => failure.with("decision", value),
+        None => failure,
+    };
+    failure.with("at", at.to_string())
+}
+
+/// How a decision is called, and how the wire has it. Replies to questions are none.
+fn decision(answer: &InteractionAnswer) -> Option<(&'static str, serde_json::Value)> {
+    fn value(decision: impl Serialize) -> serde_json::Value {
+        serde_json::to_value(decision).unwrap_or_default()
+    }
+    match answer {
+        InteractionAnswer::Approval { decision, .. } => {
+            let words = match decision {
+                ApprovalDecision::AllowOnce => "allowed once",
+                ApprovalDecision::AllowSession => "allowed for the session",
+                ApprovalDecision::AllowAlways => "allowed always",
+                ApprovalDecision::Deny => "denied",
+            };
+            Some((words, value(decision)))
+        }
+        InteractionAnswer::Plan { decision, .. } => {
+            let words = match decision {
+                PlanDecision::Approve => "approved",
+                PlanDecision::Reject => "sent back",
+            };
+            Some((words, value(decision)))
+        }
+        InteractionAnswer::Questions { .. } => None,
+    }
+}

@@ -1,0 +1,326 @@
+//! Interactions with the user, as a fold: opened, answered or closed. Everything here that depends on their kind is an
+//! exhaustive match: which answers fit a request, and what an answer means for its call.
+
+use contract::EffectivePermissions;
+use proto::params::interaction::{
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+    Question, Reply, Scope,
+};
+use proto::record::InteractionResolved;
+use proto::state::{Mode, WaitingFor};
+use proto::{ErrorName, Failure, InteractionId, Record};
+
+use super::Facts;
+use super::open::{Answerer, Stage};
+use crate::words;
+
+/// Interactions that are remembered when they are settled, so that a late answer can be told who was first.
+const SETTLED_KEPT: usize = 256;
+
+/// Why an answer does not fit what it answers.
+#[must_use]
+pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) -> Option<Failure> {
+    let (why, hint) = match (request, answer) {
+        (
+            InteractionRequest::Approval(approval),
+            InteractionAnswer::Approval {
+                decision, scope, ..
+            },
+        ) => (
+            foreign_scope(&approval.scopes, *decision, scope.as_ref())?.to_owned(),
+            "Take one of the scopes of the approval, or allow it once.",
+        ),
+        (InteractionRequest::Questions { questions }, InteractionAnswer::Questions { replies }) => {
+            (
+                misfit(questions, replies)?,
+                "Choose among the options by their labels, or say something else in words of your own.",
+            )
+        }
+        (InteractionRequest::Plan { .. }, InteractionAnswer::Plan { .. }) => return None,
+        (InteractionRequest::Approval(_), _) => (
+            "This is an approval of a call.".to_owned(),
+            "Allow or deny it: `reasonix inbox allow ID`, `reasonix inbox deny ID`.",
+        ),
+        (InteractionRequest::Questions { .. }, _) => (
+            "This is a question of the model.".to_owned(),
+            "Answer it: `reasonix inbox answer ID …`.",
+        ),
+        (InteractionRequest::Plan { .. }, _) => (
+            "This is a plan of the model.".to_owned(),
+            "`reasonix inbox allow ID` approves it, `reasonix inbox deny ID` sends it back.",
+        ),
+    };
+    Some(Failure::new(ErrorName::InvalidParams, why, hint))
+}
+
+/// Why the scope of an answer does not count: it was not offered.
+fn foreign_scope(
+    offered: &[Scope],
+    decision: ApprovalDecision,
+    named: Option<&Scope>,
+) -> Option<&'static str> {
+    const NOT_OFFERED: &str = "This scope was not offered.";
+    let chosen = Scope::chosen(offered, decision, named).is_some();
+    match decision {
+        ApprovalDecision::AllowSession => (!chosen).then_some(NOT_OFFERED),
+        ApprovalDecision::AllowAlways => (!chosen).then_some("This cannot be allowed always."),
+        ApprovalDecision::AllowOnce | ApprovalDecision::Deny => {
+            let known = |named: &Scope| offered.iter().any(|scope| scope.rule == named.rule);
+            (!named.is_none_or(known)).then_some(NOT_OFFERED)
+        }
+    }
+}
+
+/// Why replies do not answer these questions.
+fn misfit(questions: &[Question], replies: &[Reply]) -> Option<String> {
+    if questions.len() != replies.len() {
+        let (asked, replies) = (questions.len(), replies.len());
+        return Some(format!(
+            "There are {asked} questions, and {replies} replies."
+        ));
+    }
+    questions.iter().zip(replies).find_map(|(question, reply)| {
+        let header = &question.header;
+        let other = reply.other.as_deref().unwrap_or_default();
+        if reply.labels.is_empty() && other.trim().is_empty() {
+            return Some(format!("Nothing is said to `{header}`."));
+        }
+        if reply.labels.len() > 1 && !question.multi_select {
+            return Some(format!("`{header}` has one answer."));
+        }
+        let offered = |label: &String| question.options.iter().any(|it| it.label == *label);
+        let unknown = reply.labels.iter().find(|label| !offered(label))?;
+        Some(format!("`{header}` has no option `{unknown}`."))
+    })
+}
+
+/// The rule that an answer leaves for every session of the workspace.
+#[must_use]
+pub fn persisted_rule<'a>(
+    request: &'a InteractionRequest,
+    answer: &InteractionAnswer,
+) -> Option<&'a str> {
+    match (request, answer) {
+        (
+            InteractionRequest::Approval(approval),
+            InteractionAnswer::Approval {
+                decision: decision @ ApprovalDecision::AllowAlways,
+                scope,
+                ..
+            },
+        ) => Scope::chosen(&approval.scopes, *decision, scope.as_ref())
+            .map(|scope| scope.rule.as_str()),
+        _ => None,
+    }
+}
+
+/// An answer as its record has it: with the scope that was chosen, and without an empty note.
+#[must_use]
+pub(crate) fn recorded_answer(
+    request: &InteractionRequest,
+    answer: InteractionAnswer,
+) -> InteractionAnswer {
+    let said = |note: &String| !note.trim().is_empty();
+    match answer {
+        InteractionAnswer::Approval {
+            decision,
+            scope,
+            note,
+        } => InteractionAnswer::Approval {
+            decision,
+            scope: match request {
+                InteractionRequest::Approval(approval) => {
+                    Scope::chosen(&approval.scopes, decision, scope.as_ref()).cloned()
+                }
+                InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => None,
+            },
+            note: note.filter(said),
+        },
+        InteractionAnswer::Plan { decision, note } => InteractionAnswer::Plan {
+            decision,
+            note: note.filter(said),
+        },
+        InteractionAnswer::Questions { replies } => InteractionAnswer::Questions { replies },
+    }
+}
+
+/// An answer in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_answer(id: &InteractionId, answer: &InteractionAnswer) -> String {
+    match answer {
+        InteractionAnswer::Approval { decision, .. } => format!("answer {id} {decision:?}"),
+        InteractionAnswer::Plan { decision, .. } => format!("answer {id} {decision:?}"),
+        InteractionAnswer::Questions { replies } => {
+            let said = serde_json::to_string(replies).unwrap_or_default();
+            format!("answer {id} {said}")
+        }
+    }
+}
+
+/// What hooks are told when something opens that waits for the user.
+#[must_use]
+pub fn notification(request: &InteractionRequest) -> String {
+    match request {
+        InteractionRequest::Approval(approval) => {
+            format!("May `{}` run: {}?", approval.tool, approval.subject)
+        }
+        InteractionRequest::Questions { .. } => "The model has a question.".to_owned(),
+        InteractionRequest::Plan { .. } => "The model proposes a plan.".to_owned(),
+    }
+}
+
+impl Facts {
+    /// What the session may do now, whatever rules say.
+    #[must_use]
+    pub fn effective_permissions(&self) -> EffectivePermissions {
+        EffectivePermissions {
+            mode: self.options.mode.unwrap_or_default(),
+            read_only: self.options.read_only.unwrap_or_default(),
+            plan_approved: self.open.as_ref().is_some_and(|open| open.plan_approved),
+        }
+    }
+
+    /// Whether the user is waited for, and for what.
+    #[must_use]
+    pub fn waits_for_person(&self) -> Option<WaitingFor> {
+        let open = self.interactions.values();
+        open.map(|open| open.request.waiting_for()).min()
+    }
+
+    pub(super) fn apply_interaction_opened(&mut self, interaction: &Interaction) {
+        self.interactions_opened += 1;
+        let id = interaction.interaction_id.clone();
+        self.interactions.insert(id.clone(), interaction.clone());
+        if let Some(open) = &mut self.open {
+            open.wait_for_user(&interaction.call, id);
+        }
+    }
+
+    pub(super) fn apply_interaction_resolved(
+        &mut self,
+        resolved: &InteractionResolved,
+        record: &Record,
+    ) {
+        if !resolved.unattended {
+            self.clear_circles();
+        }
+        // What was never opened (in an edited log) says nothing, and allows nothing.
+        if let Some(open) = self.interactions.remove(&resolved.interaction_id) {
+            match &open.request {
+                InteractionRequest::Approval(approval) => {
+                    self.take_decision(&open, approval, resolved);
+                }
+                InteractionRequest::Questions { questions } => {
+                    self.take_replies(&open, questions, resolved);
+                }
+                InteractionRequest::Plan { plan } => self.take_plan(&open, plan, resolved),
+            }
+        }
+        let content = resolved
+            .answer
+            .as_ref()
+            .map(|answer| content_of_answer(&resolved.interaction_id, answer));
+        let content = content.unwrap_or_default();
+        self.remember(resolved.request_id, record, content, None);
+        self.settled.push_back((resolved.clone(), record.at));
+        if self.settled.len() > SETTLED_KEPT {
+            self.settled.pop_front();
+        }
+    }
+
+    fn take_decision(
+        &mut self,
+        open: &Interaction,
+        approval: &Approval,
+        resolved: &InteractionResolved,
+    ) {
+        let blocked = self.is_blocked(&open.call);
+        let (decision, scope, note) = match &resolved.answer {
+            Some(InteractionAnswer::Approval {
+                decision,
+                scope,
+                note,
+            }) => (*decision, scope.as_ref(), note.as_deref()),
+            Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
+                (ApprovalDecision::Deny, None, resolved.reason.as_deref())
+            }
+        };
+        if resolved.unattended && !blocked {
+            let why = note.unwrap_or_default();
+            self.nobody_there(&open.call, &approval.subject, why);
+        }
+        match decision {
+            ApprovalDecision::Deny if blocked => {
+                let words = words::kept_inside(resolved, note.unwrap_or_default().trim());
+                self.keep_inside(&open.call, Some(words));
+            }
+            ApprovalDecision::Deny => {
+                self.deny(&open.call, words::denied_by_answer(resolved, note));
+            }
+            ApprovalDecision::AllowOnce
+            | ApprovalDecision::AllowSession
+            | ApprovalDecision::AllowAlways => {
+                let granted = decision == ApprovalDecision::AllowSession;
+                self.grants.extend(scope.filter(|_| granted).cloned());
+                let shown_hash = open.shown_hash.clone();
+                self.set_stage(open, Stage::Approved { shown_hash });
+            }
+        }
+    }
+
+    fn take_replies(
+        &mut self,
+        open: &Interaction,
+        questions: &[Question],
+        resolved: &InteractionResolved,
+    ) {
+        let replies: &[Reply] = match &resolved.answer {
+            Some(InteractionAnswer::Questions { replies }) => replies,
+            Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Plan { .. }) | None => &[],
+        };
+        let by = match (replies.is_empty(), resolved.unattended) {
+            (false, _) => Answerer::Person,
+            (true, true) => Answerer::Nobody,
+            (true, false) => Answerer::Daemon,
+        };
+        let words = words::answers(by, questions, replies);
+        self.set_stage(open, Stage::Answered { by, words });
+    }
+
+    fn take_plan(&mut self, open: &Interaction, plan: &str, resolved: &InteractionResolved) {
+        let (decision, note) = match &resolved.answer {
+            Some(InteractionAnswer::Plan { decision, note }) => (Some(*decision), note.as_deref()),
+            Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Questions { .. })
+            | None => (None, None),
+        };
+        let by = match (decision, resolved.unattended) {
+            (Some(PlanDecision::Approve), _) => Answerer::Person,
+            (Some(PlanDecision::Reject), _) | (None, true) => Answerer::No,
+            (None, false) => Answerer::Daemon,
+        };
+        if by == Answerer::Person {
+            self.options.mode = Some(Mode::Normal);
+            // The call's result says it.
+            self.told.mode = Mode::Normal;
+            self.plan_in_force = Some(plan.to_owned());
+        }
+        if resolved.unattended {
+            let subject = contract::first_line(plan);
+            self.nobody_there(&open.call, &subject, words::PLAN_UNATTENDED);
+        }
+        if let Some(turn) = &mut self.open {
+            turn.plan_approved |= by == Answerer::Person;
+            if resolved.unattended {
+                turn.unapproved = Some(plan.to_owned());
+            }
+        }
+        let words = words::plan_answered(resolved, decision, note.unwrap_or_default().trim());
+        self.set_stage(open, Stage::Answered { by, words });
+    }
+
+    fn set_stage(&mut self, open: &Interaction, stage: Stage) {
+        if let Some(turn) = &mut self.open {
+            turn.stage(&open.call, stage);
+        }
+    }
+}
