@@ -16,7 +16,7 @@ use turn::facts::{content_of_compaction, content_of_pin};
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
-use crate::actor::inbox::{Command, Happened, Reply};
+use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::assembly::tool_repair;
 use crate::context::forecast;
@@ -350,7 +350,8 @@ impl SessionHandle {
     /// # Errors
     /// `busy` in a turn; `not_found`: nothing can be taken back; `provider_failed`, `storage`, `request_id_reused`.
     pub async fn compact(&self, params: CompactParams) -> Result<CompactOutput, Failure> {
-        self.ask(|reply| Command::Compact { params, reply }).await
+        self.change(|actor, reply| actor.compact(params, reply))
+            .await
     }
 
     /// Keeps a message word for word, or no longer.
@@ -358,7 +359,8 @@ impl SessionHandle {
     /// # Errors
     /// `not_found`: there is no such message; `storage`, `request_id_reused`.
     pub async fn pin(&self, params: PinParams, by: String) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Pin { params, by, reply }).await
+        self.change(|actor, reply| actor.pin(params, by, reply))
+            .await
     }
 }
 

@@ -19,8 +19,10 @@ use proto::state::State;
 use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::actor::Actor;
 use crate::actor::follow::Follow;
-use crate::actor::inbox::{Command, Page, Prompting, Reply};
+use crate::actor::inbox::{Command, Page, Reply};
+use crate::actor::interactions::Answering;
 use crate::calls::external_changes::Notes;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
@@ -49,8 +51,7 @@ pub(crate) struct Shared {
     pub id: SessionId,
     pub pid: Pid,
     pub epoch: u64,
-    /// Boxed: a queue has room for 32 from the beginning, and sessions are many.
-    pub commands: mpsc::Sender<Box<Command>>,
+    pub commands: mpsc::Sender<Command>,
     /// The state after the newest durable record.
     pub seen: watch::Receiver<Seen>,
     pub activity: Arc<Activity>,
@@ -134,22 +135,34 @@ impl SessionHandle {
         self.shared.seen.borrow().interactions.clone()
     }
 
-    pub(crate) async fn ask<T>(
+    /// Has the actor change something. If the session is closed and can be repaired now, in its new life.
+    pub(crate) async fn change<T: Send + 'static>(
         &self,
-        command: impl FnOnce(Reply<T>) -> Command,
+        command: impl FnOnce(&mut Actor, Reply<T>) + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.reopened().await.ask(command).await
+    }
+
+    /// Has the actor do something that a closed session can do too.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(&mut Actor, Reply<T>) + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let command = command(reply);
-        // What is to be done in a closed session may open it again.
-        let handle = if command.changes() {
-            self.reopened().await
-        } else {
-            self.clone()
-        };
-        match handle.tell(command).await {
+        match self.tell(|actor| command(actor, reply)).await {
             true => answer.await.map_err(|_| gone())?,
             false => Err(gone()),
         }
+    }
+
+    /// Looks something up in the actor.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut Actor) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        // The caller may be gone.
+        self.ask(|actor, reply| drop(reply.send(Ok(look(actor)))))
+            .await
     }
 
     /// This session; if it is closed and can be repaired now, its new life.
@@ -174,7 +187,7 @@ impl SessionHandle {
     }
 
     /// Puts a command into the session's queue. False: it is not there any more.
-    pub(crate) async fn tell(&self, command: Command) -> bool {
+    pub(crate) async fn tell(&self, command: impl FnOnce(&mut Actor) + Send + 'static) -> bool {
         self.shared.commands.send(Box::new(command)).await.is_ok()
     }
 
@@ -185,16 +198,16 @@ impl SessionHandle {
 
     /// What a request up to this record is made from.
     pub(crate) async fn makeup(&self) -> Result<Makeup, Failure> {
-        self.ask(|reply| Command::Makeup { reply }).await
+        self.read(|actor| actor.makeup()).await?
     }
 
     pub(crate) async fn material(&self, upto: Seq) -> Result<Material, Failure> {
-        self.ask(|reply| Command::Material { upto, reply }).await
+        self.read(move |actor| actor.material(upto)).await?
     }
 
     /// A part of what it is made of.
     pub(crate) async fn inspect(&self, part: InspectPart) -> Result<InspectOutput, Failure> {
-        self.ask(|reply| Command::Inspect { part, reply }).await
+        self.read(move |actor| actor.inspect(part)).await?
     }
 
     /// The hooks that it uses, and how each went last.
@@ -202,7 +215,7 @@ impl SessionHandle {
     /// # Errors
     /// The session has left memory.
     pub async fn hooks(&self) -> Result<ListOutput, Failure> {
-        self.ask(|reply| Command::Hooks { reply }).await
+        self.read(|actor| actor.calls.hooks().list()).await
     }
 
     /// Has it read its hooks again: they count for what is asked next.
@@ -210,7 +223,7 @@ impl SessionHandle {
     /// # Errors
     /// The session has left memory.
     pub async fn reload_hooks(&self) -> Result<ListOutput, Failure> {
-        self.ask(|reply| Command::ReloadHooks { reply }).await
+        self.ask(|actor, reply| actor.reload_hooks(reply)).await
     }
 
     /// Gives it a prompt. Answers when the prompt is on disk.
@@ -219,20 +232,8 @@ impl SessionHandle {
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
         let note = self.note().await;
-        self.ask(|reply| {
-            Command::Prompt(Prompting {
-                text: params.text,
-                when: params.when,
-                on_ask: params.on_ask,
-                request_id: params.request_id,
-                by,
-                credentials: params.credentials,
-                env: params.env,
-                note,
-                reply,
-            })
-        })
-        .await
+        self.change(|actor, reply| actor.take_prompt(params, by, note, reply))
+            .await
     }
 
     /// What others have changed while the session rested. In a turn it is told with the results.
@@ -254,7 +255,7 @@ impl SessionHandle {
     /// # Errors
     /// `not_found` where it has started, or never was.
     pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Unqueue { prompt_id, reply })
+        self.change(move |actor, reply| actor.unqueue(prompt_id, reply))
             .await
     }
 
@@ -263,7 +264,8 @@ impl SessionHandle {
     /// # Errors
     /// `not_found` where it has started, or never was; `invalid_params`, `request_id_reused`, `storage`.
     pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
-        self.ask(|reply| Command::Edit { params, by, reply }).await
+        self.change(|actor, reply| actor.take_edit(params, by, reply))
+            .await
     }
 
     /// Gives a prompt that has not started another place. Answers when that is on disk.
@@ -271,7 +273,7 @@ impl SessionHandle {
     /// # Errors
     /// `not_found` where it has started, or never was; `request_id_reused`, `storage`.
     pub async fn reorder(&self, params: ReorderParams, by: String) -> Result<QueueOutput, Failure> {
-        self.ask(|reply| Command::Reorder { params, by, reply })
+        self.change(|actor, reply| actor.reorder(params, by, reply))
             .await
     }
 
@@ -280,7 +282,7 @@ impl SessionHandle {
     /// # Errors
     /// `shutting_down`.
     pub async fn forecast(&self) -> Result<Forecast, Failure> {
-        self.ask(|reply| Command::Forecast { reply }).await
+        self.read(|actor| actor.forecast()).await
     }
 
     /// Changes settings. Answers when that is on disk.
@@ -300,8 +302,8 @@ impl SessionHandle {
         set: SessionSet,
         notice: Option<String>,
     ) -> Result<SessionSummary, Failure> {
-        let set = Box::new(set);
-        self.ask(|reply| Command::Set { set, notice, reply }).await
+        self.change(|actor, reply| actor.set(set, notice, reply))
+            .await
     }
 
     /// Sends a signal. Answers at once; `PAUSE` and `RESUME` when they are on disk. `delivered`: there was something to
@@ -315,19 +317,18 @@ impl SessionHandle {
         request_id: Option<RequestId>,
         by: String,
     ) -> Result<SignalOutput, Failure> {
-        self.ask(|reply| Command::Signal {
-            signal,
-            request_id,
-            by,
-            reply,
-        })
-        .await
+        let send = move |actor: &mut Actor, reply| actor.signal(signal, request_id, by, reply);
+        match signal {
+            // In a closed session there is nothing to interrupt.
+            Signal::Int => self.ask(send).await,
+            Signal::Pause | Signal::Resume | Signal::Term | Signal::Kill => self.change(send).await,
+        }
     }
 
     /// Says that somebody is about to end this command in the background, so that its log can tell who it was.
     pub(crate) async fn child_killed(&self, pid: Pid, by: String) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::ChildKilled { pid, by, reply })
-            .await
+        self.read(move |actor| actor.child_killed(pid, &by)).await?;
+        Ok(Empty {})
     }
 
     /// Ends an interactive session.
@@ -335,7 +336,7 @@ impl SessionHandle {
     /// # Errors
     /// `busy` while a turn runs.
     pub async fn close(&self) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Close { reply }).await
+        self.change(|actor, reply| actor.close(reply)).await
     }
 
     /// Waits. Dropping the future gives up.
@@ -343,7 +344,7 @@ impl SessionHandle {
     /// # Errors
     /// The session has left memory.
     pub async fn wait(&self, until: Until) -> Result<WaitOutput, Failure> {
-        self.ask(|reply| Command::Wait { until, reply }).await
+        self.ask(move |actor, reply| actor.wait(until, reply)).await
     }
 
     /// Answers what waits for the user.
@@ -351,14 +352,14 @@ impl SessionHandle {
     /// # Errors
     /// `not_found`, `stale`, `already_resolved`, `invalid_params`, `storage`.
     pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
-        self.ask(|reply| Command::Answer { params, by, reply })
+        self.change(|actor, reply| actor.answer(Answering { params, by, reply }))
             .await
     }
 
     /// Offers keys that a client has.
     pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
         // A session that has just left memory needs none.
-        let _ = self.tell(Command::Credentials(credentials)).await;
+        let _ = self.tell(|actor| actor.offer_keys(credentials)).await;
     }
 
     /// Follows the session.
@@ -402,18 +403,21 @@ impl SessionHandle {
 
     /// Where the lines from this record on stand: a page of whole lines. `None`: there are none.
     pub(crate) async fn lines(&self, from: Seq) -> Result<Option<Page>, Failure> {
-        self.ask(|reply| Command::Lines { from, reply }).await
+        self.read(move |actor| actor.lines(from)).await
     }
 
     pub(crate) async fn join(&self, join: Join) -> Result<Joined, Failure> {
-        self.ask(|reply| Command::Join { join, reply }).await
+        self.ask(|actor, reply| actor.wants_in(join, reply)).await
     }
 
     /// Puts the session to sleep before its next step (`now`: at once, whatever runs), and takes no more work. Resolves
     /// when that is on disk, or the session cannot be written, or has left memory.
     pub async fn suspend(&self, now: bool) {
         let (reply, done) = oneshot::channel();
-        if self.tell(Command::Suspend { now, reply }).await {
+        if self
+            .tell(move |actor| actor.begin_suspend(now, reply))
+            .await
+        {
             // An actor that is gone sleeps too.
             let _ = done.await;
         }
@@ -422,7 +426,7 @@ impl SessionHandle {
     /// Stops what runs, writes what there is, and ends the actor.
     pub(crate) async fn shutdown(&self) {
         let (reply, done) = oneshot::channel();
-        if self.tell(Command::Shutdown { reply }).await {
+        if self.tell(|actor| actor.begin_shutdown(reply)).await {
             let _ = done.await;
         }
     }

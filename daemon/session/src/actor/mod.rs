@@ -7,7 +7,6 @@ pub(crate) mod attach;
 pub(crate) mod background;
 pub(crate) mod compaction;
 pub(crate) mod departure;
-pub(crate) mod dispatch;
 pub(crate) mod effects;
 pub(crate) mod follow;
 pub(crate) mod handle;
@@ -31,6 +30,7 @@ pub(crate) mod spending;
 pub(crate) mod start;
 pub(crate) mod waiters;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::CallAction;
@@ -82,7 +82,7 @@ pub(crate) struct Actor {
 
 /// Where an actor's messages come from.
 pub(crate) struct Inbox {
-    pub commands: mpsc::Receiver<Box<Command>>,
+    pub commands: mpsc::Receiver<Command>,
     pub gone: mpsc::UnboundedReceiver<u64>,
     pub happened: mpsc::UnboundedReceiver<Happened>,
     pub arrived: mpsc::Receiver<(u64, Arrived)>,
@@ -108,7 +108,7 @@ impl Actor {
                 }
                 command = inbox.commands.recv() => {
                     let Some(command) = command else { break };
-                    self.command(*command);
+                    command(&mut self);
                 }
                 Some(subscriber) = inbox.gone.recv() => self.leave(subscriber),
                 () = sleep_until(frame) => self.show_growth(),
@@ -401,6 +401,12 @@ impl Actor {
     }
 
     /// Goes on where a request waits for a key that is there now.
+    /// Takes keys that a client has.
+    pub(crate) fn offer_keys(&mut self, credentials: BTreeMap<String, String>) {
+        self.requests.keys().fill(credentials);
+        self.use_new_key();
+    }
+
     pub(crate) fn use_new_key(&mut self) {
         if self.machine.wants_credentials() && self.requests.key().is_some() {
             self.step(Input::CredentialsArrived);

@@ -7,7 +7,6 @@ use proto::Failure;
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
-use crate::actor::inbox::Command;
 use crate::calls::judgement::Standpoint;
 use crate::calls::permissions::Standing;
 
@@ -44,6 +43,6 @@ impl Actor {
 
 impl SessionHandle {
     pub(crate) async fn standing(&self) -> Result<Standing, Failure> {
-        self.ask(|reply| Command::Standing { reply }).await
+        self.read(|actor| actor.standing()).await
     }
 }

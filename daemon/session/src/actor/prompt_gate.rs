@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use hooks::{HookChain, HookPayload};
 use proto::hook::HookEvent;
-use proto::params::session::{PromptOutput, QueueOutput, When};
+use proto::params::session::{EditParams, PromptOutput, PromptParams, QueueOutput, When};
 use proto::record::PromptQueued;
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, PromptId};
 use tokio_util::sync::CancellationToken;
 use turn::StopReason;
 use turn::facts::{content_of_edit, content_of_prompt};
@@ -58,6 +58,44 @@ impl Gated {
 }
 
 impl Actor {
+    /// See `session.prompt`. `note`: what the model is told beside it.
+    pub(crate) fn take_prompt(
+        &mut self,
+        params: PromptParams,
+        by: String,
+        note: Option<String>,
+        reply: Reply<PromptOutput>,
+    ) {
+        self.requests.keys().put(params.credentials);
+        self.calls.fill_environment(params.env);
+        let prompt = PromptQueued {
+            prompt_id: PromptId::new(),
+            text: params.text,
+            steer: params.when == When::Steer,
+            on_ask: params.on_ask,
+            by,
+            request_id: params.request_id,
+        };
+        self.gate(Gated::Prompt {
+            prompt,
+            when: params.when,
+            note,
+            reply,
+        });
+    }
+
+    /// See `session.edit`.
+    pub(crate) fn take_edit(&mut self, params: EditParams, by: String, reply: Reply<QueueOutput>) {
+        let edit = Edit {
+            prompt_id: params.prompt_id,
+            text: params.text,
+            steer: params.steer,
+            by,
+            request_id: params.request_id,
+        };
+        self.gate(Gated::Edit { edit, reply });
+    }
+
     /// Takes in a prompt, or an edit of one: at once where no hook is for it.
     pub(crate) fn gate(&mut self, gated: Gated) {
         if self.gate.waiting.is_empty() && !self.calls.hooks().any(HookEvent::UserPromptSubmit) {

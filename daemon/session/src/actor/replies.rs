@@ -75,7 +75,7 @@ impl Actor {
 
     pub(crate) fn set(
         &mut self,
-        set: Box<SessionSet>,
+        set: SessionSet,
         notice: Option<String>,
         reply: Reply<SessionSummary>,
     ) {
@@ -90,7 +90,7 @@ impl Actor {
             return refuse(reply, refusal);
         }
         if repeated.is_none() {
-            self.step(Input::Set(set));
+            self.step(Input::Set(Box::new(set)));
             if let Some(text) = notice {
                 let level = Level::Info;
                 let effects = self

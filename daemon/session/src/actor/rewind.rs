@@ -15,7 +15,7 @@ use turn::facts::{Mark, content_of_rewind};
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
-use crate::actor::inbox::{Command, Happened, Reply};
+use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::Bench;
 use crate::context::first_message as opening;
@@ -209,7 +209,7 @@ impl SessionHandle {
         let handle = self.clone();
         let work = tokio::spawn(async move {
             let begun = handle
-                .ask(|reply| Command::Rewind { params, by, reply })
+                .change(|actor, reply| actor.begin_rewind(params, by, reply))
                 .await?;
             handle.rewinding(begun).await
         });
@@ -219,7 +219,7 @@ impl SessionHandle {
     async fn rewinding(&self, begun: Begun) -> Result<RewindOutput, Failure> {
         match begun {
             Begun::Done { turns, turn, seq } => {
-                let dir = self.ask(|reply| Command::Marks { reply }).await?;
+                let dir = self.read(|actor| actor.marks()).await?;
                 let dir = dir.bench.keeper.dir().to_owned();
                 let record = blocking(move || checkpoint::rewound_at(&dir, seq)).await??;
                 Ok(RewindOutput {
@@ -242,7 +242,7 @@ impl SessionHandle {
     /// # Errors
     /// `storage`.
     pub async fn checkpoints(&self) -> Result<CheckpointsOutput, Failure> {
-        let Marks { marks, undo, bench } = self.ask(|reply| Command::Marks { reply }).await?;
+        let Marks { marks, undo, bench } = self.read(|actor| actor.marks()).await?;
         let turns = blocking(move || {
             let turns = marks.iter().map(|mark| mark.turn).collect();
             let past = checkpoint::read(bench.keeper.dir(), &turns)?;
@@ -305,11 +305,7 @@ impl Going {
     /// Has the actor write down what stands there now.
     fn keep(&self, handle: &SessionHandle, kept: Checkpoint) -> Result<(), Failure> {
         let undoes = self.aim.undoes;
-        let asked = handle.ask(|reply| Command::KeepForRewind {
-            kept,
-            undoes,
-            reply,
-        });
+        let asked = handle.ask(move |actor, reply| actor.keep_for_rewind(kept, undoes, reply));
         tokio::runtime::Handle::current().block_on(asked)
     }
 

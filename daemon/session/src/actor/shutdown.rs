@@ -49,6 +49,8 @@ impl Actor {
     /// Puts the session to sleep before its next step, for the daemon that comes next.
     /// `now`: a request in flight is dropped, calls are stopped.
     pub(crate) fn begin_suspend(&mut self, now: bool, reply: oneshot::Sender<()>) {
+        self.life.handed_over = true;
+        self.drop_extractions();
         self.life.suspending.push(reply);
         self.refuse_gated(StopReason::Shutdown);
         if !self.machine.is_suspended() {

@@ -169,7 +169,7 @@ fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
 
 /// Where an actor's messages are put in.
 struct Queues {
-    commands: mpsc::Sender<Box<Command>>,
+    commands: mpsc::Sender<Command>,
     gone: mpsc::UnboundedSender<u64>,
     happened: mpsc::UnboundedSender<Happened>,
     arrived: mpsc::Sender<(u64, Arrived)>,

@@ -19,7 +19,6 @@ use tokio::time::{Instant, sleep};
 
 use crate::actor::departure::{Leave, Urge};
 use crate::actor::handle::SessionHandle;
-use crate::actor::inbox::Command;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 use crate::supervisor::stats;
@@ -232,8 +231,8 @@ impl Supervisor {
 /// Asks an actor to leave for good. True: it has.
 async fn leaves(handle: &SessionHandle, urge: Urge) -> bool {
     let (reply, left) = oneshot::channel();
-    let wish = Command::Leave(Leave { urge, reply });
-    if !handle.tell(wish).await {
+    let leave = Leave { urge, reply };
+    if !handle.tell(|actor| actor.leave_memory(leave)).await {
         return true;
     }
     // It says no by dropping the wish; one that died of a bug says nothing any more.

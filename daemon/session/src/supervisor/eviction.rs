@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 
 use crate::actor::departure::{Leave, Urge};
 use crate::actor::handle::SessionHandle;
-use crate::actor::inbox::Command;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 
@@ -146,8 +145,8 @@ pub(crate) fn leave(
             Some(_) => Urge::Forced,
             None => Urge::Unused,
         };
-        let wish = Command::Leave(Leave { urge, reply });
-        if !handle.tell(wish).await {
+        let leave = Leave { urge, reply };
+        if !handle.tell(|actor| actor.leave_memory(leave)).await {
             // It ended before: of a bug, or with the daemon.
             return Left::Gone;
         }
