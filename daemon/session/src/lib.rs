@@ -15,7 +15,7 @@ mod supervisor;
 mod tasks;
 mod viewers;
 
-pub use actor::follow::{Follow, Following};
+pub use actor::commands::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;

@@ -20,9 +20,9 @@ use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::Actor;
-use crate::actor::follow::Follow;
+use crate::actor::commands::follow::Follow;
+use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::{Command, Page, Reply};
-use crate::actor::interactions::Answering;
 use crate::calls::external_changes::Notes;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use turn::Judgement;
 
 use crate::actor::Actor;
-use crate::actor::rewind::Rewound;
+use crate::actor::commands::rewind::Rewound;
 use crate::calls::call::Ready;
 use crate::calls::events::CallEvent;
 use crate::context::reset::Done;

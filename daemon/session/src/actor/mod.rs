@@ -3,29 +3,19 @@
 //! Owns everything of the session that changes. Never waits for the disk, a client, a model or a tool: their ends come
 //! back as messages.
 
-pub(crate) mod attach;
 pub(crate) mod background;
-pub(crate) mod compaction;
+pub(crate) mod commands;
 pub(crate) mod departure;
 pub(crate) mod effects;
-pub(crate) mod follow;
 pub(crate) mod handle;
 pub(crate) mod hooks;
 pub(crate) mod inbox;
-pub(crate) mod inspection;
-pub(crate) mod interactions;
 pub(crate) mod life;
-pub(crate) mod permissions;
-pub(crate) mod persisting;
 pub(crate) mod presence;
-pub(crate) mod prompt_gate;
 pub(crate) mod publish;
-pub(crate) mod queue;
 pub(crate) mod reasoning;
 pub(crate) mod replies;
-pub(crate) mod rewind;
 pub(crate) mod shutdown;
-pub(crate) mod signals;
 pub(crate) mod spending;
 pub(crate) mod start;
 pub(crate) mod waiters;
@@ -42,10 +32,10 @@ use turn::input::Unattended;
 use turn::{Input, Machine, Now};
 use uuid::Uuid;
 
+use crate::actor::commands::interactions::InteractionState;
+use crate::actor::commands::prompt_gate::PromptGate;
 use crate::actor::inbox::{Command, Happened};
-use crate::actor::interactions::InteractionState;
 use crate::actor::life::Life;
-use crate::actor::prompt_gate::PromptGate;
 use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
 use crate::assembly::setup::Assembly;

@@ -17,10 +17,10 @@ use tokio::sync::{mpsc, watch};
 use turn::{Facts, Limits, Machine};
 use workspace::{Workspace, WorkspaceOptions};
 
+use crate::actor::commands::prompt_gate::PromptGate;
 use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
 use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
 use crate::actor::life::Life;
-use crate::actor::prompt_gate::PromptGate;
 use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
@@ -327,7 +327,7 @@ fn actor(ground: &Ground, made: Made) -> Actor {
         publisher: Publisher::new(made.seen, ground.catalog.clone()),
         gate: PromptGate::default(),
         life: Life::new(made.activity, warning),
-        interactions: crate::actor::interactions::InteractionState::default(),
+        interactions: crate::actor::commands::interactions::InteractionState::default(),
         happened: made.to.happened,
         assembly: Arc::clone(&ground.assembly),
     }

@@ -13,7 +13,7 @@ use proto::{ErrorName, Event, Failure, InteractionId, Seq, SessionId};
 use store::catalog::{CatalogError, SessionLookup};
 use store::home::Home;
 
-use crate::actor::follow;
+use crate::actor::commands::follow;
 use crate::actor::handle::SessionHandle;
 use crate::history::summary;
 use crate::supervisor::Supervisor;

@@ -11,7 +11,7 @@ use store::format::RawRecord;
 use store::home::Home;
 use turn::Facts;
 
-use crate::actor::inspection::Files;
+use crate::actor::commands::inspection::Files;
 use crate::history::steps::{Steps, Wanted};
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;

@@ -13,8 +13,8 @@ use turn::StopReason;
 use turn::facts::{content_of_edit, content_of_prompt};
 
 use crate::actor::Actor;
+use crate::actor::commands::queue::Edit;
 use crate::actor::inbox::{Happened, Reply};
-use crate::actor::queue::Edit;
 use crate::actor::replies::refuse;
 use crate::calls::hooks::refused;
 

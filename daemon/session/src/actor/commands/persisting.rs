@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proto::{ErrorName, Failure, InteractionId};
 
 use crate::actor::Actor;
+use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::Happened;
-use crate::actor::interactions::Answering;
 use crate::actor::replies::refuse;
 
 /// An answer whose rule is being written, and those to the same interaction that came after it.

@@ -14,8 +14,8 @@ use turn::facts::{answer_refusal, content_of_answer, persisted_rule};
 use turn::input::Resolution;
 
 use crate::actor::Actor;
+use crate::actor::commands::persisting::Persisting;
 use crate::actor::inbox::Reply;
-use crate::actor::persisting::Persisting;
 use crate::actor::replies::refuse;
 
 /// Why what waits is closed when the last user leaves a headless run.

@@ -1,0 +1,13 @@
+//! What clients ask of a session, carried out in its actor: a file each.
+
+pub(crate) mod attach;
+pub(crate) mod compaction;
+pub(crate) mod follow;
+pub(crate) mod inspection;
+pub(crate) mod interactions;
+pub(crate) mod permissions;
+pub(crate) mod persisting;
+pub(crate) mod prompt_gate;
+pub(crate) mod queue;
+pub(crate) mod rewind;
+pub(crate) mod signals;
