@@ -1,5 +1,7 @@
 //! Questions about tool calls: who may answer, what an answer is bound to, and what becomes of them where nobody is.
 
+use std::time::{Duration, Instant};
+
 use client::Client;
 use proto::hello::Role;
 use proto::item::{CallStatus, Display};
@@ -8,7 +10,7 @@ use proto::params::interaction::{
     AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Scope,
 };
 use proto::params::session::OneParams;
-use proto::state::{ApprovalMode, State, WaitingFor};
+use proto::state::{ApprovalMode, Mode, State, WaitingFor};
 use proto::{Body, ErrorName, Pid};
 use serde_json::json;
 use testkit::Script;
@@ -16,6 +18,7 @@ use tests::follow::{durable, from_the_start, to_rest};
 use tests::interactions::{
     allow_once, answer, answer_with, approval, decide, first_opened, list, next_opened,
 };
+use tests::wait::pace;
 use tests::{House, until};
 
 fn touching() -> Script {
@@ -127,6 +130,44 @@ async fn one_answers_and_all_others_see_who_it_was() {
         .collect();
     assert_eq!(resolved, [(Some(first.answer), "two".to_owned(), false)]);
     assert_eq!(list(&one).await, []);
+}
+
+#[tokio::test]
+async fn interactions_of_all_kinds_and_sessions_are_listed_oldest_first() {
+    let questions = json!({"questions": [{"question": "Which?", "header": "H", "options": [
+        {"label": "a", "description": ""}, {"label": "b", "description": ""}]}]});
+    let house = House::playing(
+        &Script::new()
+            .runs("touch made")
+            .when("approval")
+            .calls("ask", &questions)
+            .when("questions")
+            .calls("exit_plan_mode", &json!({"plan": "1. wait"}))
+            .when("plan"),
+    );
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let mut sessions = Vec::new();
+    for kind in ["questions", "questions", "approval", "approval", "plan"] {
+        let mut params = house.create("");
+        params.prompt = None;
+        params.options.mode = (kind == "plan").then_some(Mode::Plan);
+        let created = client.call::<SessionCreate>(&params).await;
+        sessions.push((created.expect("create").pid, kind));
+    }
+    let mut opened = Vec::new();
+    for at in [3, 0, 4, 1, 2] {
+        let (session, prompt) = sessions[at];
+        let params = json!({"session": session.to_string(), "text": prompt});
+        let prompted = client.call_raw("session.prompt", &params).await;
+        prompted.expect("prompt");
+        let open = first_opened(&client, session).await;
+        assert_eq!(open.request.kind(), prompt);
+        // Times are kept in milliseconds.
+        pace(Instant::now() + Duration::from_millis(2));
+        opened.push(open);
+    }
+    assert_eq!(list(&client).await, opened);
 }
 
 #[tokio::test]

@@ -202,7 +202,7 @@ fn a_run_that_waits_is_answered_from_the_inbox() {
         listed.lines().next().map(str::to_owned)
     });
     let listed = house.reasonix(&["inbox", "--json"]).expect_code(0).json();
-    assert_eq!(listed[0]["subject"], "touch made");
+    assert_eq!(listed[0]["request"]["subject"], "touch made");
     let allowed = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
     assert!(
         allowed.err.contains("touch made"),
