@@ -1,11 +1,15 @@
 //! Reasoning extraction, sampling and presets with the real programs, against a vendor that keeps books: what is extracted is shown
 //! and never sent on, what it costs is counted, and nothing of it can break a turn.
 
+use proto::hello::Role;
+use proto::methods::{SessionCreate, SessionPrompt};
+use proto::outcome::OutcomeKind;
 use proto::record::Purpose;
-use proto::{Body, Pid};
+use proto::{Body, Pid, RequestId};
 use serde_json::{Value, json};
 use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage};
 use tests::House;
+use tests::follow::{body, from_the_start, to};
 
 use crate::scripted::{HASTE, run};
 
@@ -364,13 +368,33 @@ fn what_was_reported_of_dropped_samples_is_in_the_books() {
         _ => answer,
     }));
     let house = house(&model, "");
-    let running = house.start(&["run", "--samples", "3", "--output-format", "jsonl", "Go."]);
-    running.line("two samples to be in", |line| {
-        line.contains("\"samples_in\":2")
+    let mut params = house.create("Go.");
+    params.prompt = None;
+    params.options.samples = Some(3);
+    house.block_on(async {
+        let client = house.client("one", Role::Drive).await;
+        let created = client.call::<SessionCreate>(&params).await;
+        let pid = created.expect("create").pid;
+        // What is live reaches only who follows by then.
+        let mut follow = from_the_start(&client, pid).await;
+        to(&mut follow, "the end of the replay", |event| {
+            event.kind == "sync"
+        })
+        .await;
+        let prompt =
+            json!({"session": pid.to_string(), "text": "Go.", "request_id": RequestId::new()});
+        let prompt = serde_json::from_value(prompt).expect("a prompt");
+        client.call::<SessionPrompt>(&prompt).await.expect("prompt");
+        to(&mut follow, "two samples to be in", |event| {
+            event.data.get().contains("\"samples_in\":2")
+        })
+        .await;
+        let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
+        let Body::TurnEnded(ended) = body(&mut follow, "turn.ended").await else {
+            panic!("the end of the turn")
+        };
+        assert_eq!(ended.outcome, OutcomeKind::Interrupted, "{ended:?}");
     });
-    let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
-    let done = running.done();
-    assert_eq!(done.code(), Some(130), "{done:?}");
     let expected = [("extraction".into(), 2), ("sample".into(), 2)];
     until("all is in the books", || purposes(&house) == expected);
     gate.open();

@@ -41,7 +41,7 @@ super::catalog! {
     WaitingRetry = "waiting: retry", "等待：重试";
     WaitingKey = "waiting: key", "等待：密钥";
     Paused = "paused", "已暂停";
-    PausedApproval = "paused: approval", "已暂停：待批准";
+    PausedNeedsAnswer = "paused: needs an answer", "已暂停：待答复";
     Exited = "exited", "已退出";
     ExitedCode = "exited {0}", "已退出 {0}";
     ReadOnly = "read-only", "只读";

@@ -199,7 +199,7 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
         (State::Waiting, Some(WaitingFor::Plan), _) => say(Msg::WaitingPlan),
         (State::Waiting, Some(WaitingFor::Retry), _) => say(Msg::WaitingRetry),
         (State::Waiting, Some(WaitingFor::Credentials), _) => say(Msg::WaitingKey),
-        (State::Paused, _, _) if session.pending_interactions > 0 => say(Msg::PausedApproval),
+        (State::Paused, _, _) if session.pending_interactions > 0 => say(Msg::PausedNeedsAnswer),
         (State::Paused, _, _) => say(Msg::Paused),
         (State::Exited, _, Some(code)) => language.fill(Msg::ExitedCode, &[&code.to_string()]),
         (State::Exited, _, None) => say(Msg::Exited),
