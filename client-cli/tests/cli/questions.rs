@@ -31,6 +31,8 @@ fn approval(id: &str, at: &str) -> Value {
 
 /// A daemon where this waits.
 fn waiting(approvals: Vec<Value>, questions: Vec<Value>) -> Fake {
+    let mut open = [approvals, questions].concat();
+    open.sort_by_key(|open| open["opened_at"].to_string());
     Fake::start(move |call: &Call| match call.method.as_str() {
         "interaction.list" => vec![Act::Answer(json!({"interactions": open}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
