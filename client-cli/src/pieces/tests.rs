@@ -365,25 +365,28 @@ fn questions_are_numbered_with_their_options_and_no_option_looks_like_two() {
 
 #[test]
 fn who_answered_a_question_and_how_is_told() {
-    let answered = |replies: serde_json::Value, unattended: bool| {
+    let answered = |replies: serde_json::Value| {
         let data = json!({"interaction_id": "7.1", "call": "c",
-            "answer": {"type": "questions", "replies": replies}, "by": "ann", "unattended": unattended});
+            "answer": {"type": "questions", "replies": replies}, "by": "ann"});
         grown(&[event(Some(5), "interaction.resolved", &data)])
     };
     assert_eq!(
-        answered(
-            json!([{"labels": ["Linux", "macOS"], "other": "and BSD"}]),
-            false
-        ),
+        answered(json!([{"labels": ["Linux", "macOS"], "other": "and BSD"}])),
         "[[7.1] answered by ann: Linux, macOS, \"and BSD\"]"
     );
     assert_eq!(
-        answered(json!([{"labels": ["SQLite"]}, {"other": "none"}]), false),
+        answered(json!([{"labels": ["SQLite"]}, {"other": "none"}])),
         "[[7.1] answered by ann\n  1. SQLite\n  2. \"none\"]"
     );
-    assert_eq!(
-        answered(json!([]), true),
-        "[[7.1] nobody was there to answer]"
+    let closed =
+        json!({"interaction_id": "7.1", "call": "c", "by": "reasonix", "unattended": true});
+    let shown = grown(&[
+        event(Some(4), "interaction.opened", &asked()),
+        event(Some(5), "interaction.resolved", &closed),
+    ]);
+    assert!(
+        shown.ends_with("[[7.1] nobody was there to answer]"),
+        "{shown}"
     );
 }
 

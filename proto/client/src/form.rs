@@ -145,6 +145,15 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// The subject for a notification: of a text in Markdown the first line.
+    #[must_use]
+    pub fn headline(&self) -> &'a str {
+        match self.content.first() {
+            Some(Content::Markdown(_)) => self.subject.lines().next().unwrap_or_default(),
+            _ => self.subject,
+        }
+    }
+
     /// The answer with this decision. Without that shape: one that the daemon refuses with the form's kind.
     #[must_use]
     pub fn decide(
@@ -221,3 +230,6 @@ impl ShownInteraction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
