@@ -1,50 +1,28 @@
 //! Questions about tool calls: who may answer, what an answer is bound to, and what becomes of them where nobody is.
 
+use std::time::{Duration, Instant};
+
 use client::Client;
 use proto::hello::Role;
 use proto::item::{CallStatus, Display};
-use proto::methods::{ApprovalAnswer, ApprovalList, SessionCreate, SessionGet};
-use proto::params::approval::{AnswerParams, Approval, Decision, ListParams, Scope};
+use proto::methods::{SessionCreate, SessionGet};
+use proto::params::interaction::{
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Scope,
+};
 use proto::params::session::OneParams;
-use proto::state::{ApprovalMode, State, WaitingFor};
-use proto::{Body, ErrorName, Failure, Pid, RequestId};
+use proto::state::{ApprovalMode, Mode, State, WaitingFor};
+use proto::{Body, ErrorName, Pid};
 use serde_json::json;
 use testkit::Script;
-use tests::follow::{body, durable, from_the_start, to_rest};
+use tests::follow::{durable, from_the_start, to_rest};
+use tests::interactions::{
+    allow_once, answer, answer_with, approval, decide, first_opened, list, next_opened,
+};
+use tests::wait::pace;
 use tests::{House, until};
 
 fn touching() -> Script {
     Script::new().runs("touch made").says("It is made.")
-}
-
-fn yes(approval: &Approval) -> AnswerParams {
-    AnswerParams {
-        approval_id: approval.approval_id.clone(),
-        shown_hash: approval.shown_hash.clone(),
-        decision: Decision::AllowOnce,
-        scope: None,
-        note: None,
-        request_id: Some(RequestId::new()),
-    }
-}
-
-async fn answer(client: &Client, params: &AnswerParams) -> Result<(), Failure> {
-    let answered = client.call::<ApprovalAnswer>(params).await;
-    answered.map(|_| ()).map_err(|error| {
-        error
-            .failure()
-            .unwrap_or_else(|| panic!("no answer at all: {error}"))
-            .clone()
-    })
-}
-
-/// The one open question of a session.
-async fn asked(client: &Client, pid: Pid) -> Approval {
-    let mut follow = from_the_start(client, pid).await;
-    match body(&mut follow, "approval.requested").await {
-        Body::ApprovalRequested(approval) => approval,
-        other => panic!("a question, not {other:?}"),
-    }
 }
 
 #[tokio::test]
@@ -63,12 +41,13 @@ async fn one_answers_and_all_others_see_who_it_was() {
     for client in [&one, &two, &three] {
         follows.push(from_the_start(client, pid).await);
     }
-    let approval = asked(&one, pid).await;
+    let open = first_opened(&one, pid).await;
+    let asked = approval(&open);
     assert_eq!(
-        (approval.tool.as_str(), approval.subject.as_str()),
+        (asked.tool.as_str(), asked.subject.as_str()),
         ("bash", "touch made")
     );
-    assert!(!approval.scopes.is_empty(), "{approval:?}");
+    assert!(!asked.scopes.is_empty(), "{asked:?}");
     let summary = one
         .call::<SessionGet>(&OneParams {
             session: pid.to_string(),
@@ -79,15 +58,15 @@ async fn one_answers_and_all_others_see_who_it_was() {
         (summary.state, summary.waiting_for),
         (State::Waiting, Some(WaitingFor::Approval))
     );
-    assert_eq!(summary.pending_approvals, 1);
+    assert_eq!(summary.pending_interactions, 1);
 
-    let watcher = answer(&three, &yes(&approval))
+    let watcher = answer(&three, &allow_once(&open))
         .await
         .expect_err("a watcher only watches");
     assert_eq!(watcher.name, ErrorName::NotAllowed);
     let blind = AnswerParams {
         shown_hash: "0".repeat(64),
-        ..yes(&approval)
+        ..allow_once(&open)
     };
     assert_eq!(
         answer(&two, &blind)
@@ -101,11 +80,14 @@ async fn one_answers_and_all_others_see_who_it_was() {
         words: "everything".into(),
         always: false,
     };
-    let wide = AnswerParams {
-        decision: Decision::AllowSession,
-        scope: Some(foreign),
-        ..yes(&approval)
-    };
+    let wide = answer_with(
+        &open,
+        InteractionAnswer::Approval {
+            decision: ApprovalDecision::AllowSession,
+            scope: Some(foreign),
+            note: None,
+        },
+    );
     assert_eq!(
         answer(&two, &wide)
             .await
@@ -118,17 +100,11 @@ async fn one_answers_and_all_others_see_who_it_was() {
         "nothing has run yet"
     );
 
-    let first = yes(&approval);
+    let first = allow_once(&open);
     answer(&two, &first).await.expect("the first answer counts");
-    let late = answer(
-        &one,
-        &AnswerParams {
-            decision: Decision::Deny,
-            ..yes(&approval)
-        },
-    )
-    .await
-    .expect_err("too late");
+    let late = answer(&one, &decide(&open, ApprovalDecision::Deny))
+        .await
+        .expect_err("too late");
     assert_eq!(late.name, ErrorName::AlreadyResolved);
     assert_eq!(late.details.get("by"), Some(&json!("two")));
     assert_eq!(late.details.get("decision"), Some(&json!("allow_once")));
@@ -148,21 +124,50 @@ async fn one_answers_and_all_others_see_who_it_was() {
     let log = house.log(pid);
     let resolved: Vec<_> = log
         .check()
-        .bodies()
+        .resolved()
         .into_iter()
-        .filter_map(|body| match body {
-            Body::ApprovalResolved(resolved) => {
-                Some((resolved.decision, resolved.by, resolved.unattended))
-            }
-            _ => None,
-        })
+        .map(|resolved| (resolved.answer, resolved.by, resolved.unattended))
         .collect();
-    assert_eq!(resolved, [(Decision::AllowOnce, "two".to_owned(), false)]);
-    let gone = one
-        .call::<ApprovalList>(&ListParams::default())
-        .await
-        .expect("list");
-    assert_eq!(gone.approvals, []);
+    assert_eq!(resolved, [(Some(first.answer), "two".to_owned(), false)]);
+    assert_eq!(list(&one).await, []);
+}
+
+#[tokio::test]
+async fn interactions_of_all_kinds_and_sessions_are_listed_oldest_first() {
+    let questions = json!({"questions": [{"question": "Which?", "header": "H", "options": [
+        {"label": "a", "description": ""}, {"label": "b", "description": ""}]}]});
+    let house = House::playing(
+        &Script::new()
+            .runs("touch made")
+            .when("approval")
+            .calls("ask", &questions)
+            .when("questions")
+            .calls("exit_plan_mode", &json!({"plan": "1. wait"}))
+            .when("plan"),
+    );
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let mut sessions = Vec::new();
+    for kind in ["questions", "questions", "approval", "approval", "plan"] {
+        let mut params = house.create("");
+        params.prompt = None;
+        params.options.mode = (kind == "plan").then_some(Mode::Plan);
+        let created = client.call::<SessionCreate>(&params).await;
+        sessions.push((created.expect("create").pid, kind));
+    }
+    let mut opened = Vec::new();
+    for at in [3, 0, 4, 1, 2] {
+        let (session, prompt) = sessions[at];
+        let params = json!({"session": session.to_string(), "text": prompt});
+        let prompted = client.call_raw("session.prompt", &params).await;
+        prompted.expect("prompt");
+        let open = first_opened(&client, session).await;
+        assert_eq!(open.request.kind(), prompt);
+        // Times are kept in milliseconds.
+        pace(Instant::now() + Duration::from_millis(2));
+        opened.push(open);
+    }
+    assert_eq!(list(&client).await, opened);
 }
 
 #[tokio::test]
@@ -180,12 +185,13 @@ async fn a_no_reaches_the_model_with_its_reason() {
         .await
         .expect("create")
         .pid;
-    let approval = asked(&client, pid).await;
-    let no = AnswerParams {
-        decision: Decision::Deny,
+    let open = first_opened(&client, pid).await;
+    let no = InteractionAnswer::Approval {
+        decision: ApprovalDecision::Deny,
+        scope: None,
         note: Some("not on a Friday".into()),
-        ..yes(&approval)
     };
+    let no = answer_with(&open, no);
     answer(&client, &no).await.expect("a no");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
@@ -224,41 +230,26 @@ async fn a_yes_for_the_session_covers_what_it_said_and_no_more() {
         .await
         .expect("create")
         .pid;
-    let approval = asked(&client, pid).await;
-    let narrowest = approval.scopes.first().cloned();
-    answer(
-        &client,
-        &AnswerParams {
-            decision: Decision::AllowSession,
-            scope: narrowest,
-            ..yes(&approval)
-        },
-    )
-    .await
-    .expect("a yes");
+    let open = first_opened(&client, pid).await;
+    let narrowest = InteractionAnswer::Approval {
+        decision: ApprovalDecision::AllowSession,
+        scope: approval(&open).scopes.first().cloned(),
+        note: None,
+    };
+    answer(&client, &answer_with(&open, narrowest))
+        .await
+        .expect("a yes");
     let second = until("the question about the other command", || {
-        let log = house.log(pid);
-        log.bodies()
-            .into_iter()
-            .filter_map(|body| match body {
-                Body::ApprovalRequested(approval) => Some(approval),
-                _ => None,
-            })
-            .nth(1)
+        house.log(pid).opened().into_iter().nth(1)
     });
     assert_eq!(
-        second.subject, "touch other",
+        approval(&second).subject,
+        "touch other",
         "the second `touch made` was covered"
     );
-    answer(
-        &client,
-        &AnswerParams {
-            decision: Decision::Deny,
-            ..yes(&second)
-        },
-    )
-    .await
-    .expect("a no");
+    answer(&client, &decide(&second, ApprovalDecision::Deny))
+        .await
+        .expect("a no");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
     let statuses: Vec<_> = house
@@ -291,15 +282,15 @@ async fn an_edit_is_shown_as_its_diff_before_anything_changes() {
         .await
         .expect("create")
         .pid;
-    let approval = asked(&client, pid).await;
+    let open = first_opened(&client, pid).await;
     let Display::Diff {
         diff,
         added,
         removed,
         ..
-    } = &approval.preview
+    } = &approval(&open).preview
     else {
-        panic!("a diff, not {:?}", approval.preview)
+        panic!("a diff, not {open:?}")
     };
     assert!(
         diff.contains("-an old line") && diff.contains("+an new line"),
@@ -307,7 +298,7 @@ async fn an_edit_is_shown_as_its_diff_before_anything_changes() {
     );
     assert_eq!((*added, *removed), (1, 1));
     assert_eq!(house.read("a.txt"), "an old line\n");
-    answer(&client, &yes(&approval)).await.expect("a yes");
+    answer(&client, &allow_once(&open)).await.expect("a yes");
     until("the edit", || {
         (house.read("a.txt") == "an new line\n").then_some(())
     });
@@ -323,30 +314,25 @@ async fn an_open_question_survives_the_death_of_the_daemon() {
         .await
         .expect("create")
         .pid;
-    let approval = asked(&client, pid).await;
+    let open = first_opened(&client, pid).await;
     house.kill_daemon();
     house.wait_for_daemon();
-    let open = client
-        .call::<ApprovalList>(&ListParams::default())
-        .await
-        .expect("list")
-        .approvals;
     assert_eq!(
-        open,
-        std::slice::from_ref(&approval),
+        list(&client).await,
+        std::slice::from_ref(&open),
         "the same question, with the same hash"
     );
-    answer(&client, &yes(&approval)).await.expect("a yes");
+    answer(&client, &allow_once(&open)).await.expect("a yes");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
     assert!(house.project().join("made").exists());
     let log = house.log(pid);
     assert_eq!(log.check().count("tool.started"), 1, "it ran once");
-    assert_eq!(log.count("approval.requested"), 1, "it was asked once");
+    assert_eq!(log.count("interaction.opened"), 1, "it was asked once");
 }
 
 /// A session that asks about an edit of `a.txt`, which it has read.
-async fn asks_about_an_edit() -> (House, Client, Pid, Approval) {
+async fn asks_about_an_edit() -> (House, Client, Pid, Interaction) {
     let edit = json!({"path": "a.txt", "old_string": "old", "new_string": "new"});
     let again = json!({"path": "a.txt", "old_string": "new", "new_string": "newer"});
     let house = House::playing(
@@ -361,8 +347,8 @@ async fn asks_about_an_edit() -> (House, Client, Pid, Approval) {
     let client = house.client("one", Role::Drive).await;
     let create = client.call::<SessionCreate>(&house.create("edit")).await;
     let pid = create.expect("create").pid;
-    let approval = asked(&client, pid).await;
-    (house, client, pid, approval)
+    let open = first_opened(&client, pid).await;
+    (house, client, pid, open)
 }
 
 /// How the calls of a session went, once it rests.
@@ -379,26 +365,20 @@ async fn went(house: &House, client: &Client, pid: Pid) -> Vec<(String, CallStat
 
 #[tokio::test]
 async fn an_edit_that_is_allowed_after_the_daemon_died_is_made() {
-    let (house, client, pid, approval) = asks_about_an_edit().await;
+    let (house, client, pid, open) = asks_about_an_edit().await;
     house.kill_daemon_and_parent();
     house.daemon();
-    answer(&client, &yes(&approval)).await.expect("a yes");
+    answer(&client, &allow_once(&open)).await.expect("a yes");
     until("the edit", || {
         (house.read("a.txt") == "an new line\n").then_some(())
     });
     // What was written before a death is known behind it too.
     let mut follow = from_the_start(&client, pid).await;
-    let second = loop {
-        match body(&mut follow, "approval.requested").await {
-            Body::ApprovalRequested(next) if next.approval_id != approval.approval_id => {
-                break next;
-            }
-            _ => {}
-        }
-    };
+    assert_eq!(next_opened(&mut follow).await, open);
+    let second = next_opened(&mut follow).await;
     house.kill_daemon_and_parent();
     house.daemon();
-    answer(&client, &yes(&second)).await.expect("a yes");
+    answer(&client, &allow_once(&second)).await.expect("a yes");
     let went = went(&house, &client, pid).await;
     let ok = |tool: &str| (tool.to_owned(), CallStatus::Ok);
     assert_eq!(went, [ok("read_file"), ok("edit_file"), ok("edit_file")]);
@@ -407,12 +387,12 @@ async fn an_edit_that_is_allowed_after_the_daemon_died_is_made() {
 
 #[tokio::test]
 async fn what_somebody_changed_while_the_daemon_was_dead_is_not_written_over() {
-    let (house, client, pid, approval) = asks_about_an_edit().await;
+    let (house, client, pid, open) = asks_about_an_edit().await;
     house.kill_daemon_and_parent();
     // As long as before: its length says nothing.
     house.files("//- a.txt\nmy old line\n");
     house.daemon();
-    let _ = answer(&client, &yes(&approval)).await;
+    let _ = answer(&client, &allow_once(&open)).await;
     let went = went(&house, &client, pid).await;
     assert_eq!(went[1], ("edit_file".to_owned(), CallStatus::Failed));
     assert_eq!(house.read("a.txt"), "my old line\n");
@@ -428,13 +408,13 @@ async fn an_open_question_is_answered_from_another_terminal_after_a_crash() {
         .await
         .expect("create")
         .pid;
-    let approval = asked(&client, pid).await;
+    let open = first_opened(&client, pid).await;
     // Whoever made the session is gone, and so is the daemon with its parent.
     drop(client);
     house.kill_daemon_and_parent();
     house.daemon();
     let listed = house.reasonix(&["inbox", "-q"]).expect_code(0).out;
-    assert_eq!(listed.trim(), approval.approval_id.to_string());
+    assert_eq!(listed.trim(), open.interaction_id.to_string());
     let _ = house
         .reasonix(&["inbox", "allow", listed.trim()])
         .expect_code(0);
@@ -444,7 +424,7 @@ async fn an_open_question_is_answered_from_another_terminal_after_a_crash() {
     assert_eq!(house.read("made"), "ran\n", "it ran once");
     let log = house.log(pid);
     assert_eq!(log.check().count("tool.started"), 1);
-    assert_eq!(log.count("approval.requested"), 1, "it was asked once");
+    assert_eq!(log.count("interaction.opened"), 1, "it was asked once");
     // Killed again: what was answered stays answered.
     house.kill_daemon_and_parent();
     house.daemon();
@@ -468,9 +448,9 @@ async fn an_interactive_session_without_anybody_waits() {
         .pid;
     drop(client);
     let later = house.client("later", Role::Approve).await;
-    let approval = asked(&later, pid).await;
+    let open = first_opened(&later, pid).await;
     assert!(!house.project().join("made").exists());
-    answer(&later, &yes(&approval)).await.expect("a yes");
+    answer(&later, &allow_once(&open)).await.expect("a yes");
     until("the command", || {
         house.project().join("made").exists().then_some(())
     });
@@ -486,14 +466,14 @@ async fn a_turn_that_is_interrupted_takes_its_questions_with_it() {
         .await
         .expect("create")
         .pid;
-    let approval = asked(&client, pid).await;
+    let open = first_opened(&client, pid).await;
     client
         .call_raw("session.interrupt", &json!({"session": pid.to_string()}))
         .await
         .expect("interrupt");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
-    let late = answer(&client, &yes(&approval))
+    let late = answer(&client, &allow_once(&open))
         .await
         .expect_err("nothing is open any more");
     assert_eq!(late.name, ErrorName::AlreadyResolved);

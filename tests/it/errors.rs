@@ -4,6 +4,7 @@ use proto::hello::Role;
 use proto::{ErrorName, Failure, SessionId, frame};
 use serde_json::{Value, json};
 use testkit::Script;
+use tests::interactions::{raw_decide, raw_first};
 use tests::raw::answer;
 use tests::{Gate, House, Raw, until};
 
@@ -105,15 +106,15 @@ fn produce(name: ErrorName) -> Shown {
         ErrorName::AlreadyResolved => {
             let (house, mut raw) = started(&Script::new().runs("touch made").says("Done."));
             let answer = asked(&house, &mut raw);
-            raw.call("approval.answer", &answer)
+            raw.call("interaction.answer", &answer)
                 .expect("the first answer");
-            raw.call("approval.answer", &answer)
+            raw.call("interaction.answer", &answer)
         }
         ErrorName::Stale => {
             let (house, mut raw) = started(&Script::new().runs("touch made").says("Done."));
             let mut answer = asked(&house, &mut raw);
             answer["shown_hash"] = "0".repeat(64).into();
-            raw.call("approval.answer", &answer)
+            raw.call("interaction.answer", &answer)
         }
         ErrorName::NotAllowed => {
             let house = House::new();
@@ -238,15 +239,9 @@ fn create(house: &House, on_ask: &str) -> Value {
     params
 }
 
-/// The answer to the one question of a new session.
+/// The answer to the one interaction of a new session.
 fn asked(house: &House, raw: &mut Raw) -> Value {
     raw.call("session.create", &create(house, "wait"))
         .expect("create");
-    let approval = until("a question", || {
-        let listed = raw.call("approval.list", &json!({})).expect("list");
-        listed["approvals"]
-            .as_array()
-            .and_then(|approvals| approvals.first().cloned())
-    });
-    json!({"approval_id": approval["approval_id"], "shown_hash": approval["shown_hash"], "decision": "deny"})
+    raw_decide(&raw_first(raw), "deny")
 }

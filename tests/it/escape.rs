@@ -7,18 +7,19 @@ use std::time::Duration;
 use client::Client;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::methods::{
-    ApprovalAnswer, ApprovalList, SessionCreate, SessionPrompt, SessionSet, SessionSignal,
-};
-use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
+use proto::methods::{SessionCreate, SessionPrompt, SessionSet, SessionSignal};
+use proto::params::interaction::{ApprovalDecision, Interaction, InteractionAnswer};
 use proto::params::session::{CreateParams, PromptParams, SetParams, Signal, SignalParams, When};
 use proto::record::ToolStarted;
 use proto::state::{ApprovalMode, Mode};
-use proto::{Body, ErrorName, Pid, RequestId, SessionOptions};
+use proto::{Body, ErrorName, Pid, SessionOptions};
 use serde_json::json;
 use tempfile::TempDir;
 use testkit::Script;
-use tests::follow::{body, from_the_start, to, to_rest};
+use tests::follow::{from_the_start, to, to_rest};
+use tests::interactions::{
+    allow_once, answer, answer_with, approval, decide, first_opened, list, next_opened,
+};
 use tests::{House, log::Log, skip, until};
 
 /// Whether commands are held here by something that says no as this expects it.
@@ -52,32 +53,11 @@ async fn begun(house: &House, client: &Client) -> Pid {
     made.expect("create").pid
 }
 
-fn says(approval: &Approval, decision: Decision, note: Option<&str>) -> AnswerParams {
-    AnswerParams {
-        approval_id: approval.approval_id.clone(),
-        shown_hash: approval.shown_hash.clone(),
-        decision,
-        scope: None,
-        note: note.map(str::to_owned),
-        request_id: Some(RequestId::new()),
-    }
-}
-
-async fn open(client: &Client) -> Vec<Approval> {
-    let all = client.call::<ApprovalList>(&ListParams::default()).await;
-    all.expect("list").approvals
-}
-
-/// The question whether a call may run outside.
-async fn offered(client: &Client, pid: Pid) -> Approval {
-    let mut follow = from_the_start(client, pid).await;
-    match body(&mut follow, "approval.requested").await {
-        Body::ApprovalRequested(approval) => {
-            assert!(approval.escape.is_some(), "{approval:?}");
-            approval
-        }
-        other => panic!("a question, not {other:?}"),
-    }
+/// The approval of a call that may run outside.
+async fn offered(client: &Client, pid: Pid) -> Interaction {
+    let open = first_opened(client, pid).await;
+    assert!(approval(&open).escape.is_some(), "{open:?}");
+    open
 }
 
 async fn rest(client: &Client, pid: Pid) {
@@ -110,25 +90,26 @@ async fn a_yes_lets_it_run_once_outside_and_the_model_hears_of_both() {
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let pid = begun(&house, &client).await;
-    let approval = offered(&client, pid).await;
-    assert_eq!(approval.subject, command);
-    assert!(approval.scopes.is_empty(), "once, and no more");
-    let reason = approval.escape.clone().expect("a reason");
+    let open = offered(&client, pid).await;
+    let asked = approval(&open);
+    assert_eq!(asked.subject, command);
+    assert!(asked.scopes.is_empty(), "once, and no more");
+    let reason = asked.escape.clone().expect("a reason");
     assert!(reason.contains("outside the workspace"), "{reason}");
     assert!(
         !place.path().join("made").exists(),
         "nobody has said yes yet"
     );
-    for decision in [Decision::AllowSession, Decision::AllowAlways] {
-        let wide = client
-            .call::<ApprovalAnswer>(&says(&approval, decision, None))
-            .await;
-        let failure = wide.expect_err("it is for once").failure().cloned();
-        assert_eq!(failure.expect("told").name, ErrorName::InvalidParams);
+    for decision in [
+        ApprovalDecision::AllowSession,
+        ApprovalDecision::AllowAlways,
+    ] {
+        let wide = answer(&client, &decide(&open, decision)).await;
+        let failure = wide.expect_err("it is for once");
+        assert_eq!(failure.name, ErrorName::InvalidParams);
     }
 
-    let yes = says(&approval, Decision::AllowOnce, None);
-    client.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    answer(&client, &allow_once(&open)).await.expect("a yes");
     rest(&client, pid).await;
     assert!(place.path().join("made").exists());
     let log = house.log(pid);
@@ -176,17 +157,23 @@ async fn a_no_leaves_what_it_came_to_and_holds_for_the_turn() {
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let pid = begun(&house, &client).await;
-    let approval = offered(&client, pid).await;
+    let open = offered(&client, pid).await;
     let shown = house.reasonix(&["inbox"]).out;
     assert!(shown.contains("bash outside the sandbox"), "{shown}");
-    let no = says(&approval, Decision::Deny, Some("put it into the project"));
-    client.call::<ApprovalAnswer>(&no).await.expect("a no");
+    let no = InteractionAnswer::Approval {
+        decision: ApprovalDecision::Deny,
+        scope: None,
+        note: Some("put it into the project".into()),
+    };
+    answer(&client, &answer_with(&open, no))
+        .await
+        .expect("a no");
     rest(&client, pid).await;
     assert!(!place.path().join("made").exists());
     let log = house.log(pid);
     assert_eq!(starts(log.check()), [false, false]);
     assert_eq!(
-        log.count("approval.requested"),
+        log.count("interaction.opened"),
         1,
         "it is asked once a turn"
     );
@@ -214,13 +201,12 @@ async fn the_question_outlives_the_daemon_and_anybody_may_answer_it() {
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let pid = begun(&house, &client).await;
-    let approval = offered(&client, pid).await;
+    let open = offered(&client, pid).await;
     house.kill_daemon();
     house.wait_for_daemon();
     let other = house.client("bob", Role::Approve).await;
-    assert_eq!(open(&other).await, std::slice::from_ref(&approval));
-    let yes = says(&approval, Decision::AllowOnce, None);
-    other.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    assert_eq!(list(&other).await, std::slice::from_ref(&open));
+    answer(&other, &allow_once(&open)).await.expect("a yes");
     let client = house.client("ann", Role::Drive).await;
     rest(&client, pid).await;
     let made = std::fs::read_to_string(place.path().join("made"));
@@ -242,9 +228,8 @@ async fn a_daemon_that_dies_in_the_run_outside_says_that_nobody_knows_how_far_it
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let pid = begun(&house, &client).await;
-    let approval = offered(&client, pid).await;
-    let yes = says(&approval, Decision::AllowOnce, None);
-    client.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    let open = offered(&client, pid).await;
+    answer(&client, &allow_once(&open)).await.expect("a yes");
     let made = place.path().join("made");
     until("it to run outside", || made.exists().then_some(()));
     house.kill_daemon();
@@ -290,7 +275,7 @@ async fn an_interrupt_leaves_what_it_came_to() {
         "{}",
         result.text
     );
-    assert!(open(&client).await.is_empty());
+    assert!(list(&client).await.is_empty());
 }
 
 /// A session that asks nobody: what the model hears.
@@ -310,7 +295,7 @@ async fn unasked(settings: &str, create: impl FnOnce(CreateParams) -> CreatePara
     let pid = made.expect("create").pid;
     rest(&client, pid).await;
     let log = house.log(pid);
-    assert_eq!(log.check().count("approval.requested"), 0, "{settings}");
+    assert_eq!(log.check().count("interaction.opened"), 0, "{settings}");
     assert_eq!(log.count("tool.blocked"), 0, "{settings}");
     assert_eq!(starts(&log), [false], "{settings}");
     let result = &log.results()[0];
@@ -381,7 +366,7 @@ fn without_a_person_the_model_is_told_and_nothing_is_denied() {
         assert!(!place.path().join("made").exists(), "{on_ask}");
         let logs = house.logs();
         let log = logs.first().expect("a log");
-        assert_eq!(log.check().count("approval.requested"), 0, "{on_ask}");
+        assert_eq!(log.check().count("interaction.opened"), 0, "{on_ask}");
         assert!(log.results()[0].text.contains("sandbox seems"));
         let ended = log.bodies().into_iter().find_map(|body| match body {
             Body::TurnEnded(ended) => Some(ended.denied),
@@ -406,14 +391,12 @@ async fn of_two_calls_each_is_asked_about_when_it_was_stopped() {
     let client = house.client("ann", Role::Drive).await;
     let pid = begun(&house, &client).await;
     let mut follow = from_the_start(&client, pid).await;
-    for decision in [Decision::Deny, Decision::AllowOnce] {
-        let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await
-        else {
-            panic!("a question");
-        };
-        assert_eq!(open(&client).await.len(), 1, "one after the other");
-        let answer = says(&approval, decision, None);
-        client.call::<ApprovalAnswer>(&answer).await.expect("taken");
+    for decision in [ApprovalDecision::Deny, ApprovalDecision::AllowOnce] {
+        let open = next_opened(&mut follow).await;
+        assert_eq!(list(&client).await.len(), 1, "one after the other");
+        answer(&client, &decide(&open, decision))
+            .await
+            .expect("taken");
     }
     to_rest(&mut follow).await;
     assert!(!place.path().join("one").exists());
@@ -434,7 +417,7 @@ async fn going_to_plan_mode_while_it_is_asked_keeps_it_inside() {
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
     let pid = begun(&house, &client).await;
-    let approval = offered(&client, pid).await;
+    let open = offered(&client, pid).await;
     let plan = SetParams {
         session: pid.to_string(),
         options: SessionOptions {
@@ -444,8 +427,7 @@ async fn going_to_plan_mode_while_it_is_asked_keeps_it_inside() {
         ..SetParams::default()
     };
     client.call::<SessionSet>(&plan).await.expect("set");
-    let yes = says(&approval, Decision::AllowOnce, None);
-    client.call::<ApprovalAnswer>(&yes).await.expect("taken");
+    answer(&client, &allow_once(&open)).await.expect("taken");
     rest(&client, pid).await;
     assert!(!place.path().join("made").exists(), "plan mode holds");
     let log = house.log(pid);
@@ -495,11 +477,11 @@ async fn a_run_that_loses_its_person_goes_on_without() {
     };
     client.call::<SessionPrompt>(&prompt).await.expect("prompt");
     let events = to(&mut follow, "a question", |event| {
-        ["approval.requested", "turn.ended"].contains(&event.kind.as_str())
+        ["interaction.opened", "turn.ended"].contains(&event.kind.as_str())
     })
     .await;
     let asked = events.last().expect("an event");
-    assert_eq!(asked.kind, "approval.requested", "{:?}", house.log(pid));
+    assert_eq!(asked.kind, "interaction.opened", "{:?}", house.log(pid));
     drop(follow);
     drop(approver);
     let mut follow = from_the_start(&house.client("eve", Role::Watch).await, pid).await;

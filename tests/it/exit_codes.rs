@@ -136,7 +136,7 @@ fn a_parked_run_goes_on_when_it_is_answered() {
         "the session is printed: {parked:?}"
     );
     let inbox = house.reasonix(&["inbox", "--json"]).expect_code(0);
-    let id = inbox.json()[0]["approval_id"]
+    let id = inbox.json()[0]["interaction_id"]
         .as_str()
         .expect("an open question")
         .to_owned();

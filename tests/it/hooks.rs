@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use testkit::Script;
 use tests::follow::{from_the_start, to, to_end_of_turn, to_rest};
 use tests::house::client_program;
+use tests::interactions::{allow_once, answer, next_opened};
 use tests::log::Log;
 use tests::{Done, House, skip, soon, until};
 
@@ -359,18 +360,8 @@ fn a_hook_sees_the_tool_that_a_call_leads_to_and_is_asked_once() {
         let made = client.call::<SessionCreate>(&params).await.expect("create");
         let mut follow = from_the_start(&client, made.pid).await;
         // Judged again behind the answer, and not asked about again.
-        let asked = tests::follow::body(&mut follow, "approval.requested").await;
-        let Body::ApprovalRequested(approval) = asked else {
-            panic!("a question, not {asked:?}")
-        };
-        let yes = json!({
-            "approval_id": approval.approval_id, "shown_hash": approval.shown_hash, "decision": "allow_once",
-        });
-        let yes = serde_json::from_value(yes).expect("an answer");
-        client
-            .call::<proto::methods::ApprovalAnswer>(&yes)
-            .await
-            .expect("answer");
+        let open = next_opened(&mut follow).await;
+        answer(&client, &allow_once(&open)).await.expect("answer");
         to_rest(&mut follow).await;
     });
     assert!(house.project().join("made").is_dir());

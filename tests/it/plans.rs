@@ -4,20 +4,19 @@
 use client::Client;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::methods::{
-    ApprovalList, PlanAnswer, PlanList, SessionCreate, SessionGet, SessionPrompt, SessionSet,
-    SessionStep,
+use proto::methods::{SessionCreate, SessionGet, SessionPrompt, SessionSet, SessionStep};
+use proto::params::interaction::{
+    AnswerParams, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
-use proto::params::approval;
-use proto::params::plan::{AnswerParams, Decision, ListParams, Plan};
 use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, StepParams, StepPart, When,
 };
 use proto::state::{Mode, State, WaitingFor};
-use proto::{Body, ErrorName, Failure, Pid, RequestId, SessionOptions};
+use proto::{ErrorName, Pid, RequestId, SessionOptions};
 use serde_json::{Value, json};
 use testkit::Script;
-use tests::follow::{body, from_the_start, to_rest};
+use tests::follow::{from_the_start, to_rest};
+use tests::interactions::{answer, answer_with, approval, first_opened, list, next_opened};
 use tests::{House, until};
 
 const PLAN: &str = "1. write the file\n2. look at it";
@@ -67,27 +66,16 @@ async fn prompt(client: &Client, pid: Pid, text: &str) {
     client.call::<SessionPrompt>(&params).await.expect("prompt");
 }
 
-fn yes(plan: &Plan) -> AnswerParams {
-    AnswerParams {
-        plan_id: plan.plan_id.clone(),
-        shown_hash: plan.shown_hash.clone(),
-        decision: Decision::Approve,
-        note: None,
-        request_id: Some(RequestId::new()),
-    }
+fn decide(open: &Interaction, decision: PlanDecision, note: Option<&str>) -> AnswerParams {
+    let note = note.map(str::to_owned);
+    answer_with(open, InteractionAnswer::Plan { decision, note })
 }
 
-async fn answer(client: &Client, params: &AnswerParams) -> Result<(), Failure> {
-    let answered = client.call::<PlanAnswer>(params).await;
-    answered.map(|_| ()).map_err(|error| {
-        error
-            .failure()
-            .unwrap_or_else(|| panic!("no answer at all: {error}"))
-            .clone()
-    })
+fn approve(open: &Interaction) -> AnswerParams {
+    decide(open, PlanDecision::Approve, None)
 }
 
-async fn begun(house: &House, client: &Client) -> (Pid, Plan) {
+async fn begun(house: &House, client: &Client) -> (Pid, Interaction) {
     let wish = CreateParams {
         options: SessionOptions {
             mode: Some(Mode::Plan),
@@ -96,16 +84,7 @@ async fn begun(house: &House, client: &Client) -> (Pid, Plan) {
         ..house.create("make it")
     };
     let created = client.call::<SessionCreate>(&wish).await.expect("create");
-    let mut follow = from_the_start(client, created.pid).await;
-    match body(&mut follow, "plan.proposed").await {
-        Body::PlanProposed(plan) => (created.pid, plan),
-        other => panic!("a plan, not {other:?}"),
-    }
-}
-
-async fn listed(client: &Client) -> Vec<Plan> {
-    let listed = client.call::<PlanList>(&ListParams::default()).await;
-    listed.expect("list").plans
+    (created.pid, first_opened(client, created.pid).await)
 }
 
 #[tokio::test]
@@ -115,33 +94,31 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
     let one = house.client("one", Role::Drive).await;
     let two = house.client("two", Role::Approve).await;
     let three = house.client("three", Role::Watch).await;
-    let (pid, plan) = begun(&house, &one).await;
-    assert_eq!(plan.plan, PLAN);
+    let (pid, open) = begun(&house, &one).await;
+    let plan = PLAN.to_owned();
+    assert_eq!(open.request, InteractionRequest::Plan { plan });
     let summary = get(&one, pid).await;
     assert_eq!(
         (summary.state, summary.waiting_for, summary.mode),
         (State::Waiting, Some(WaitingFor::Plan), Mode::Plan)
     );
-    assert_eq!(summary.pending_plans, 1);
+    assert_eq!(summary.pending_interactions, 1);
     assert!(!house.project().join("early").exists(), "plan mode holds");
-    assert_eq!(listed(&three).await, std::slice::from_ref(&plan));
+    assert_eq!(list(&three).await, std::slice::from_ref(&open));
 
-    let watcher = answer(&three, &yes(&plan)).await;
+    let watcher = answer(&three, &approve(&open)).await;
     assert_eq!(watcher.expect_err("it watches").name, ErrorName::NotAllowed);
     let blind = AnswerParams {
         shown_hash: "0".repeat(64),
-        ..yes(&plan)
+        ..approve(&open)
     };
     let blind = answer(&two, &blind).await;
     assert_eq!(blind.expect_err("not shown").name, ErrorName::Stale);
     assert!(!house.project().join("made").exists());
-    let first = yes(&plan);
+    let first = approve(&open);
     answer(&two, &first).await.expect("the first answer");
     answer(&two, &first).await.expect("the same wish again");
-    let late = AnswerParams {
-        decision: Decision::Reject,
-        ..yes(&plan)
-    };
+    let late = decide(&open, PlanDecision::Reject, None);
     let late = answer(&one, &late).await.expect_err("too late");
     assert_eq!(late.name, ErrorName::AlreadyResolved);
     assert_eq!(late.details.get("by"), Some(&json!("two")));
@@ -152,7 +129,7 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
     assert_eq!(get(&one, pid).await.mode, Mode::Normal);
     let log = house.log(pid);
     log.check();
-    assert_eq!(log.count("approval.requested"), 0);
+    assert_eq!(log.opened(), [open], "no call was to be approved");
     let results = log.results();
     assert_eq!(results[0].status, CallStatus::Denied);
     assert!(
@@ -163,10 +140,9 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
     assert!(results[1].text.contains("approved"), "{}", results[1].text);
 
     prompt(&one, pid, "once more").await;
-    body(&mut follow, "approval.requested").await;
-    let all = approval::ListParams::default();
-    let asked = one.call::<ApprovalList>(&all).await.expect("list");
-    assert_eq!(asked.approvals.len(), 1, "the window was of that turn");
+    let asked = next_opened(&mut follow).await;
+    assert_eq!(approval(&asked).tool, "write_file");
+    assert_eq!(list(&one).await, [asked], "the window was of that turn");
     assert!(!house.project().join("again").exists());
 }
 
@@ -175,18 +151,14 @@ async fn a_plan_outlives_the_daemon_and_so_does_the_mode() {
     let house = House::playing(&planning());
     house.daemon();
     let client = house.client("one", Role::Drive).await;
-    let (pid, plan) = begun(&house, &client).await;
+    let (pid, open) = begun(&house, &client).await;
     drop(client);
     house.kill_daemon_and_parent();
     house.daemon();
     let client = house.client("two", Role::Drive).await;
-    assert_eq!(listed(&client).await, std::slice::from_ref(&plan));
+    assert_eq!(list(&client).await, std::slice::from_ref(&open));
     assert_eq!(get(&client, pid).await.mode, Mode::Plan);
-    let no = AnswerParams {
-        decision: Decision::Reject,
-        note: Some("tests first".into()),
-        ..yes(&plan)
-    };
+    let no = decide(&open, PlanDecision::Reject, Some("tests first"));
     answer(&client, &no).await.expect("answer");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
@@ -221,11 +193,8 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
         .await
         .expect("create")
         .pid;
-    let mut follow = from_the_start(&client, pid).await;
-    let Body::PlanProposed(plan) = body(&mut follow, "plan.proposed").await else {
-        panic!("a plan")
-    };
-    drop((follow, client));
+    let open = first_opened(&client, pid).await;
+    drop(client);
     house.kill_daemon_and_parent();
     house.daemon();
     let client = house.client("two", Role::Drive).await;
@@ -243,7 +212,7 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
     let refused = lifted.expect_err("only who drives lifts it");
     let refused = refused.failure().map(|failure| failure.name);
     assert_eq!(refused, Some(ErrorName::NotAllowed));
-    answer(&approver, &yes(&plan)).await.expect("answer");
+    answer(&approver, &approve(&open)).await.expect("answer");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
     let log = house.log(pid);
@@ -377,13 +346,13 @@ fn a_parked_plan_is_listed_and_answered_by_the_inbox() {
         .reasonix(&["run", "--plan", "--on-ask", "park", "make it"])
         .expect_code(75);
     let inbox = house.reasonix(&["inbox", "--json"]).expect_code(0).json();
-    assert_eq!(inbox[0]["plan"], PLAN);
-    let id = inbox[0]["plan_id"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(inbox[0]["request"]["plan"], PLAN);
+    let id = inbox[0]["interaction_id"].as_str().unwrap_or_default();
     let line = house.reasonix(&["inbox", "--line"]).expect_code(0);
     assert!(line.out.contains("1 plan"), "{}", line.out);
-    let wide = house.reasonix(&["inbox", "allow", &id, "--session"]);
+    let wide = house.reasonix(&["inbox", "allow", id, "--session"]);
     let _ = wide.expect_code(64);
-    let allowed = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
+    let allowed = house.reasonix(&["inbox", "allow", id]).expect_code(0);
     assert!(allowed.err.contains("1. write the file"), "{}", allowed.err);
     until("the plan is carried out", || {
         house.project().join("made").exists().then_some(())

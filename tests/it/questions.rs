@@ -3,14 +3,15 @@
 
 use client::Client;
 use proto::hello::Role;
-use proto::methods::{QuestionAnswer, QuestionList, SessionCreate, SessionGet, SessionInterrupt};
-use proto::params::question::{AnswerParams, ListParams, Question, Reply};
+use proto::methods::{SessionCreate, SessionGet, SessionInterrupt};
+use proto::params::interaction::{AnswerParams, Interaction, InteractionAnswer, Reply};
 use proto::params::session::OneParams;
 use proto::state::{State, WaitingFor};
-use proto::{Body, ErrorName, Failure, Pid, RequestId};
+use proto::{ErrorName, Pid};
 use serde_json::json;
 use testkit::Script;
-use tests::follow::{body, from_the_start, to_rest};
+use tests::follow::{from_the_start, to_rest};
+use tests::interactions::{answer, answer_with, first_opened, list};
 use tests::{House, until};
 
 fn asking() -> Script {
@@ -39,38 +40,18 @@ fn replies(colour: &str) -> Vec<Reply> {
     vec![colour, parts]
 }
 
-async fn open(client: &Client, pid: Pid) -> Question {
-    let mut follow = from_the_start(client, pid).await;
-    match body(&mut follow, "question.asked").await {
-        Body::QuestionAsked(question) => question,
-        other => panic!("questions, not {other:?}"),
-    }
+fn reply(open: &Interaction, replies: Vec<Reply>) -> AnswerParams {
+    answer_with(open, InteractionAnswer::Questions { replies })
 }
 
-async fn answer(client: &Client, question: &Question, replies: Vec<Reply>) -> Result<(), Failure> {
-    let params = AnswerParams {
-        question_id: question.question_id.clone(),
-        replies,
-        request_id: Some(RequestId::new()),
-    };
-    let answered = client.call::<QuestionAnswer>(&params).await;
-    answered.map(|_| ()).map_err(|error| {
-        error
-            .failure()
-            .unwrap_or_else(|| panic!("no answer at all: {error}"))
-            .clone()
-    })
-}
-
-async fn begun(house: &House, client: &Client) -> (Pid, Question) {
+async fn begun(house: &House, client: &Client) -> (Pid, Interaction) {
     let wish = house.create("paint it");
     let pid = client
         .call::<SessionCreate>(&wish)
         .await
         .expect("create")
         .pid;
-    let question = open(client, pid).await;
-    (pid, question)
+    (pid, first_opened(client, pid).await)
 }
 
 #[tokio::test]
@@ -80,7 +61,7 @@ async fn answers_of_one_client_reach_the_model_and_all_others() {
     let one = house.client("one", Role::Drive).await;
     let two = house.client("two", Role::Approve).await;
     let three = house.client("three", Role::Watch).await;
-    let (pid, question) = begun(&house, &one).await;
+    let (pid, open) = begun(&house, &one).await;
     let summary = one
         .call::<SessionGet>(&OneParams {
             session: pid.to_string(),
@@ -91,17 +72,14 @@ async fn answers_of_one_client_reach_the_model_and_all_others() {
         (
             summary.state,
             summary.waiting_for,
-            summary.pending_questions
+            summary.pending_interactions
         ),
         (State::Waiting, Some(WaitingFor::Question), 1)
     );
-    let listed = three.call::<QuestionList>(&ListParams::default()).await;
-    assert_eq!(
-        listed.expect("list").questions,
-        std::slice::from_ref(&question)
-    );
+    assert_eq!(open.request.kind(), "questions");
+    assert_eq!(list(&three).await, std::slice::from_ref(&open));
 
-    let refused = answer(&three, &question, replies("red")).await;
+    let refused = answer(&three, &reply(&open, replies("red"))).await;
     assert_eq!(
         refused.expect_err("a watcher watches").name,
         ErrorName::NotAllowed
@@ -111,14 +89,14 @@ async fn answers_of_one_client_reach_the_model_and_all_others() {
         (replies("green"), "no such option"),
         (vec![Reply::default(), Reply::default()], "nothing is said"),
     ] {
-        let refused = answer(&two, &question, wrong).await.expect_err(why);
+        let refused = answer(&two, &reply(&open, wrong)).await.expect_err(why);
         assert_eq!(refused.name, ErrorName::InvalidParams, "{why}");
         assert!(!refused.hint.is_empty(), "{refused:?}");
     }
-    answer(&two, &question, replies("red"))
+    answer(&two, &reply(&open, replies("red")))
         .await
         .expect("the first answer");
-    let late = answer(&one, &question, replies("blue")).await;
+    let late = answer(&one, &reply(&open, replies("blue"))).await;
     let late = late.expect_err("too late");
     assert_eq!(late.name, ErrorName::AlreadyResolved);
     assert_eq!(late.details.get("by"), Some(&json!("two")));
@@ -138,17 +116,13 @@ async fn questions_outlive_the_daemon_and_are_answered_in_its_next_life() {
     let house = House::playing(&asking());
     house.daemon();
     let client = house.client("one", Role::Drive).await;
-    let (pid, question) = begun(&house, &client).await;
+    let (pid, open) = begun(&house, &client).await;
     drop(client);
     house.kill_daemon_and_parent();
     house.daemon();
     let client = house.client("two", Role::Drive).await;
-    let listed = client.call::<QuestionList>(&ListParams::default()).await;
-    assert_eq!(
-        listed.expect("list").questions,
-        std::slice::from_ref(&question)
-    );
-    answer(&client, &question, replies("blue"))
+    assert_eq!(list(&client).await, std::slice::from_ref(&open));
+    answer(&client, &reply(&open, replies("blue")))
         .await
         .expect("answer");
     let mut follow = from_the_start(&client, pid).await;
@@ -163,7 +137,7 @@ async fn an_interrupt_takes_the_questions_back() {
     let house = House::playing(&asking());
     house.daemon();
     let client = house.client("one", Role::Drive).await;
-    let (pid, question) = begun(&house, &client).await;
+    let (pid, open) = begun(&house, &client).await;
     let session = pid.to_string();
     client
         .call::<SessionInterrupt>(&OneParams { session })
@@ -171,7 +145,7 @@ async fn an_interrupt_takes_the_questions_back() {
         .expect("interrupt");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;
-    let late = answer(&client, &question, replies("red")).await;
+    let late = answer(&client, &reply(&open, replies("red"))).await;
     assert_eq!(late.expect_err("over").name, ErrorName::AlreadyResolved);
     house.log(pid).check();
 }
@@ -199,16 +173,13 @@ fn a_parked_run_leaves_its_questions_for_later() {
         .expect_code(75);
     let client = || house.block_on(house.client("later", Role::Drive));
     let later = client();
-    let listed = house
-        .block_on(later.call::<QuestionList>(&ListParams::default()))
-        .expect("list");
-    let question = &listed.questions[0];
+    let open = &house.block_on(list(&later))[0];
     house
-        .block_on(answer(&later, question, replies("red")))
+        .block_on(answer(&later, &reply(open, replies("red"))))
         .expect("answer");
     until("the run ends", || {
         let which = OneParams {
-            session: question.session.to_string(),
+            session: open.session.to_string(),
         };
         let get = later.call::<SessionGet>(&which);
         (house.block_on(get).expect("get").state == State::Exited).then_some(())

@@ -346,7 +346,7 @@ fn named(shape: &Value) -> String {
     };
     if let Some(path) = object.get("$ref").and_then(Value::as_str) {
         let name = path.rsplit('/').next().unwrap_or_default();
-        return format!("[{name}](#{})", anchor(name));
+        return format!("[{name}](#{})", type_anchor(name));
     }
     if let Some(word) = object.get("const") {
         return format!("`{word}`").replace('"', "");
@@ -427,6 +427,16 @@ fn anchor(heading: &str) -> String {
         .filter(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
         .collect::<String>()
         .to_lowercase()
+}
+
+/// The anchor of a type. Methods come first: the heading of `SessionSet` is the second that gives `sessionset`.
+fn type_anchor(name: &str) -> String {
+    let anchor_of_type = anchor(name);
+    let mut methods = proto::methods::NAMES.iter();
+    match methods.any(|method| anchor(method) == anchor_of_type) {
+        true => format!("{anchor_of_type}-1"),
+        false => anchor_of_type,
+    }
 }
 
 /// Text that fits a cell of a table.

@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use client::Client;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::methods::{ApprovalAnswer, ApprovalList, RulesList, SessionCreate};
-use proto::params::approval::{AnswerParams, Approval, Decision, ListParams};
+use proto::methods::{RulesList, SessionCreate};
+use proto::params::interaction::{AnswerParams, ApprovalDecision, Interaction, InteractionAnswer};
 use proto::params::rules;
 use proto::params::session::CreateParams;
-use proto::{Body, ErrorName, Pid, RequestId};
+use proto::{Body, ErrorName, Pid};
 use serde_json::{Value, json};
 use testkit::Script;
 use tests::House;
-use tests::follow::{body, from_the_start, to_rest};
+use tests::follow::{from_the_start, to_rest};
+use tests::interactions::{answer, answer_with, approval, decide, first_opened, list};
 
 const SAMPLE: &str = include_str!("../../daemon/policy/cases/sample.json");
 const OWN: &str = include_str!("../../daemon/policy/cases/honest.json");
@@ -30,25 +31,20 @@ fn makefile(house: &House) {
     house.files("//- Makefile\ntest:\n\t@echo tested\n");
 }
 
-async fn asked(client: &Client, pid: Pid) -> Approval {
-    let mut follow = from_the_start(client, pid).await;
-    match body(&mut follow, "approval.requested").await {
-        Body::ApprovalRequested(approval) => approval,
-        other => panic!("a question, not {other:?}"),
-    }
-}
-
-fn always(approval: &Approval) -> AnswerParams {
-    let mut scopes = approval.scopes.iter();
+/// This decision, with the scope of the command's first words.
+fn decide_prefix(open: &Interaction, decision: ApprovalDecision) -> AnswerParams {
+    let mut scopes = approval(open).scopes.iter();
     let prefix = scopes.find(|scope| scope.always && scope.rule.ends_with(":*)"));
-    AnswerParams {
-        approval_id: approval.approval_id.clone(),
-        shown_hash: approval.shown_hash.clone(),
-        decision: Decision::AllowAlways,
+    let answer = InteractionAnswer::Approval {
+        decision,
         scope: prefix.cloned(),
         note: None,
-        request_id: Some(RequestId::new()),
-    }
+    };
+    answer_with(open, answer)
+}
+
+fn always(open: &Interaction) -> AnswerParams {
+    decide_prefix(open, ApprovalDecision::AllowAlways)
 }
 
 async fn create(client: &Client, params: &CreateParams) -> Pid {
@@ -65,7 +61,7 @@ async fn ends_unasked(client: &Client, pid: Pid) -> bool {
     let events = to_rest(&mut follow).await;
     events
         .iter()
-        .all(|event| event.kind != "approval.requested")
+        .all(|event| event.kind != "interaction.opened")
 }
 
 /// The one file of kept rules.
@@ -220,11 +216,17 @@ async fn what_is_allowed_always_holds_in_every_session_of_the_workspace_and_afte
     let first = create(&ann, &house.create("one")).await;
     // One more that waits with the same question, and stays.
     let second = create(&ann, &house.create("two")).await;
-    let approval = asked(&ann, first).await;
-    let _ = asked(&ann, second).await;
-    let answer = always(&approval);
-    assert!(answer.scope.is_some(), "{:?}", approval.scopes);
-    ann.call::<ApprovalAnswer>(&answer).await.expect("always");
+    let open = first_opened(&ann, first).await;
+    let _ = first_opened(&ann, second).await;
+    let yes = always(&open);
+    assert!(
+        matches!(
+            yes.answer,
+            InteractionAnswer::Approval { scope: Some(_), .. }
+        ),
+        "{open:?}"
+    );
+    answer(&ann, &yes).await.expect("always");
     let file = kept_file(&house);
     let text = fs::read_to_string(&file).expect("the rule is on disk when it is acknowledged");
     assert!(text.contains("\"Bash(make test:*)\""), "{text}");
@@ -263,21 +265,15 @@ async fn what_is_allowed_always_holds_in_every_session_of_the_workspace_and_afte
         ..house.create("elsewhere")
     };
     let elsewhere = create(&bob, &elsewhere).await;
-    let asked_there = asked(&bob, elsewhere).await;
+    let asked_there = first_opened(&bob, elsewhere).await;
     // A second workspace has a file of its own; the user's own rules are in neither.
-    bob.call::<ApprovalAnswer>(&AnswerParams {
-        decision: Decision::Deny,
-        scope: None,
-        ..always(&asked_there)
-    })
-    .await
-    .expect("no");
+    answer(&bob, &decide(&asked_there, ApprovalDecision::Deny))
+        .await
+        .expect("no");
 
     // The question that was open all the time: the same answer once more leaves one rule, and every comment.
-    let still = asked(&bob, second).await;
-    bob.call::<ApprovalAnswer>(&always(&still))
-        .await
-        .expect("again");
+    let still = first_opened(&bob, second).await;
+    answer(&bob, &always(&still)).await.expect("again");
     let text = fs::read_to_string(&file).expect("read");
     assert_eq!(text.matches("Bash(make test:*)").count(), 1, "{text}");
     for comment in [
@@ -297,21 +293,22 @@ async fn an_answer_for_always_that_a_crash_cut_off_is_asked_again_and_half_of_it
     house.daemon();
     let ann = house.client("ann", Role::Drive).await;
     let pid = create(&ann, &house.create("one")).await;
-    let before = asked(&ann, pid).await;
+    let before = first_opened(&ann, pid).await;
     // What a crash leaves between the file and the record.
     let elsewhere = create(&ann, &house.create("two")).await;
-    let other = asked(&ann, elsewhere).await;
-    ann.call::<ApprovalAnswer>(&always(&other))
+    let other = first_opened(&ann, elsewhere).await;
+    answer(&ann, &always(&other))
         .await
         .expect("kept by another");
     house.kill_daemon_and_parent();
     house.daemon();
     let bob = house.client("bob", Role::Drive).await;
-    let after = asked(&bob, pid).await;
-    assert_eq!(after.approval_id, before.approval_id, "it is still open");
-    bob.call::<ApprovalAnswer>(&always(&after))
-        .await
-        .expect("answered");
+    let after = first_opened(&bob, pid).await;
+    assert_eq!(
+        after.interaction_id, before.interaction_id,
+        "it is still open"
+    );
+    answer(&bob, &always(&after)).await.expect("answered");
     let mut follow = from_the_start(&bob, pid).await;
     to_rest(&mut follow).await;
     let results = house.log(pid).check().results();
@@ -328,33 +325,20 @@ async fn two_answers_for_always_at_once_leave_one_and_a_deny_rule_still_wins() {
     let ann = house.client("ann", Role::Drive).await;
     let bob = house.client("bob", Role::Approve).await;
     let pid = create(&ann, &house.create("one")).await;
-    let approval = asked(&ann, pid).await;
-    let (yes, no) = (
-        always(&approval),
-        AnswerParams {
-            decision: Decision::Deny,
-            scope: None,
-            ..always(&approval)
-        },
-    );
-    let (one, two) = tokio::join!(
-        ann.call::<ApprovalAnswer>(&yes),
-        bob.call::<ApprovalAnswer>(&no)
-    );
+    let open = first_opened(&ann, pid).await;
+    let (yes, no) = (always(&open), decide(&open, ApprovalDecision::Deny));
+    let (one, two) = tokio::join!(answer(&ann, &yes), answer(&bob, &no));
     let errors: Vec<_> = [one.err(), two.err()].into_iter().flatten().collect();
     assert_eq!(errors.len(), 1, "one counts: {errors:?}");
-    let name = errors[0].failure().map(|failure| failure.name);
-    assert_eq!(name, Some(ErrorName::AlreadyResolved));
+    assert_eq!(errors[0].name, ErrorName::AlreadyResolved);
     let mut follow = from_the_start(&ann, pid).await;
     to_rest(&mut follow).await;
 
     // Whatever came first: a deny rule of the user holds over what is kept.
     let keep = create(&ann, &house.create("two")).await;
     if !ends_unasked_or_asks(&ann, keep).await {
-        let approval = asked(&ann, keep).await;
-        ann.call::<ApprovalAnswer>(&always(&approval))
-            .await
-            .expect("always");
+        let open = first_opened(&ann, keep).await;
+        answer(&ann, &always(&open)).await.expect("always");
         let mut follow = from_the_start(&ann, keep).await;
         to_rest(&mut follow).await;
     }
@@ -370,12 +354,12 @@ async fn two_answers_for_always_at_once_leave_one_and_a_deny_rule_still_wins() {
 async fn ends_unasked_or_asks(client: &Client, pid: Pid) -> bool {
     let mut follow = from_the_start(client, pid).await;
     let events = tests::follow::to(&mut follow, "an end or a question", |event| {
-        matches!(event.kind.as_str(), "approval.requested" | "turn.ended")
+        matches!(event.kind.as_str(), "interaction.opened" | "turn.ended")
     })
     .await;
     events
         .iter()
-        .all(|event| event.kind != "approval.requested")
+        .all(|event| event.kind != "interaction.opened")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -386,19 +370,17 @@ async fn what_is_never_the_same_twice_has_no_always() {
     house.daemon();
     let ann = house.client("ann", Role::Drive).await;
     let pid = create(&ann, &house.create("one")).await;
-    let approval = asked(&ann, pid).await;
+    let open = first_opened(&ann, pid).await;
     assert!(
-        approval.scopes.iter().all(|scope| !scope.always),
-        "{approval:?}"
+        approval(&open).scopes.iter().all(|scope| !scope.always),
+        "{open:?}"
     );
-    let refused = ann.call::<ApprovalAnswer>(&always(&approval)).await;
-    let refused = refused.expect_err("not always");
+    let refused = answer(&ann, &always(&open)).await;
     assert_eq!(
-        refused.failure().map(|failure| failure.name),
-        Some(ErrorName::InvalidParams)
+        refused.expect_err("not always").name,
+        ErrorName::InvalidParams
     );
-    let open = ann.call::<ApprovalList>(&ListParams::default()).await;
-    assert_eq!(open.expect("list").approvals.len(), 1, "it is still open");
+    assert_eq!(list(&ann).await.len(), 1, "it is still open");
     assert!(!has_kept(&house), "nothing is kept");
 }
 
@@ -444,20 +426,14 @@ async fn what_was_allowed_is_listed_and_taken_back_wherever_it_stands() {
 
     // Now in a session, and always.
     let pid = create(&ann, &house.create("two")).await;
-    let approval = asked(&ann, pid).await;
-    ann.call::<ApprovalAnswer>(&AnswerParams {
-        decision: Decision::AllowSession,
-        ..always(&approval)
-    })
-    .await
-    .expect("for the session");
+    let open = first_opened(&ann, pid).await;
+    let session = decide_prefix(&open, ApprovalDecision::AllowSession);
+    answer(&ann, &session).await.expect("for the session");
     let mut follow = from_the_start(&ann, pid).await;
     to_rest(&mut follow).await;
     let third = create(&ann, &house.create("three")).await;
-    let approval = asked(&ann, third).await;
-    ann.call::<ApprovalAnswer>(&always(&approval))
-        .await
-        .expect("always");
+    let open = first_opened(&ann, third).await;
+    answer(&ann, &always(&open)).await.expect("always");
 
     let session = pid.to_string();
     let listed = ann

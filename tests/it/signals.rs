@@ -7,11 +7,9 @@ use client::{Client, Follow};
 use proto::hello::Role;
 use proto::item::CallStatus;
 use proto::methods::{
-    ApprovalAnswer, ApprovalList, SessionCreate, SessionGet, SessionInterrupt, SessionPrompt,
-    SessionSignal, SessionWait,
+    SessionCreate, SessionGet, SessionInterrupt, SessionPrompt, SessionSignal, SessionWait,
 };
 use proto::outcome::OutcomeKind;
-use proto::params::approval::{AnswerParams, Decision, ListParams};
 use proto::params::session::{
     OneParams, PromptParams, Signal, SignalParams, Until, WaitParams, When,
 };
@@ -21,6 +19,7 @@ use serde_json::json;
 use testkit::Script;
 use testkit::model::{Answer, Gate, Model, Place, Request};
 use tests::follow::{from_the_start, to, to_end_of_turn, to_rest};
+use tests::interactions::{allow_once, answer, list};
 use tests::{Chance, House, soon, until};
 
 fn house(model: &Model) -> House {
@@ -170,22 +169,10 @@ async fn paused_while_it_waits_for_a_person_it_takes_the_answer_and_runs_nothing
         let client = house.client("driver", Role::Drive).await;
         let pid = create(&house, &client, OnAsk::Wait).await;
         let mut follow = from_the_start(&client, pid).await;
-        record(&mut follow, "approval.requested", "once").await;
+        record(&mut follow, "interaction.opened", "once").await;
         signal(&client, pid, Signal::Pause).await;
-        let list = client
-            .call::<ApprovalList>(&ListParams::default())
-            .await
-            .expect("list");
-        let approval = &list.approvals[0];
-        let answer = AnswerParams {
-            approval_id: approval.approval_id.clone(),
-            shown_hash: approval.shown_hash.clone(),
-            decision: Decision::AllowOnce,
-            scope: None,
-            note: None,
-            request_id: Some(RequestId::new()),
-        };
-        client.call::<ApprovalAnswer>(&answer).await.expect("a yes");
+        let open = &list(&client).await[0];
+        answer(&client, &allow_once(open)).await.expect("a yes");
         paused_until_resumed(&house, &model, pid, 1, dies).await;
         model.assert_prefix();
     }

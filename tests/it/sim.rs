@@ -6,6 +6,7 @@ use proto::state::State;
 use proto::{Body, ErrorName, Failure};
 use serde_json::{Value, json};
 use testkit::Script;
+use tests::interactions::{raw_decide, raw_list};
 use tests::{House, Raw, until};
 
 /// Operations of one run.
@@ -57,7 +58,7 @@ fn wish(dice: &mut Dice, raw: &mut Raw, session: u64) -> (&'static str, Result<V
             "session.set",
             json!({"session": name, "approval_mode": approval_mode}),
         ),
-        9..=11 => return ("approval.answer", answer(dice, raw)),
+        9..=11 => return ("interaction.answer", answer(dice, raw)),
         12 => ("session.unqueue", unqueue(raw, &name)),
         _ => (
             "session.wait",
@@ -67,22 +68,19 @@ fn wish(dice: &mut Dice, raw: &mut Raw, session: u64) -> (&'static str, Result<V
     (method, raw.call(method, &params))
 }
 
-/// Answers an open question, if there is one; sometimes with the wrong hash.
+/// Answers an open approval, if there is one; sometimes with the wrong hash.
 fn answer(dice: &mut Dice, raw: &mut Raw) -> Result<Value, Failure> {
-    let open = raw.call("approval.list", &json!({}))?;
-    let Some(approval) = open["approvals"].get(dice.roll(3)) else {
+    let open = raw_list(raw);
+    let Some(interaction) = open.get(dice.roll(3)) else {
         return Ok(Value::Null);
     };
-    let hash = if dice.roll(5) == 0 {
-        json!("0")
-    } else {
-        approval["shown_hash"].clone()
-    };
+    let is_stale = dice.roll(5) == 0;
     let decision = ["allow_once", "allow_session", "deny"][dice.roll(3)];
-    raw.call(
-        "approval.answer",
-        &json!({"approval_id": approval["approval_id"], "shown_hash": hash, "decision": decision}),
-    )
+    let mut params = raw_decide(interaction, decision);
+    if is_stale {
+        params["shown_hash"] = json!("0");
+    }
+    raw.call("interaction.answer", &params)
 }
 
 /// The id of some prompt of this session's past, which may still wait.

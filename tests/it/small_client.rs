@@ -82,11 +82,12 @@ fn a_client_of_a_hundred_lines_drives_a_turn() {
         "session.attach",
         &json!({"session": session, "subscription": "mine", "after_seq": 0, "ephemeral": false}),
     );
-    let asked = tiny.event("approval.requested");
-    assert_eq!(asked["subject"], "touch made");
+    let open = tiny.event("interaction.opened");
+    assert_eq!(open["request"]["subject"], "touch made");
     tiny.call(
-        "approval.answer",
-        &json!({"approval_id": asked["approval_id"], "shown_hash": asked["shown_hash"], "decision": "allow_once"}),
+        "interaction.answer",
+        &json!({"interaction_id": open["interaction_id"], "shown_hash": open["shown_hash"],
+            "answer": {"type": "approval", "decision": "allow_once"}}),
     );
     let ended = tiny.event("turn.ended");
     assert_eq!(

@@ -4,14 +4,14 @@ use client::Client;
 use proto::hello::Role;
 use proto::item::CallStatus;
 use proto::methods::{SessionCreate, SessionWait};
-use proto::params::approval::Decision;
 use proto::params::session::{Until, WaitParams};
 use proto::record::Unattended;
 use proto::state::{Kind, OnAsk};
 use proto::{Body, Pid};
 use serde_json::json;
 use testkit::Script;
-use tests::follow::{body, from_the_start, to_rest};
+use tests::follow::{from_the_start, to_rest};
+use tests::interactions::{approval, next_opened};
 use tests::{House, soon, until};
 
 fn touching() -> Script {
@@ -202,7 +202,7 @@ fn a_run_that_waits_is_answered_from_the_inbox() {
         listed.lines().next().map(str::to_owned)
     });
     let listed = house.reasonix(&["inbox", "--json"]).expect_code(0).json();
-    assert_eq!(listed[0]["subject"], "touch made");
+    assert_eq!(listed[0]["request"]["subject"], "touch made");
     let allowed = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
     assert!(
         allowed.err.contains("touch made"),
@@ -258,9 +258,8 @@ async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
         .call_raw("session.prompt", &prompt)
         .await
         .expect("prompt");
-    let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await else {
-        panic!("a question")
-    };
+    let open = next_opened(&mut follow).await;
+    assert_eq!(approval(&open).subject, "touch made");
     drop(follow);
     drop(person);
     let watcher = house.client("watcher", Role::Watch).await;
@@ -274,19 +273,10 @@ async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
         .expect("wait");
     assert_eq!(waited.exit_code, 3);
     let log = house.log(created.pid);
-    let resolved = log
-        .check()
-        .bodies()
-        .into_iter()
-        .find_map(|body| match body {
-            Body::ApprovalResolved(resolved) => Some(resolved),
-            _ => None,
-        });
-    let resolved = resolved.expect("an answer");
-    assert_eq!(
-        (resolved.approval_id, resolved.decision, resolved.unattended),
-        (approval.approval_id, Decision::Deny, true)
-    );
+    let resolved = &log.check().resolved()[0];
+    assert_eq!(resolved.interaction_id, open.interaction_id);
+    assert_eq!((&resolved.answer, resolved.unattended), (&None, true));
+    assert_eq!(log.results()[0].status, CallStatus::Denied);
     assert!(!house.project().join("made").exists());
 }
 
@@ -315,9 +305,8 @@ async fn a_run_in_a_persons_session_leaves_its_questions_as_they_were() {
     let prompt = json!({"session": pid.to_string(), "text": "write"});
     let prompted = person.call_raw("session.prompt", &prompt).await;
     prompted.expect("prompt");
-    let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await else {
-        panic!("a question")
-    };
-    assert!(approval.subject.contains("by_the_person"), "{approval:?}");
+    let open = next_opened(&mut follow).await;
+    let subject = &approval(&open).subject;
+    assert!(subject.contains("by_the_person"), "{open:?}");
     assert!(!house.project().join("by_the_person").exists());
 }

@@ -8,6 +8,7 @@ pub mod figures;
 pub mod follow;
 pub mod gate;
 pub mod house;
+pub mod interactions;
 pub mod log;
 pub mod processes;
 pub mod program;

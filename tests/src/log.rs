@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proto::item::{AssistantMessage, ToolMessage};
-use proto::record::{ApprovalResolved, SessionCreated, SessionState, ToolFinished, ToolStarted};
+use proto::params::interaction::Interaction;
+use proto::record::{InteractionResolved, SessionCreated, SessionState, ToolFinished, ToolStarted};
 use proto::state::State;
-use proto::{ApprovalId, Body, CallId, Pid, Seq};
+use proto::{Body, CallId, InteractionId, Pid, Seq};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -162,6 +163,26 @@ impl Log {
         results.collect()
     }
 
+    /// The interactions that were opened, in order.
+    #[must_use]
+    pub fn opened(&self) -> Vec<Interaction> {
+        let opened = self.bodies().into_iter().filter_map(|body| match body {
+            Body::InteractionOpened(opened) => Some(opened),
+            _ => None,
+        });
+        opened.collect()
+    }
+
+    /// How interactions were resolved, in order.
+    #[must_use]
+    pub fn resolved(&self) -> Vec<InteractionResolved> {
+        let resolved = self.bodies().into_iter().filter_map(|body| match body {
+            Body::InteractionResolved(resolved) => Some(resolved),
+            _ => None,
+        });
+        resolved.collect()
+    }
+
     /// Checks that the records tell a story that can be: states move as the table allows and say why, turns open and
     /// close, every call has exactly one result in the order of the calls, nothing with side effects ran unjudged.
     ///
@@ -230,7 +251,8 @@ struct Story {
     running: BTreeSet<CallId>,
     /// Calls that the sandbox stopped, until they run again or have their result.
     blocked: BTreeSet<CallId>,
-    asked: BTreeMap<ApprovalId, CallId>,
+    /// Open interactions, and the call that waits for each.
+    interactions: BTreeMap<InteractionId, CallId>,
     /// Numbers of commands in the background that run.
     children: BTreeSet<Pid>,
 }
@@ -277,9 +299,9 @@ impl Story {
                     self.calls
                 );
                 assert!(
-                    self.asked.is_empty(),
-                    "record {seq}: the turn ends with open questions: {:?}",
-                    self.asked
+                    self.interactions.is_empty(),
+                    "record {seq}: the turn ends with open interactions: {:?}",
+                    self.interactions
                 );
                 self.open = None;
                 self.judged.clear();
@@ -343,59 +365,21 @@ impl Story {
                     "record {seq}: call {call} ends that neither runs nor waits"
                 );
             }
-            Body::ApprovalRequested(approval) => {
+            Body::InteractionOpened(opened) => {
                 assert!(
-                    self.calls.contains(&approval.call),
-                    "record {seq}: a question about no open call"
+                    self.calls.contains(&opened.call),
+                    "record {seq}: an interaction of no open call"
                 );
-                let known = self
-                    .asked
-                    .insert(approval.approval_id.clone(), approval.call);
+                let id = opened.interaction_id;
+                let known = self.interactions.insert(id.clone(), opened.call);
+                assert_eq!(known, None, "record {seq}: {id} is opened twice");
+            }
+            Body::InteractionResolved(resolved) => {
+                let id = resolved.interaction_id;
                 assert_eq!(
-                    known, None,
-                    "record {seq}: {} is asked twice",
-                    approval.approval_id
-                );
-            }
-            Body::ApprovalResolved(ApprovalResolved { approval_id, .. }) => {
-                let asked = self.asked.remove(&approval_id);
-                assert!(
-                    asked.is_some(),
-                    "record {seq}: {approval_id} is answered, and was not open"
-                );
-            }
-            Body::QuestionAsked(question) => {
-                assert!(
-                    self.calls.contains(&question.call),
-                    "record {seq}: questions of no open call"
-                );
-                let id = ApprovalId(question.question_id.0.clone());
-                let known = self.asked.insert(id, question.call);
-                assert_eq!(
-                    known, None,
-                    "record {seq}: the same questions are asked twice"
-                );
-            }
-            Body::QuestionAnswered(answered) => {
-                let asked = self.asked.remove(&ApprovalId(answered.question_id.0));
-                assert!(
-                    asked.is_some(),
-                    "record {seq}: questions are answered that were not open"
-                );
-            }
-            Body::PlanProposed(plan) => {
-                assert!(
-                    self.calls.contains(&plan.call),
-                    "record {seq}: a plan of no open call"
-                );
-                let known = self.asked.insert(ApprovalId(plan.plan_id.0), plan.call);
-                assert_eq!(known, None, "record {seq}: the same plan is put twice");
-            }
-            Body::PlanResolved(resolved) => {
-                let asked = self.asked.remove(&ApprovalId(resolved.plan_id.0));
-                assert!(
-                    asked.is_some(),
-                    "record {seq}: a plan is answered that was not open"
+                    self.interactions.remove(&id),
+                    Some(resolved.call),
+                    "record {seq}: {id} is resolved, and was not open for this call"
                 );
             }
             Body::SessionRewound(_) => assert_eq!(

@@ -239,7 +239,7 @@ fn check(house: &House, report: &mut Report) {
         report.sessions += 1;
         report.turns += log.count("turn.ended");
         report.compactions += log.count("cache.reset");
-        report.approvals += log.count("approval.requested");
+        report.approvals += log.count("interaction.opened");
     }
     assert!(
         report.unborn <= report.deaths,

@@ -378,16 +378,17 @@ fn who_answered_a_question_and_how_is_told() {
         answered(json!([{"labels": ["SQLite"]}, {"other": "none"}])),
         "[[7.1] answered by ann\n  1. SQLite\n  2. \"none\"]"
     );
-    let closed =
-        json!({"interaction_id": "7.1", "call": "c", "by": "reasonix", "unattended": true});
-    let shown = grown(&[
-        event(Some(4), "interaction.opened", &asked()),
-        event(Some(5), "interaction.resolved", &closed),
-    ]);
-    assert!(
-        shown.ends_with("[[7.1] nobody was there to answer]"),
-        "{shown}"
-    );
+    for (unattended, words) in [
+        (true, "[[7.1] nobody was there to answer]"),
+        (false, "[[7.1] closed without an answer by reasonix]"),
+    ] {
+        let closed = json!({"interaction_id": "7.1", "call": "c", "by": "reasonix", "unattended": unattended});
+        let shown = grown(&[
+            event(Some(4), "interaction.opened", &asked()),
+            event(Some(5), "interaction.resolved", &closed),
+        ]);
+        assert!(shown.ends_with(words), "{words}: {shown}");
+    }
 }
 
 fn todo(content: &str, status: &str) -> serde_json::Value {

@@ -366,8 +366,8 @@ fn logs_print_all_pages() {
 #[test]
 fn the_inbox_answers_with_the_hash_of_what_it_showed() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "approval.list" => vec![Act::Answer(
-            json!({"approvals": [approval("3.1"), approval("3.2")]}),
+        "interaction.list" => vec![Act::Answer(
+            json!({"interactions": [approval("3.1"), approval("3.2")]}),
         )],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
         _ if call.params["interaction_id"] == "9.9" => {

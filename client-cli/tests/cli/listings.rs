@@ -22,7 +22,7 @@ fn rich() -> Value {
     summary["context_tokens"] = json!(50_000);
     summary["context_window"] = json!(200_000);
     summary["queued"] = json!(1);
-    summary["pending_questions"] = json!(2);
+    summary["pending_interactions"] = json!(2);
     summary["origin"] = json!({"session": crate::fake::SESSION, "pid": 2, "turn": 5, "first": crate::fake::SESSION});
     summary
 }

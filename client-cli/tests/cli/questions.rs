@@ -30,9 +30,7 @@ fn approval(id: &str, at: &str) -> Value {
 }
 
 /// A daemon where this waits.
-fn waiting(approvals: Vec<Value>, questions: Vec<Value>) -> Fake {
-    let mut open = [approvals, questions].concat();
-    open.sort_by_key(|open| open["opened_at"].to_string());
+fn waiting(open: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
         "interaction.list" => vec![Act::Answer(json!({"interactions": open}))],
         "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
@@ -41,11 +39,12 @@ fn waiting(approvals: Vec<Value>, questions: Vec<Value>) -> Fake {
 }
 
 #[test]
-fn the_inbox_lists_questions_of_both_kinds_oldest_first() {
-    let fake = waiting(
-        vec![approval("4.1", "01"), approval("4.2", "03")],
-        vec![question("3.1", 2, "02")],
-    );
+fn the_inbox_lists_what_the_daemon_lists_in_its_order() {
+    let fake = waiting(vec![
+        approval("4.1", "01"),
+        question("3.1", 2, "02"),
+        approval("4.2", "03"),
+    ]);
     let list = run(&mut reasonix(&fake.home(), &["inbox"]));
     let place = |words: &str| {
         list.out
@@ -74,7 +73,7 @@ fn the_inbox_lists_questions_of_both_kinds_oldest_first() {
 
 #[test]
 fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
-    let fake = waiting(Vec::new(), vec![question("3.1", 2, "01")]);
+    let fake = waiting(vec![question("3.1", 2, "01")]);
     let home = fake.home();
     let arguments = ["inbox", "answer", "3.1", "2: with replication", "1,3"];
     let done = run(&mut reasonix(&home, &arguments));
@@ -107,6 +106,7 @@ fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
 #[test]
 fn a_question_that_is_closed_is_told_by_whom() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
         _ => vec![Act::Refuse(Failure::new(
             ErrorName::AlreadyResolved,
             "two answered first.",
@@ -132,12 +132,12 @@ fn one_line_for_a_status_bar_is_empty_where_nothing_waits_and_ascii_where_it_mus
         (Some(0), "", ""),
         "no daemon is started, and none is missed"
     );
-    let fake = waiting(Vec::new(), Vec::new());
+    let fake = waiting(Vec::new());
     assert_eq!(
         run(&mut reasonix(&fake.home(), &["inbox", "--line"])).out,
         ""
     );
-    let fake = waiting(vec![approval("4.1", "01")], vec![question("3.1", 1, "02")]);
+    let fake = waiting(vec![approval("4.1", "01"), question("3.1", 1, "02")]);
     let line = |locale: &str| {
         let mut command = reasonix(&fake.home(), &["inbox", "--line"]);
         run(command.env("LANG", locale)).out
@@ -150,13 +150,12 @@ fn one_line_for_a_status_bar_is_empty_where_nothing_waits_and_ascii_where_it_mus
 fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
     let looks = AtomicUsize::new(0);
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
-        "question.list" => {
-            let questions = match looks.fetch_add(1, Ordering::SeqCst) {
+        "interaction.list" => {
+            let open = match looks.fetch_add(1, Ordering::SeqCst) {
                 0 | 1 => Vec::new(),
                 _ => vec![question("3.1", 1, "01")],
             };
-            vec![Act::Answer(json!({"questions": questions}))]
+            vec![Act::Answer(json!({"interactions": open}))]
         }
         _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
     });
@@ -166,9 +165,9 @@ fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
         (Some(0), "3.1\n"),
         "{done:?}"
     );
-    assert!(fake.params("question.list").len() >= 3);
+    assert!(fake.params("interaction.list").len() >= 3);
 
-    let fake = waiting(Vec::new(), Vec::new());
+    let fake = waiting(Vec::new());
     let done = run(&mut reasonix(
         &fake.home(),
         &["inbox", "--wait", "--timeout", "0.2"],
@@ -446,17 +445,17 @@ fn a_parked_run_leaves_at_a_question() {
 fn watching_tells_what_comes_and_goes() {
     let looks = AtomicUsize::new(0);
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "approval.list" => {
-            let approvals = match looks.fetch_add(1, Ordering::SeqCst) {
+        "interaction.list" => {
+            let open = match looks.fetch_add(1, Ordering::SeqCst) {
                 1 | 2 => vec![approval("4.1", "01")],
                 _ => Vec::new(),
             };
-            vec![Act::Answer(json!({"approvals": approvals}))]
+            vec![Act::Answer(json!({"interactions": open}))]
         }
         _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
     });
     let running = Running::start(&mut reasonix(&fake.home(), &["inbox", "--watch"]));
-    fake.wait_for("approval.list", 5);
+    fake.wait_for("interaction.list", 5);
     running.signal(rustix::process::Signal::INT);
     let done = running.done();
     assert_eq!(
@@ -478,7 +477,7 @@ fn nothing_but_a_terminal_gets_escapes() {
         "{}",
         done.out
     );
-    let fake = waiting(vec![approval("4.1", "01")], vec![question("3.1", 1, "02")]);
+    let fake = waiting(vec![approval("4.1", "01"), question("3.1", 1, "02")]);
     let mut command = reasonix(&fake.home(), &["inbox", "answer", "3.1", "1"]);
     let done = run(command.env("TERM", "xterm-256color"));
     assert!(

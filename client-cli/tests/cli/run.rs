@@ -652,7 +652,7 @@ fn progress_shows_no_beginnings_of_answers() {
         2,
         live(
             "sync",
-            &json!({"seq": 2, "epoch": 1, "pending": [],
+            &json!({"seq": 2, "epoch": 1, "interactions": [],
                     "live": [{"item": "m1.1", "offset": 0, "text": "w0 "}]}),
         ),
     );

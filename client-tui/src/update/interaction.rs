@@ -471,7 +471,7 @@ fn close(model: &mut Model) {
         model.toast = None;
     }
     let answered = session.asking.answered.take();
-    if !shown.is_some_and(|shown| !open.contains(&shown)) {
+    if shown.is_none_or(|shown| open.contains(&shown)) {
         return;
     }
     let dialog = model.dialog.take();

@@ -1,15 +1,15 @@
 //! Kills at the moments that matter most, each by itself: what recovery does is decided by where the log ends.
 
+use proto::Body;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::methods::{ApprovalAnswer, ApprovalList, SessionCreate, SessionPrompt};
+use proto::methods::{SessionCreate, SessionPrompt};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::approval::{AnswerParams, Decision, ListParams};
 use proto::params::session::PromptParams;
 use proto::state::OnAsk;
-use proto::{Body, RequestId};
 use serde_json::json;
 use testkit::model::{Answer, Gate, Model, Place};
+use tests::interactions::{allow_once, answer, list, next_opened};
 use tests::{House, follow, soon, until};
 
 use crate::scripted::{Ran, command_is_gone, command_runs};
@@ -198,34 +198,15 @@ async fn with_an_open_question_it_stays_open_and_its_answer_counts() {
     let created = create(&house, OnAsk::Wait).await;
     let client = house.client("approver", Role::Approve).await;
     let mut watching = follow::from_the_start(&client, created.session).await;
-    let Body::ApprovalRequested(asked) = follow::body(&mut watching, "approval.requested").await
-    else {
-        unreachable!("asked for by kind")
-    };
+    let open = next_opened(&mut watching).await;
     house.kill_daemon_and_parent();
     house.daemon();
-    let list = soon(
-        "the open questions",
-        client.call::<ApprovalList>(&ListParams::default()),
-    )
-    .await
-    .expect("list");
     assert_eq!(
-        list.approvals,
-        std::slice::from_ref(&asked),
+        list(&client).await,
+        std::slice::from_ref(&open),
         "the same question, the same number, the same hash"
     );
-    let answer = AnswerParams {
-        approval_id: asked.approval_id,
-        shown_hash: asked.shown_hash,
-        decision: Decision::AllowOnce,
-        scope: None,
-        note: None,
-        request_id: Some(RequestId::new()),
-    };
-    soon("an answer", client.call::<ApprovalAnswer>(&answer))
-        .await
-        .expect("answer");
+    answer(&client, &allow_once(&open)).await.expect("answer");
     let Body::TurnEnded(ended) = follow::body(&mut watching, "turn.ended").await else {
         unreachable!("asked for by kind")
     };
@@ -249,21 +230,10 @@ async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
     let created = create(&house, OnAsk::Wait).await;
     let client = house.client("approver", Role::Approve).await;
     let mut watching = follow::from_the_start(&client, created.session).await;
-    let Body::ApprovalRequested(asked) = follow::body(&mut watching, "approval.requested").await
-    else {
-        unreachable!("asked for by kind")
-    };
-    let answer = AnswerParams {
-        approval_id: asked.approval_id.clone(),
-        shown_hash: asked.shown_hash.clone(),
-        decision: Decision::AllowOnce,
-        scope: None,
-        note: None,
-        request_id: Some(RequestId::new()),
-    };
+    let open = next_opened(&mut watching).await;
     let answering = {
         let client = client.clone();
-        tokio::spawn(async move { client.call::<ApprovalAnswer>(&answer).await })
+        tokio::spawn(async move { answer(&client, &allow_once(&open)).await })
     };
     house.kill_daemon_and_parent();
     house.daemon();
@@ -284,7 +254,7 @@ async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
         CallStatus::Interrupted => assert_eq!(marks, "", "{result:?}"),
         other => panic!("{other:?}: {result:?}"),
     }
-    assert_eq!(log.count("approval.resolved"), 1);
+    assert_eq!(log.count("interaction.resolved"), 1);
     model.assert_strict();
 }
 

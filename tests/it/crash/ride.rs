@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use client::{Client, Follow, Followed};
 use proto::hello::Role;
-use proto::methods::{ApprovalAnswer, SessionCreate, SessionGet};
-use proto::params::approval::{AnswerParams, Approval, Decision};
+use proto::methods::{SessionCreate, SessionGet};
+use proto::params::interaction::Interaction;
 use proto::params::session::{OneParams, SessionSummary};
 use proto::record::Rules;
 use proto::state::State;
@@ -16,6 +16,7 @@ use proto::{Body, Event, RequestId, Seq, SessionId};
 use rustix::process::Signal;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
 use tests::follow::wire;
+use tests::interactions::{allow_once, answer};
 use tests::{Chance, House, follow, processes, soon, until};
 use tokio::sync::watch;
 
@@ -236,7 +237,7 @@ async fn rest(client: &Client, session: SessionId) -> SessionSummary {
     }
 }
 
-/// Says yes to every question.
+/// Allows every call that waits for an approval.
 async fn approve(mut follow: Follow, client: Client, answered: Answered, told: watch::Sender<u64>) {
     loop {
         let Ok(followed) = follow.next().await else {
@@ -245,10 +246,10 @@ async fn approve(mut follow: Follow, client: Client, answered: Answered, told: w
         let Followed::Event(event) = followed else {
             continue;
         };
-        if let Some(Body::ApprovalRequested(approval)) = event.body() {
+        if let Some(Body::InteractionOpened(open)) = event.body() {
             tokio::spawn(allow(
                 client.clone(),
-                approval.clone(),
+                open.clone(),
                 Arc::clone(&answered),
                 told.clone(),
             ));
@@ -256,24 +257,16 @@ async fn approve(mut follow: Follow, client: Client, answered: Answered, told: w
     }
 }
 
-async fn allow(client: Client, approval: Approval, answered: Answered, told: watch::Sender<u64>) {
-    let request_id = RequestId::new();
-    let params = AnswerParams {
-        approval_id: approval.approval_id,
-        shown_hash: approval.shown_hash,
-        decision: Decision::AllowOnce,
-        scope: None,
-        note: None,
-        request_id: Some(request_id),
-    };
+async fn allow(client: Client, open: Interaction, answered: Answered, told: watch::Sender<u64>) {
+    let params = allow_once(&open);
     // The library makes the call again when the connection breaks; the id makes it one answer.
-    let answer = client.call::<ApprovalAnswer>(&params).await;
+    let reply = answer(&client, &params).await;
     told.send_modify(|count| *count += 1);
-    answer.unwrap_or_else(|error| panic!("answer {}: {error}", params.approval_id));
+    reply.unwrap_or_else(|failure| panic!("answer {}: {failure}", params.interaction_id));
     answered
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .push(request_id);
+        .extend(params.request_id);
 }
 
 impl Ride {
@@ -366,7 +359,7 @@ impl Ride {
     fn questions(&self) -> usize {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.iter()
-            .filter(|event| event.kind == "approval.requested")
+            .filter(|event| event.kind == "interaction.opened")
             .count()
     }
 

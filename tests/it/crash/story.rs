@@ -9,6 +9,7 @@ use proto::{Body, Event, RequestId};
 use serde_json::json;
 use testkit::model::{Answer, Model, Request, Usage, prefix};
 use tests::House;
+use tests::interactions::check_answers;
 use tests::log::Log;
 
 /// Turns of the session, and answers of each.
@@ -170,29 +171,13 @@ pub fn prompts_are_there(log: &Log, prompts: &[Given]) {
     );
 }
 
-/// I3, I6: an answer that was acknowledged is in the log; each question has one.
+/// I3, I6: an answer that was acknowledged is in the log; each interaction has one.
 pub fn answers_are_there(log: &Log, answered: &[RequestId]) {
-    let mut resolved = Vec::new();
-    for body in log.bodies() {
-        if let Body::ApprovalResolved(answer) = body {
-            assert!(
-                !resolved.iter().any(|(id, _)| *id == answer.approval_id),
-                "{} is answered twice",
-                answer.approval_id
-            );
-            resolved.push((answer.approval_id, answer.request_id));
-        }
-    }
-    for id in answered {
-        assert!(
-            resolved.iter().any(|(_, by)| *by == Some(*id)),
-            "an answer was acknowledged and is not there"
-        );
-    }
+    check_answers(log, answered);
     assert_eq!(
-        log.count("approval.requested"),
-        resolved.len(),
-        "no question is left"
+        log.count("interaction.opened"),
+        log.count("interaction.resolved"),
+        "no interaction is open at the end"
     );
 }
 

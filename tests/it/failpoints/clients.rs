@@ -2,16 +2,17 @@
 //! know over all lives what they were told, and ask again for what they were not.
 
 use proto::hello::Role;
-use proto::params::approval::{AnswerParams, Decision};
+use proto::params::interaction::AnswerParams;
 use proto::params::session::{
     AttachParams, CreateParams, EditParams, PromptParams, ReorderParams, Signal, Until, When,
 };
 use proto::state::{OnAsk, State};
 use proto::{
-    ApprovalId, ErrorName, Event, Failure, PromptId, RequestId, Seq, SessionId, SessionOptions,
+    ErrorName, Event, Failure, InteractionId, PromptId, RequestId, Seq, SessionId, SessionOptions,
 };
 use session::{Attach, Following, SessionHandle};
 use tests::Chance;
+use tests::interactions::allow_once;
 use tokio::sync::Notify;
 use turn::RecoverPolicy;
 
@@ -87,7 +88,7 @@ pub struct Clients {
     pub ahead: bool,
     /// The turn is interrupted after so many more events.
     pub interrupts: Vec<usize>,
-    pub answers: Vec<(ApprovalId, RequestId)>,
+    pub answers: Vec<(InteractionId, RequestId)>,
     pub answered: Vec<RequestId>,
     /// Turns that nobody cut off are expected of it.
     pub undisturbed: bool,
@@ -350,33 +351,29 @@ pub async fn follow(world: &World, handle: &SessionHandle, news: &Notify) {
     }
 }
 
-/// Says yes to every question, until somebody has heard it.
+/// Allows every call that waits for an approval, until the answer is acknowledged.
 pub async fn approve(
     world: &World,
     handle: &SessionHandle,
-    answers: &mut Vec<(ApprovalId, RequestId)>,
+    answers: &mut Vec<(InteractionId, RequestId)>,
     answered: &mut Vec<RequestId>,
     news: &Notify,
 ) {
     loop {
         let told = news.notified();
-        for approval in handle.pending() {
+        for open in handle.interactions() {
             let known = answers
                 .iter()
-                .find(|(id, _)| *id == approval.approval_id)
+                .find(|(id, _)| *id == open.interaction_id)
                 .map(|(_, by)| *by);
             let request_id = known.unwrap_or_else(|| {
                 let fresh = RequestId::new();
-                answers.push((approval.approval_id.clone(), fresh));
+                answers.push((open.interaction_id.clone(), fresh));
                 fresh
             });
             let params = AnswerParams {
-                approval_id: approval.approval_id,
-                shown_hash: approval.shown_hash,
-                decision: Decision::AllowOnce,
-                scope: None,
-                note: None,
                 request_id: Some(request_id),
+                ..allow_once(&open)
             };
             match handle.answer(params, "approver".into()).await {
                 // The turn was interrupted in the meantime, and the question went with it.

@@ -4,6 +4,7 @@ use proto::Body;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, UsageTotals};
 use proto::params::session::When;
+use tests::interactions::check_answers;
 use tests::log::Log;
 
 use super::life::Scenario;
@@ -13,7 +14,7 @@ pub fn verify(scenario: &Scenario) {
     let log = Log::read(&scenario.log());
     log.check();
     prompts(&log, scenario);
-    answers(&log, scenario);
+    check_answers(&log, &scenario.clients.answered);
     seen(&log, scenario);
     effects(&log, scenario);
     sums(&log);
@@ -64,27 +65,6 @@ fn prompts(log: &Log, scenario: &Scenario) {
             |body| matches!(body, Body::TurnEnded(ended) if ended.outcome == OutcomeKind::Completed),
         );
         assert_eq!(ended.count(), completed, "each prompt has its whole turn");
-    }
-}
-
-/// I6: each question has one answer at most; what was acknowledged is there.
-fn answers(log: &Log, scenario: &Scenario) {
-    let mut resolved = Vec::new();
-    for body in log.bodies() {
-        if let Body::ApprovalResolved(answer) = body {
-            assert!(
-                !resolved.iter().any(|(id, _)| *id == answer.approval_id),
-                "{} is answered twice",
-                answer.approval_id
-            );
-            resolved.push((answer.approval_id, answer.request_id));
-        }
-    }
-    for by in &scenario.clients.answered {
-        assert!(
-            resolved.iter().any(|(_, found)| *found == Some(*by)),
-            "an answer was acknowledged and is not there"
-        );
     }
 }
 

@@ -12,6 +12,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use testkit::Script;
 use testkit::model::{Answer, Model, Request};
+use tests::interactions::{raw_decide, raw_first, raw_list};
 use tests::program::run;
 use tests::wait::pace;
 use tests::{Gate, House, Raw, Running, processes, skip, until};
@@ -152,14 +153,8 @@ fn f56_limits_and_questions_do_not_follow_the_wall_clock() {
     let mut raw = house.raw_as(Role::Drive);
     let session = create(&house, &mut raw, "work", "wait");
     let answer = |raw: &mut Raw| {
-        let open = until("a question", || {
-            let open = raw.call("approval.list", &json!({})).expect("list");
-            let first = open["approvals"].get(0)?;
-            Some(
-                json!({"approval_id": first["approval_id"], "shown_hash": first["shown_hash"], "decision": "allow_once"}),
-            )
-        });
-        raw.call("approval.answer", &open).expect("an answer");
+        let params = raw_decide(&raw_first(raw), "allow_once");
+        raw.call("interaction.answer", &params).expect("an answer");
     };
     answer(&mut raw);
     until("the command", || {
@@ -168,10 +163,7 @@ fn f56_limits_and_questions_do_not_follow_the_wall_clock() {
     let begun = Instant::now();
     clock.set(BEHIND);
     // It ends at its limit, neither at once nor never; then there is a question.
-    let second = until("the second question", || {
-        let open = raw.call("approval.list", &json!({})).expect("list");
-        open["approvals"].get(0).cloned()
-    });
+    let second = raw_first(&mut raw);
     assert!(
         begun.elapsed() >= Duration::from_millis(1_000),
         "{:?}",
@@ -179,8 +171,8 @@ fn f56_limits_and_questions_do_not_follow_the_wall_clock() {
     );
     clock.set(AHEAD);
     // Still open after thirty years, and still the same.
-    let open = raw.call("approval.list", &json!({})).expect("list");
-    assert_eq!(open["approvals"][0]["approval_id"], second["approval_id"]);
+    let open = &raw_list(&mut raw)[0];
+    assert_eq!(open["interaction_id"], second["interaction_id"]);
     answer(&mut raw);
     assert_eq!(wait(&mut raw, &session)["exit_code"], 0);
     assert!(house.project().join("made").exists());

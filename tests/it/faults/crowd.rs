@@ -10,6 +10,7 @@ use proto::{ErrorName, Failure, Pid, frame};
 use serde_json::json;
 use testkit::Script;
 use testkit::model::{Answer, Model, Request};
+use tests::interactions::{raw_decide, raw_list};
 use tests::wait::pace;
 use tests::{House, Raw, until};
 
@@ -240,19 +241,15 @@ fn f68_of_two_that_answer_at_once_one_wins_and_the_other_is_told_who() {
     let (mut yes, mut last) = (0, json!(null));
     for race in 0..races {
         let open = until("another question", || {
-            let open = raw.call("approval.list", &json!({})).expect("list");
-            let first = open["approvals"].get(0)?;
+            let first = raw_list(&mut raw).into_iter().next()?;
             // Lists are as of the last moment at which all was on disk.
-            (first["approval_id"] != last).then(|| first.clone())
+            (first["interaction_id"] != last).then_some(first)
         });
-        last = open["approval_id"].clone();
-        let (start, params) = (
-            Barrier::new(2),
-            |decision: &str| json!({"approval_id": open["approval_id"], "shown_hash": open["shown_hash"], "decision": decision}),
-        );
+        last = open["interaction_id"].clone();
+        let start = Barrier::new(2);
         let answer = |raw: &mut Raw, decision: &str| {
             start.wait();
-            raw.call("approval.answer", &params(decision))
+            raw.call("interaction.answer", &raw_decide(&open, decision))
         };
         let (first, second) = std::thread::scope(|scope| {
             let other = scope.spawn(|| answer(&mut two, "deny"));
@@ -289,7 +286,7 @@ fn f68_of_two_that_answer_at_once_one_wins_and_the_other_is_told_who() {
         .expect("wait");
     let log = house.log(Pid(1));
     let log = log.check();
-    assert_eq!(log.count("approval.resolved"), races);
+    assert_eq!(log.count("interaction.resolved"), races);
     assert_eq!(
         log.count("tool.started"),
         yes,

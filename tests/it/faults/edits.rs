@@ -5,7 +5,8 @@ use proto::hello::Role;
 use proto::item::CallStatus;
 use serde_json::json;
 use testkit::model::{Answer, Model, Request, Script};
-use tests::{House, Raw, until};
+use tests::interactions::{raw_decide, raw_first, raw_list};
+use tests::{House, until};
 
 const SESSIONS: usize = 6;
 
@@ -72,17 +73,6 @@ fn f107_sessions_that_edit_one_file_lose_no_edit_that_was_told_to_be_made() {
     model.assert_strict();
 }
 
-/// The open question's id and hash.
-fn asked(raw: &mut Raw) -> serde_json::Value {
-    until("a question", || {
-        let open = raw.call("approval.list", &json!({})).expect("list");
-        let first = open["approvals"].get(0)?;
-        Some(
-            json!({"approval_id": first["approval_id"], "shown_hash": first["shown_hash"], "decision": "allow_once"}),
-        )
-    })
-}
-
 #[test]
 fn f108_a_file_that_changes_between_a_look_a_yes_and_the_write_is_left_as_it_is() {
     let edit = json!({"path": "a.txt", "old_string": "old", "new_string": "new"});
@@ -105,15 +95,15 @@ fn f108_a_file_that_changes_between_a_look_a_yes_and_the_write_is_left_as_it_is(
         "an old line\nand one of others\n",
         "an old line, which others have made longer\n",
     ] {
-        let yes = asked(&mut raw);
+        let yes = raw_decide(&raw_first(&mut raw), "allow_once");
         // Behind what was shown, before the answer.
         std::fs::write(house.project().join("a.txt"), others).expect("change the file");
-        raw.call("approval.answer", &yes).expect("a yes");
+        raw.call("interaction.answer", &yes).expect("a yes");
         until("the call to be over", || {
-            let open = raw.call("approval.list", &json!({})).expect("list");
-            let same = open["approvals"]
-                .get(0)
-                .is_some_and(|open| open["approval_id"] == yes["approval_id"]);
+            let open = raw_list(&mut raw);
+            let same = open
+                .first()
+                .is_some_and(|open| open["interaction_id"] == yes["interaction_id"]);
             (!same).then_some(())
         });
         // Nothing of the call is written over what others have made meanwhile.

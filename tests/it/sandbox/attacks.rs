@@ -8,9 +8,9 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::process::Command;
 
+use proto::Pid;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::{Body, Pid};
 use serde_json::json;
 use testkit::Script;
 use tests::{House, processes, until};
@@ -330,15 +330,15 @@ def call(number, method, params):
     s.send((json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n").encode())
     return json.loads(s.makefile().readline())
 call(1, "daemon.hello", json.loads(sys.argv[2]))
-for question in call(2, "approval.list", {})["result"]["approvals"]:
-    call(3, "approval.answer", {"approval_id": question["approval_id"], "shown_hash": question["shown_hash"], "decision": "allow_once"})
+for open in call(2, "interaction.list", {})["result"]["interactions"]:
+    call(3, "interaction.answer", {"interaction_id": open["interaction_id"], "shown_hash": open["shown_hash"], "answer": {"type": "approval", "decision": "allow_once"}})
 print("ANSWERED")
 END
 while :; do
     python3 /tmp/answer.py $SOCK "$HELLO" >> $WS/answers 2>/dev/null
     export REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK
     timeout 10 $RX inbox --json >> $WS/answers 2>/dev/null
-    timeout 10 $RX rpc approval.list >> $WS/answers 2>/dev/null
+    timeout 10 $RX rpc interaction.list >> $WS/answers 2>/dev/null
     echo tried >> $WS/tries
     sleep 0.1
 done
@@ -369,8 +369,8 @@ pub(super) fn the_question_stays_open(place: &Place) {
     let pid = Pid(created["pid"].as_u64().expect("a pid"));
     let asked = |raw: &mut tests::Raw| {
         let params = json!({"session": pid.to_string()});
-        let open = raw.call("approval.list", &params).expect("the questions");
-        open["approvals"].as_array().map_or(0, Vec::len)
+        let open = raw.call("interaction.list", &params).expect("list");
+        open["interactions"].as_array().map_or(0, Vec::len)
     };
     until("the question", || (asked(&mut raw) == 1).then_some(()));
     let tries = || {
@@ -386,12 +386,7 @@ pub(super) fn the_question_stays_open(place: &Place) {
     let answers = house.read("answers");
     let heard = answers.contains("ANSWERED") || answers.contains("workspace");
     assert!(!heard, "{}: {answers}", place.layer);
-    let answered = house
-        .log(pid)
-        .bodies()
-        .into_iter()
-        .any(|body| matches!(body, Body::ApprovalResolved(_)));
-    assert!(!answered, "{}", place.layer);
+    assert_eq!(house.log(pid).resolved(), [], "{}", place.layer);
     assert!(!house.project().join("a.code-workspace").exists());
     let end = json!({"session": pid.to_string(), "signal": "TERM"});
     raw.call("session.signal", &end).expect("end it");

@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use proto::Body;
 use proto::hello::Role;
 use proto::item::CallStatus;
 use proto::state::{ApprovalMode, OnAsk};
@@ -138,12 +137,10 @@ impl<'a> Scene<'a> {
             }),
             ["output_has", text] => said.contains(text),
             ["alive", pid] => house.daemon_pid().map(|pid| pid.to_string()) == Some((*pid).into()),
-            ["no_approval_recorded", ..] => house.logs().last().is_some_and(|log| {
-                let bodies = log.bodies();
-                !bodies
-                    .iter()
-                    .any(|body| matches!(body, Body::ApprovalResolved(_)))
-            }),
+            ["no_approval_recorded", ..] => {
+                let logs = house.logs();
+                logs.last().is_some_and(|log| log.resolved().is_empty())
+            }
             other => panic!("no such condition: {other:?}"),
         };
         if holds {

@@ -7,12 +7,11 @@ use std::process::Command;
 use client::Client;
 use proto::hello::Role;
 use proto::item::CallStatus;
-use proto::methods::{ApprovalAnswer, SessionCreate};
-use proto::params::approval::{AnswerParams, Decision};
-use proto::{Body, RequestId};
+use proto::methods::SessionCreate;
 use serde_json::json;
 use testkit::Script;
-use tests::follow::{body, from_the_start, to_rest};
+use tests::follow::{from_the_start, to_rest};
+use tests::interactions::{allow_once, answer, approval, next_opened};
 use tests::skip;
 
 use super::Place;
@@ -74,20 +73,10 @@ fn repository(place: &Place) {
 
 async fn allow(client: &Client, session: impl ToString) -> String {
     let mut follow = from_the_start(client, session).await;
-    let Body::ApprovalRequested(approval) = body(&mut follow, "approval.requested").await else {
-        panic!("a question")
-    };
-    let yes = AnswerParams {
-        approval_id: approval.approval_id,
-        shown_hash: approval.shown_hash,
-        decision: Decision::AllowOnce,
-        scope: None,
-        note: None,
-        request_id: Some(RequestId::new()),
-    };
-    client.call::<ApprovalAnswer>(&yes).await.expect("a yes");
+    let open = next_opened(&mut follow).await;
+    answer(client, &allow_once(&open)).await.expect("a yes");
     to_rest(&mut follow).await;
-    approval.subject
+    approval(&open).subject.clone()
 }
 
 /// Commands that policy cannot know before they run, each of which leaves a file.

@@ -73,7 +73,7 @@ fn escape_begins_a_new_session_and_leaves_the_one_that_waits_alone() {
     let all = pids(&scene.house);
     assert_eq!(all.len(), 2, "{all:?}");
     scene.assert_alive();
-    assert_eq!(scene.house.log(scene.pid).count("question.answered"), 0);
+    assert_eq!(scene.house.log(scene.pid).count("interaction.resolved"), 0);
 }
 
 #[test]

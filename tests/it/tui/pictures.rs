@@ -103,7 +103,7 @@ fn an_approval() {
     ];
     let prompt = "Let add say when a sum does not fit.";
     let scene = scene(FILES, answers, Pause::new(), prompt, |_| {});
-    scene.wait("approval.requested", 1);
+    scene.wait("interaction.opened", 1);
     let terminal = scene.attach(at("en", "dark"));
     terminal.wait_text("y yes, once");
     let about =
@@ -123,7 +123,7 @@ fn several_sessions() {
     let push = Answer::call("bash", json!({"command": "git push origin main"}));
     scene.model.push([took(push, 2340)]);
     let waiting = scene.begin("Publish what is finished.");
-    wait(&scene.house, waiting, "approval.requested", 1);
+    wait(&scene.house, waiting, "interaction.opened", 1);
     let gate = Gate::new(&scene.house, "gate");
     let check = Answer::call("bash", json!({"command": "sh check.sh"}));
     scene.model.push([took(check, 1078)]);

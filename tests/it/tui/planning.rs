@@ -52,6 +52,8 @@ fn a_plan_is_asked_for_by_a_key_sent_back_and_approved() {
             .is_some_and(|line| !line.contains("plan mode"))
     });
     let log = scene.house.log(scene.pid);
-    assert_eq!(log.count("plan.resolved"), 2);
-    assert_eq!(log.count("approval.requested"), 0);
+    let opened = log.opened();
+    let kinds: Vec<_> = opened.iter().map(|open| open.request.kind()).collect();
+    assert_eq!(kinds, ["plan", "plan"]);
+    assert_eq!(log.count("interaction.resolved"), 2);
 }

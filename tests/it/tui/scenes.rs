@@ -193,7 +193,7 @@ pub fn tool() -> Scene {
 /// A person is asked about an edit.
 pub fn approval() -> Scene {
     let scene = edited(Pause::new(), |answer, _| answer);
-    scene.wait("approval.requested", 1);
+    scene.wait("interaction.opened", 1);
     scene
 }
 
@@ -231,7 +231,7 @@ pub fn question() -> Scene {
     ]});
     let answers = [Answer::call("ask", asked), Answer::text("So be it.")];
     let scene = scene(FILES, answers, Pause::new(), "Paint it.", |_| {});
-    scene.wait("question.asked", 1);
+    scene.wait("interaction.opened", 1);
     scene
 }
 
@@ -251,7 +251,7 @@ pub fn several() -> Scene {
         .model
         .push([Answer::call("bash", json!({"command": "touch made"}))]);
     let waiting = scene.begin("Make the file that is called made, please.");
-    wait(&scene.house, waiting, "approval.requested", 1);
+    wait(&scene.house, waiting, "interaction.opened", 1);
     scene.answers("第三个会话。");
     let third = scene.begin("用中文回答。");
     wait(&scene.house, third, "turn.ended", 1);

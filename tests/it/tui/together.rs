@@ -135,7 +135,7 @@ fn an_answer_in_one_closes_the_question_in_the_other_which_does_not_ask() {
         terminal.wait_scrolled("It is changed.");
     }
     assert!(scene.house.read("src/main.rs").contains("合计"));
-    assert_eq!(scene.house.log(scene.pid).count("approval.resolved"), 1);
+    assert_eq!(scene.house.log(scene.pid).count("interaction.resolved"), 1);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_key_that_was_typed_before_the_question_was_read_is_no_answer() {
         terminal.screen().contains(ELSEWHERE),
         "neither that nor pasted text answers anything"
     );
-    assert_eq!(scene.house.log(scene.pid).count("approval.resolved"), 0);
+    assert_eq!(scene.house.log(scene.pid).count("interaction.resolved"), 0);
     terminal.press("y");
     terminal.wait_scrolled("It is changed.");
 }
@@ -252,8 +252,8 @@ fn a_question_outlives_the_daemon_under_the_eyes_of_two() {
         terminal.wait_scrolled("It is changed.");
     }
     let log = scene.house.log(scene.pid);
-    assert_eq!(log.check().count("approval.requested"), 1);
-    assert_eq!(log.count("approval.resolved"), 1);
+    assert_eq!(log.check().count("interaction.opened"), 1);
+    assert_eq!(log.count("interaction.resolved"), 1);
 }
 
 #[test]

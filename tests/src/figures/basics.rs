@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use proto::hello::Role;
-use proto::methods::{ApprovalList, DaemonStatus};
+use proto::methods::{DaemonStatus, InteractionList};
 use proto::params::Empty;
 
 use super::endpoint::{Endpoint, Round};
@@ -145,7 +145,7 @@ fn round_trip(size: Size, house: &House) -> (Duration, Duration) {
         for _ in 0..size.calls {
             let begun = Instant::now();
             client
-                .call::<ApprovalList>(&Default::default())
+                .call::<InteractionList>(&Default::default())
                 .await
                 .expect("an answer");
             times.push(begun.elapsed());

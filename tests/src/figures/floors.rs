@@ -96,7 +96,7 @@ pub fn echo(count: usize) -> Duration {
     let mut times = Vec::new();
     for _ in 0..count.max(2) {
         let begun = Instant::now();
-        one.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"approval.list\"}\n")
+        one.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"interaction.list\"}\n")
             .expect("sent");
         let mut line = String::new();
         reader.read_line(&mut line).expect("came back");

@@ -189,7 +189,7 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
         assert!(one.quiet(READ), "a question is at rest");
         let begun = Instant::now();
         one.press("y");
-        while raw.event()["event"]["kind"] != "approval.resolved" {}
+        while raw.event()["event"]["kind"] != "interaction.resolved" {}
         told.push(begun.elapsed());
         let gone = two.wait_for("an answer from elsewhere", |screen| {
             !screen.contains(OPEN) || screen.contains(&next)

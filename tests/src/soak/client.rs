@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{Shared, connect};
+use crate::interactions::raw_decide;
 use crate::wait::{pace, within};
 use crate::{Chance, Raw};
 
@@ -141,17 +142,17 @@ fn renew(shared: &Shared, chance: &mut Chance, raw: &mut Raw, at: usize, old: u6
     Some(())
 }
 
-/// Answers every open question.
+/// Answers every open interaction.
 fn answers(shared: &Shared, chance: &mut Chance, raw: &mut Raw) -> Option<()> {
-    let open = say(raw, "approval.list", &json!({}))?.unwrap_or_default();
-    for approval in open["approvals"].as_array().into_iter().flatten() {
+    let open = say(raw, "interaction.list", &json!({}))?.unwrap_or_default();
+    for interaction in open["interactions"].as_array().into_iter().flatten() {
         let decision = if chance.once_in(4) {
             "deny"
         } else {
             "allow_once"
         };
-        let answer = json!({"approval_id": approval["approval_id"], "shown_hash": approval["shown_hash"], "decision": decision});
-        if say(raw, "approval.answer", &answer)?.is_some() {
+        let answer = raw_decide(interaction, decision);
+        if say(raw, "interaction.answer", &answer)?.is_some() {
             shared.answers.fetch_add(1, Ordering::SeqCst);
         }
     }

@@ -113,7 +113,7 @@ async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
             .eq(1..=new.len() as u64)
     );
     let kinds: Vec<_> = new.iter().map(|record| record.body.kind()).collect();
-    for kind in ["usage", "prompt.queued", "approval.requested"] {
+    for kind in ["usage", "prompt.queued", "interaction.opened"] {
         assert!(!kinds.contains(&kind), "{kinds:?}");
     }
     for record in &new {
