@@ -558,31 +558,24 @@ fn approval_settlement(
         }
     };
     let rule = scope.map_or(call, |scope| &scope.rule);
-    let by = &resolved.by;
-    let (mark, mut words) = match decision {
-        ApprovalDecision::Deny if resolved.unattended => (
-            SettlementMark::Denied,
-            language.fill(Transcript::ResolvedAlone, &[call]),
-        ),
-        ApprovalDecision::Deny => (
-            SettlementMark::Denied,
-            language.fill(Transcript::ResolvedDenied, &[by, call]),
-        ),
-        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => (
-            SettlementMark::Allowed,
-            language.fill(Transcript::ResolvedSession, &[by, rule]),
-        ),
-        ApprovalDecision::AllowAlways => (
-            SettlementMark::Allowed,
-            language.fill(Transcript::ResolvedAlways, &[by, rule]),
-        ),
+    let (message, values) = match decision {
+        ApprovalDecision::Deny if resolved.unattended => (Transcript::ResolvedAlone, [call, ""]),
+        ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&resolved.by, call]),
+        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
+            (Transcript::ResolvedSession, [&resolved.by, rule])
+        }
+        ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
     };
+    let mut words = language.fill(message, &values);
     if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
         words.push_str(": ");
         words.push_str(note);
     }
     Settlement {
-        mark,
+        mark: match decision {
+            ApprovalDecision::Deny => SettlementMark::Denied,
+            _ => SettlementMark::Allowed,
+        },
         words,
         replies: Vec::new(),
     }
@@ -680,26 +673,18 @@ impl AskedLine {
 /// What was answered, and the words that went with it, for a line of the trace.
 pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
     match answer {
-        InteractionAnswer::Approval { decision, note, .. } => {
-            let name = match decision {
-                ApprovalDecision::AllowOnce => "allow_once",
-                ApprovalDecision::AllowSession => "allow_session",
-                ApprovalDecision::AllowAlways => "allow_always",
-                ApprovalDecision::Deny => "deny",
-            };
-            (vec![name.to_owned()], note)
-        }
-        InteractionAnswer::Plan { decision, note } => {
-            let name = match decision {
-                PlanDecision::Approve => "approve",
-                PlanDecision::Reject => "reject",
-            };
-            (vec![name.to_owned()], note)
-        }
+        InteractionAnswer::Approval { decision, note, .. } => (vec![wire_name(decision)], note),
+        InteractionAnswer::Plan { decision, note } => (vec![wire_name(decision)], note),
         InteractionAnswer::Questions { replies } => {
             let replies = replies.iter();
             let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
             (said.collect(), None)
         }
     }
+}
+
+/// A decision, as the wire has it.
+fn wire_name(decision: impl Serialize) -> String {
+    let value = serde_json::to_value(decision).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
 }
