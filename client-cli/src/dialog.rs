@@ -1,18 +1,17 @@
-//! What waits for the user: how it is shown in lines, and what a typed line answers. The one place for `run`, `attach` and
-//! `inbox`, which differ only in what is typed.
+//! What waits for the user: how a form is shown in lines, and what a typed line answers. The one place for `run`, `attach`
+//! and `inbox`, which differ only in what is typed.
 
+use client::form::{Content, Decision, Form, Shape, ShownInteraction};
+use client::messages::Message;
 use client::reply::Replies;
-use client::transcript::{Asked, words};
+use client::transcript::words;
 use client::{CallError, Client};
-use proto::item::Display;
 use proto::live::Sync;
 use proto::methods;
 use proto::params::interaction::{
-    AnswerParams, Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest,
-    PlanDecision, Question, Reply, Scope,
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Question, Reply,
 };
-use proto::record::InteractionResolved;
-use proto::{Body, InteractionId, RequestId};
+use proto::{Body, InteractionId};
 
 use crate::pieces::{LANGUAGE, Piece, Tone, block};
 
@@ -21,14 +20,6 @@ use crate::pieces::{LANGUAGE, Piece, Tone, block};
 pub struct Dialog {
     pub interaction: Interaction,
     replies: Replies,
-}
-
-/// What the user decides about a call or a plan.
-#[derive(Clone)]
-pub struct Decided {
-    pub decision: ApprovalDecision,
-    pub scope: Option<Scope>,
-    pub note: Option<String>,
 }
 
 impl Dialog {
@@ -64,72 +55,51 @@ impl Dialog {
         &self.interaction.interaction_id
     }
 
-    pub fn request(&self) -> &InteractionRequest {
-        &self.interaction.request
-    }
-
-    pub fn is_approval(&self) -> bool {
-        matches!(self.request(), InteractionRequest::Approval(_))
+    pub fn form(&self) -> Form<'_> {
+        Form::of(&self.interaction)
     }
 
     /// Whether replies answer it, and not a decision.
-    pub fn is_question(&self) -> bool {
-        matches!(self.request(), InteractionRequest::Questions { .. })
+    pub fn has_fields(&self) -> bool {
+        self.form().fields().is_some()
+    }
+
+    /// Whether a line with only `y` or `n` answers it.
+    pub fn takes_one_word(&self) -> bool {
+        let form = self.form();
+        form.decision().is_some_and(|form| form.takes_one_word)
     }
 
     /// All that the user must see to answer.
     pub fn pieces(&self) -> Vec<Piece> {
-        match self.request() {
-            InteractionRequest::Plan { plan } => plan_pieces(self.id(), plan),
-            InteractionRequest::Approval(_) | InteractionRequest::Questions { .. } => {
-                pieces(&self.interaction)
-            }
-        }
-    }
-
-    /// How it is answered by commands.
-    pub fn how_to(&self) -> &'static str {
-        match self.request() {
-            InteractionRequest::Approval(_) => {
-                "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why"
-            }
-            InteractionRequest::Plan { .. } => {
-                "`/approve` has it carried out; `/deny` and words of your own have the model go on planning"
-            }
-            InteractionRequest::Questions { questions } => match questions.len() {
-                0 | 1 => "type the number of an option, or `/answer` and words of your own",
-                _ => {
-                    "answer one after another: the number of an option, or `/answer` and words of your own"
-                }
-            },
-        }
+        pieces(self.id(), &self.form())
     }
 
     /// What stands before the line that answers it.
     pub fn prompt(&self) -> String {
-        match self.request() {
-            InteractionRequest::Approval(approval) if approval.escape.is_some() => {
-                "? y once, outside the sandbox · n [words to the model] no: ".to_owned()
-            }
-            InteractionRequest::Approval(approval) => {
-                let always = match approval.scopes.iter().any(|scope| scope.always) {
-                    true => " · a always",
-                    false => "",
+        match &self.form().shape {
+            Shape::Decision(decision) => {
+                let always = match decision.scope(ApprovalDecision::AllowAlways, 0) {
+                    Some(_) => " · a always",
+                    None => "",
                 };
-                format!("? y once · s for the session{always} · n [words to the model] no: ")
-            }
-            InteractionRequest::Plan { .. } => {
-                "? y approve it · n [words to the model] go on planning: ".to_owned()
-            }
-            InteractionRequest::Questions { questions } => {
-                let (several, place) = match self.replies.next(questions) {
-                    Some((asked, _, 0 | 1)) => (asked.multi_select, String::new()),
-                    Some((asked, number, count)) => {
-                        (asked.multi_select, format!(" {number}/{count}"))
-                    }
-                    None => (false, String::new()),
+                let more = match decision.once_only {
+                    Some(_) => String::new(),
+                    None => format!(" · s for the session{always}"),
                 };
-                let numbers = if several { "numbers (1,3)" } else { "a number" };
+                let (yes, no) = (decision.yes.line, decision.no.line);
+                format!("? y {yes}{more} · n [words to the model] {no}: ")
+            }
+            Shape::Fields(fields) => {
+                let next = self.replies.next(&fields.questions);
+                let place = match next {
+                    Some((_, number, count)) if count > 1 => format!(" {number}/{count}"),
+                    _ => String::new(),
+                };
+                let numbers = match next.is_some_and(|(asked, ..)| asked.multi_select) {
+                    true => "numbers (1,3)",
+                    false => "a number",
+                };
                 format!("? answer{place}: {numbers}, or words of your own: ")
             }
         }
@@ -140,24 +110,15 @@ impl Dialog {
     /// # Errors
     /// It is no answer: why, in words; empty where the prompt says enough.
     pub fn typed(&mut self, line: &str) -> Result<Option<AnswerParams>, String> {
-        if self.is_question() {
+        if self.has_fields() {
             return self.reply(line);
         }
-        let decided = read(line).ok_or_else(String::new)?;
-        if let InteractionRequest::Approval(approval) = self.request() {
-            let lasts = matches!(
-                decided.decision,
-                ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways
-            );
-            if approval.escape.is_some() && lasts {
-                return Err("outside the sandbox a call runs once: y, or n".into());
-            }
-            let always = approval.scopes.iter().any(|scope| scope.always);
-            if decided.decision == ApprovalDecision::AllowAlways && !always {
-                return Err("this cannot be allowed always: once, or for the session".into());
-            }
+        let (decision, note) = read(line).ok_or_else(String::new)?;
+        let form = self.form();
+        match form.decision().and_then(|form| form.refusal(decision)) {
+            Some(why) => Err(why.to_owned()),
+            None => Ok(Some(self.params(form.decide(decision, None, note)))),
         }
-        self.decided(decided).map(Some).ok_or_else(String::new)
     }
 
     /// Takes the reply to the next question. `Ok(None)`: more are to be answered.
@@ -165,83 +126,44 @@ impl Dialog {
     /// # Errors
     /// It is no answer: why, in words.
     pub fn reply(&mut self, words: &str) -> Result<Option<AnswerParams>, String> {
-        let InteractionRequest::Questions { questions } = &self.interaction.request else {
+        let form = Form::of(&self.interaction);
+        let Some(fields) = form.fields() else {
             return Err(String::new());
         };
-        let all = self.replies.take(questions, words)?;
-        Ok(all.map(|replies| self.params(InteractionAnswer::Questions { replies })))
+        let all = self.replies.take(&fields.questions, words)?;
+        Ok(all.map(|replies| self.params(form.reply(replies))))
     }
 
     /// The question that is to be answered next, a line each for it and its options.
     pub fn next_question(&self) -> Vec<String> {
-        let InteractionRequest::Questions { questions } = self.request() else {
-            return Vec::new();
-        };
-        let next = self.replies.next(questions);
+        let form = self.form();
+        let next = form
+            .fields()
+            .and_then(|fields| self.replies.next(&fields.questions));
         next.map_or_else(Vec::new, |(asked, number, count)| {
             ask_lines(asked, number, count)
         })
     }
 
-    /// The answer to a call or a plan. `None`: this is no answer to it; a plan is approved once.
-    pub fn decided(&self, decided: Decided) -> Option<AnswerParams> {
-        let Decided {
-            decision,
-            scope,
-            note,
-        } = decided;
-        let answer = match self.request() {
-            InteractionRequest::Approval(_) => InteractionAnswer::Approval {
-                decision,
-                scope,
-                note,
-            },
-            InteractionRequest::Plan { .. } => InteractionAnswer::Plan {
-                decision: match decision {
-                    ApprovalDecision::AllowOnce => PlanDecision::Approve,
-                    ApprovalDecision::Deny => PlanDecision::Reject,
-                    ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways => return None,
-                },
-                note,
-            },
-            InteractionRequest::Questions { .. } => return None,
-        };
-        Some(self.params(answer))
-    }
-
     pub fn params(&self, answer: InteractionAnswer) -> AnswerParams {
-        AnswerParams {
-            interaction_id: self.id().clone(),
-            shown_hash: self.interaction.shown_hash.clone(),
-            answer,
-            request_id: Some(RequestId::new()),
-        }
+        ShownInteraction::from(&self.interaction).params(answer)
     }
 
     /// What waits, in a word or two, and what is wanted: for a table.
     pub fn summary(&self) -> (String, String) {
-        match self.request() {
-            InteractionRequest::Approval(approval) => (
-                match approval.escape {
-                    Some(_) => format!("{} outside the sandbox", approval.tool),
-                    None => approval.tool.clone(),
-                },
-                approval.subject.clone(),
-            ),
-            InteractionRequest::Questions { questions } => {
-                ("question".to_owned(), first_question(questions))
-            }
-            InteractionRequest::Plan { plan } => ("plan".to_owned(), plan.trim().to_owned()),
-        }
+        let form = self.form();
+        let name = form.tool.unwrap_or_else(|| form.kind.0.english());
+        let wants = match form.fields() {
+            Some(fields) => first_question(&fields.questions),
+            None => form.subject.to_owned(),
+        };
+        (format!("{name}{}", form.lines.name_suffix), wants)
     }
 
     /// How one of the kind is called, and how several are.
     pub fn kind_words(&self) -> (&'static str, &'static str) {
-        match self.request() {
-            InteractionRequest::Approval(_) => ("approval", "approvals"),
-            InteractionRequest::Questions { .. } => ("question", "questions"),
-            InteractionRequest::Plan { .. } => ("plan", "plans"),
-        }
+        let (one, several) = self.form().kind;
+        (one.english(), several.english())
     }
 }
 
@@ -254,8 +176,8 @@ pub async fn send(client: &Client, params: &AnswerParams) -> Result<(), CallErro
     sent.map(drop)
 }
 
-/// What a typed line decides; `None`: nothing that counts.
-fn read(line: &str) -> Option<Decided> {
+/// What a typed line decides, with words to the model; `None`: nothing that counts.
+fn read(line: &str) -> Option<(ApprovalDecision, Option<String>)> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let note = Some(rest.trim().to_owned()).filter(|note| !note.is_empty());
@@ -266,11 +188,7 @@ fn read(line: &str) -> Option<Decided> {
         "n" | "N" | "no" => ApprovalDecision::Deny,
         _ => return None,
     };
-    Some(Decided {
-        decision,
-        scope: None,
-        note,
-    })
+    Some((decision, note))
 }
 
 /// The first question, what may be chosen, and how many more there are.
@@ -293,79 +211,45 @@ fn first_question(questions: &[Question]) -> String {
     format!("{}  {options}{more}", first.question)
 }
 
-/// What an interaction asks. A plan is shown where the model says it.
-pub fn pieces(interaction: &Interaction) -> Vec<Piece> {
-    let id = &interaction.interaction_id;
-    match &interaction.request {
-        InteractionRequest::Approval(approval) => approval_pieces(id, approval),
-        InteractionRequest::Questions { questions } => question_pieces(id, questions),
-        InteractionRequest::Plan { plan } => plan_pieces(id, plan),
-    }
-}
-
-/// A question about a call, with all that a person must see to answer it.
-fn approval_pieces(id: &InteractionId, approval: &Approval) -> Vec<Piece> {
-    let tool = &approval.tool;
-    let mut lines = vec![match &approval.escape {
-        None => format!("may `{tool}` run? [{id}]"),
-        Some(reason) => format!(
-            "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights? [{id}]"
-        ),
-    }];
-    lines.push(approval.subject.clone());
-    match &approval.preview {
-        Display::Line { text } | Display::Command { tail: text, .. } => {
-            if *text != approval.subject && !text.is_empty() {
-                lines.push(text.clone());
-            }
+/// What a form asks, with all that the user must see to answer it.
+pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
+    let mut lines = vec![format!("{} [{id}]", form.lines.heading)];
+    if let Some(fields) = form.fields() {
+        let count = fields.questions.len();
+        for (asked, number) in fields.questions.iter().zip(1..) {
+            lines.extend(ask_lines(asked, number, count));
         }
-        Display::Diff {
+        return block(Tone::Approval, lines.join("\n"));
+    }
+    lines.extend(form.content.iter().map(|content| match content {
+        Content::Subject(text) | Content::Text(text) => (*text).to_owned(),
+        Content::Markdown(text) => text.trim().to_owned(),
+        Content::Diff {
             path,
             diff,
             added,
             removed,
-        } => lines.push(format!("{path}  +{added} −{removed}\n{}", diff.trim_end())),
-    }
-    if approval.escape.is_none() {
-        lines.push(format!("asked because: {}", approval.rule));
-    }
-    let always = approval.scopes.iter().find(|scope| scope.always);
-    for (reach, scope) in [
-        ("for the session", approval.scopes.first()),
-        ("always, in this workspace", always),
-    ] {
-        lines.extend(scope.map(|scope| format!("{reach}: {} ({})", scope.words, scope.rule)));
-    }
+        } => format!("{path}  +{added} −{removed}\n{}", diff.trim_end()),
+    }));
+    lines.extend(form.lines.note.as_deref().map(str::to_owned));
+    lines.extend(form.decision().into_iter().flat_map(scope_lines));
     let pieces = lines
         .into_iter()
         .flat_map(|text| block(Tone::Approval, text));
     pieces.collect()
 }
 
-/// A plan, whole: what the user must see to answer it.
-pub fn plan_pieces(id: &InteractionId, plan: &str) -> Vec<Piece> {
-    let lines = [
-        format!("the model proposes a plan [{id}]"),
-        plan.trim().to_owned(),
-        "a yes ends plan mode, and what the plan needs runs unasked until the turn ends".to_owned(),
+/// How far a yes may reach, a line each.
+fn scope_lines(decision: &Decision<'_>) -> impl Iterator<Item = String> {
+    let reaches = [
+        ("for the session", ApprovalDecision::AllowSession),
+        ("always, in this workspace", ApprovalDecision::AllowAlways),
     ];
-    let pieces = lines
-        .into_iter()
-        .flat_map(|text| block(Tone::Approval, text));
-    pieces.collect()
-}
-
-/// Questions with their numbered options.
-fn question_pieces(id: &InteractionId, questions: &[Question]) -> Vec<Piece> {
-    let count = questions.len();
-    let mut lines = vec![match count {
-        1 => format!("the model asks [{id}]"),
-        _ => format!("the model asks {count} questions [{id}]"),
-    }];
-    for (index, asked) in questions.iter().enumerate() {
-        lines.extend(ask_lines(asked, index + 1, count));
-    }
-    block(Tone::Approval, lines.join("\n"))
+    let scopes = reaches.map(|(reach, yes)| {
+        let scope = decision.scope(yes, 0);
+        scope.map(|scope| format!("{reach}: {} ({})", scope.words, scope.rule))
+    });
+    scopes.into_iter().flatten()
 }
 
 /// The `number`th of `count` questions, a line each for it and for what may be chosen.
@@ -391,55 +275,6 @@ fn ask_lines(ask: &Question, number: usize, count: usize) -> Vec<String> {
         lines.push("  several may be chosen".to_owned());
     }
     lines
-}
-
-/// Who settled it, and how: one line, or a line a question.
-pub fn resolved_words(asked: &Asked, resolved: &InteractionResolved) -> String {
-    let (id, by) = (&resolved.interaction_id, &resolved.by);
-    let with_note = |note: &Option<String>| {
-        let note = note.as_ref();
-        note.map_or_else(String::new, |note| format!(": {note}"))
-    };
-    match &resolved.answer {
-        Some(InteractionAnswer::Approval { decision, note, .. }) => {
-            let decision = match decision {
-                ApprovalDecision::AllowOnce => "allowed once",
-                ApprovalDecision::AllowSession => "allowed for the session",
-                ApprovalDecision::AllowAlways => "allowed always",
-                ApprovalDecision::Deny => "denied",
-            };
-            format!("[{id}] {decision} by {by}{}", with_note(note))
-        }
-        Some(InteractionAnswer::Plan { decision, note }) => {
-            let decision = match decision {
-                PlanDecision::Approve => "approved",
-                PlanDecision::Reject => "sent back",
-            };
-            format!("[{id}] plan {decision} by {by}{}", with_note(note))
-        }
-        Some(InteractionAnswer::Questions { replies }) => replies_words(id, by, replies),
-        None => match (asked, resolved.unattended) {
-            (Asked::Approval { .. }, _) => {
-                format!("[{id}] denied by {by}{}", with_note(&resolved.reason))
-            }
-            (Asked::Questions(_), true) => format!("[{id}] nobody was there to answer"),
-            (Asked::Questions(_), false) => format!("[{id}] closed without an answer by {by}"),
-            (Asked::Plan, true) => format!("[{id}] nobody was there to approve the plan"),
-            (Asked::Plan, false) => format!("[{id}] plan closed without an answer by {by}"),
-        },
-    }
-}
-
-fn replies_words(id: &InteractionId, by: &str, replies: &[Reply]) -> String {
-    if let [reply] = replies {
-        return format!("[{id}] answered by {by}: {}", words::reply(LANGUAGE, reply));
-    }
-    let mut lines = vec![format!("[{id}] answered by {by}")];
-    let answers = replies.iter().enumerate();
-    lines.extend(
-        answers.map(|(index, reply)| format!("  {}. {}", index + 1, words::reply(LANGUAGE, reply))),
-    );
-    lines.join("\n")
 }
 
 #[cfg(test)]

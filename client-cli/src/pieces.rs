@@ -5,6 +5,7 @@
 
 use crate::dialog;
 use client::DecodedEvent;
+use client::form::Form;
 use client::messages::Language;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
 use proto::item::{CallStatus, Display, Finish};
@@ -128,7 +129,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             text,
             plan: Some(id),
             ..
-        } => dialog::plan_pieces(id, text),
+        } => dialog::pieces(id, &Form::of_plan(text)),
         EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Vec::new(),
         EntryKind::Tool(tool) if tool.started => {
             let mut text = format!("{} {}", tool.tool, tool.subject);
@@ -138,9 +139,11 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             block(Tone::Tool, text)
         }
         EntryKind::Tool(tool) => tool_end(tool),
-        EntryKind::Interaction(interaction) => dialog::pieces(interaction),
+        EntryKind::Interaction(interaction) => {
+            dialog::pieces(&interaction.interaction_id, &Form::of(interaction))
+        }
         EntryKind::Resolved { asked, resolved } => {
-            block(Tone::Approval, dialog::resolved_words(asked, resolved))
+            block(Tone::Approval, asked.settled_lines(resolved))
         }
         EntryKind::Todos(todos) if todos.is_empty() => {
             block(Tone::State, "the list of things to do is empty".to_owned())

@@ -28,6 +28,7 @@ mod history;
 mod hooks;
 mod hostile;
 mod house;
+mod interaction_kinds;
 mod lifecycle;
 mod models;
 mod money;

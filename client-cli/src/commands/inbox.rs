@@ -6,18 +6,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Subcommand;
+use client::form::{self, Form, ShownInteraction};
 use client::{CallError, Client, ConnectError};
+use proto::InteractionId;
 use proto::hello::Role;
 use proto::methods::InteractionList;
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, ListParams,
-    Question, Reply, Scope,
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, ListParams, Question, Reply,
+    Scope,
 };
-use proto::{InteractionId, RequestId};
 use tokio::time::Instant;
 
 use super::Listing;
-use crate::dialog::{self, Decided, Dialog};
+use crate::dialog::{self, Dialog};
 use crate::exit::{self, Error};
 use crate::paint::Painter;
 use crate::pieces::Piece;
@@ -284,32 +285,35 @@ async fn find(client: &Client, id: &str) -> Result<Option<Dialog>, Error> {
     Ok(found.map(Dialog::new))
 }
 
-/// An answer to what is not open any more: the daemon says who answered it, or what is like it.
-fn late(id: &str, answer: InteractionAnswer) -> AnswerParams {
-    AnswerParams {
-        interaction_id: InteractionId(id.to_owned()),
-        shown_hash: String::new(),
-        answer,
-        request_id: Some(RequestId::new()),
+/// The parameters that answer what is open, or what is not open any more: then the daemon says who answered it.
+fn params(open: Option<&Dialog>, id: &str, answer: InteractionAnswer) -> AnswerParams {
+    match open {
+        Some(open) => open.params(answer),
+        None => ShownInteraction {
+            id: InteractionId(id.to_owned()),
+            shown_hash: String::new(),
+        }
+        .params(answer),
     }
 }
 
 /// Answers a question of a model.
 async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(), Error> {
-    let replies = |replies| InteractionAnswer::Questions { replies };
-    let params = match find(client, &id).await? {
-        None => late(&id, replies(Vec::new())),
-        Some(open) => {
-            show(open.pieces());
-            let said = match open.request() {
-                InteractionRequest::Questions { questions } => read(&id, questions, answers)?,
-                // The daemon says what it is.
-                InteractionRequest::Approval(_) | InteractionRequest::Plan { .. } => Vec::new(),
-            };
-            open.params(replies(said))
+    let open = find(client, &id).await?;
+    let mut replies = Vec::new();
+    if let Some(open) = &open {
+        show(open.pieces());
+        // The daemon says what it is if it has no fields.
+        if let Some(fields) = open.form().fields() {
+            replies = read(&id, &fields.questions, answers)?;
         }
+    }
+    let answer = match &open {
+        Some(open) => open.form().reply(replies),
+        None => form::untyped_replies(replies),
     };
-    told(dialog::send(client, &params).await, &id, "answered")
+    let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
+    told(sent, &id, "answered")
 }
 
 /// A reply for each question, as they were typed.
@@ -387,54 +391,32 @@ async fn decide(
     if let Some(open) = &open {
         show(open.pieces());
     }
-    let scope = match (&rule, open.as_ref().map(Dialog::request)) {
-        (Some(rule), Some(InteractionRequest::Approval(approval))) => {
-            Some(offered(&approval.scopes, rule)?)
-        }
+    let form = open.as_ref().map(Dialog::form);
+    let shape = form.as_ref().and_then(Form::decision);
+    let more = matches!(
+        decision,
+        ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways
+    );
+    let refusal = shape.and_then(|shape| shape.once_only?.command);
+    if let Some(why) = refusal.filter(|_| more) {
+        let hint = "leave out `--session` and `--always`";
+        return Err(Error::usage(format!("{id} {why}"), hint));
+    }
+    let scope = match (&rule, shape) {
+        (Some(rule), Some(shape)) => Some(offered(shape.scopes, rule)?),
         _ => None,
     };
-    let words = match decision {
-        ApprovalDecision::AllowOnce => "allowed once",
-        ApprovalDecision::AllowSession => "allowed for the session",
-        ApprovalDecision::AllowAlways => "allowed always in this workspace",
-        ApprovalDecision::Deny => "denied",
+    let words = match shape {
+        Some(shape) => (shape.sent)(decision),
+        None => form::untyped_decision_words(decision),
     };
-    let decided = Decided {
-        decision,
-        scope,
-        note,
+    // The daemon says what it is if no decision answers it.
+    let answer = match &form {
+        Some(form) => form.decide(decision, scope, note),
+        None => form::untyped_decision(decision, scope, note),
     };
-    let answer = |decided: Decided| InteractionAnswer::Approval {
-        decision: decided.decision,
-        scope: decided.scope,
-        note: decided.note,
-    };
-    let Some(open) = open else {
-        let sent = dialog::send(client, &late(&id, answer(decided))).await;
-        return told(sent, &id, words);
-    };
-    let (params, words) = match open.request() {
-        InteractionRequest::Approval(_) => (open.decided(decided), words),
-        InteractionRequest::Plan { .. } => {
-            let params = open.decided(decided).ok_or_else(|| {
-                Error::usage(
-                    format!("{id} is a plan: it is approved once, for its turn"),
-                    "leave out `--session` and `--always`",
-                )
-            })?;
-            let words = match decision {
-                ApprovalDecision::Deny => "rejected",
-                _ => "approved, for its turn",
-            };
-            (Some(params), words)
-        }
-        // The daemon says what it is.
-        InteractionRequest::Questions { .. } => (Some(open.params(answer(decided))), words),
-    };
-    match params {
-        Some(params) => told(dialog::send(client, &params).await, &id, words),
-        None => Ok(()),
-    }
+    let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
+    told(sent, &id, words)
 }
 
 #[cfg(test)]

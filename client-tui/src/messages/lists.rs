@@ -67,8 +67,6 @@ super::catalog! {
     Steers = "steers", "插话";
     NextTurn = "next turn", "下一回合";
     By = "by {0}", "来自 {0}";
-    Question = "question", "提问";
-    Plan = "plan", "计划";
     AndMore = "(and {0} more)", "（另有 {0} 个）";
     UndoRow = "take the newest rewind back", "撤销最近一次回退";
     Both = "conversation and files", "对话和文件";

@@ -2,13 +2,12 @@
 //! the size after somebody else had the terminal, how far can be scrolled, and that a question was seen
 //! ([`Model::shown`]).
 
-pub mod approval;
 pub mod composer;
 pub mod confirm;
+pub mod interaction;
 pub mod line;
 pub mod list;
 pub mod pager;
-pub mod question;
 pub mod session;
 pub mod transcript;
 
@@ -59,7 +58,7 @@ pub struct Model {
     /// The newest record of each session that was seen here: what came since is unread.
     pub seen: HashMap<SessionId, Seq>,
     /// What was chosen and written of questions of sessions that were left.
-    pub asking: Vec<(SessionId, Pid, approval::Asking)>,
+    pub asking: Vec<(SessionId, Pid, interaction::Asking)>,
     /// Which following is the newest: events of earlier ones are old.
     pub follow: u64,
     /// Rows above the end of the transcript in full screen; 0: it follows what comes.
@@ -182,14 +181,13 @@ pub struct Toast {
     /// When it goes.
     pub until: Instant,
     /// The question that it speaks of: when that is open on the screen, or answered, it is not so any more.
-    pub about: Option<approval::Asked>,
+    pub about: Option<client::form::ShownInteraction>,
 }
 
 /// What lies over the composer, or over all. The composer's draft stays.
 #[derive(Debug)]
 pub enum Dialog {
-    Approval(approval::ApprovalDialog),
-    Question(question::QuestionDialog),
+    Interaction(interaction::InteractionDialog),
     List(list::ListDialog),
     Pager(pager::Pager),
     Confirm(confirm::Confirm),
@@ -202,7 +200,7 @@ impl Dialog {
         match self {
             Self::Pager(_) => true,
             Self::List(list) => list.covers(),
-            Self::Approval(_) | Self::Question(_) | Self::Confirm(_) => false,
+            Self::Interaction(_) | Self::Confirm(_) => false,
         }
     }
 }
@@ -271,8 +269,7 @@ impl Model {
     /// The screen shows what is so now: a question that was not there before counts keys from here on.
     pub fn shown(&mut self, now: Instant) {
         let asked = match &mut self.dialog {
-            Some(Dialog::Approval(dialog)) => (&mut dialog.since, &mut dialog.drawn),
-            Some(Dialog::Question(dialog)) => (&mut dialog.since, &mut dialog.drawn),
+            Some(Dialog::Interaction(dialog)) => (&mut dialog.since, &mut dialog.drawn),
             Some(Dialog::Confirm(dialog)) => (&mut dialog.since, &mut dialog.drawn),
             Some(Dialog::List(_) | Dialog::Pager(_)) | None => return,
         };

@@ -3,16 +3,17 @@
 use std::time::{Duration, Instant};
 
 use client::DecodedEvent;
+use client::form::{self, ShownInteraction};
 use client::queue::Queue;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
-use proto::params::interaction::{Interaction, InteractionAnswer, PlanDecision};
+use proto::params::interaction::Interaction;
 use proto::params::session::SessionSummary;
-use proto::record::{ChildSpawned, InteractionResolved, Purpose, Todo};
+use proto::record::{ChildSpawned, Purpose, Todo};
 use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
 use proto::{Body, CallId, Pid, Seq, SessionId, Stamp};
 
-use super::approval::{Asked, Asking};
+use super::interaction::Asking;
 
 /// So long before its end it is told how long the vendor's cache keeps the conversation: two minutes.
 pub const CACHE_LAST_MS: u64 = 120_000;
@@ -121,10 +122,10 @@ impl Session {
 
     /// Every open question that was not answered from here, oldest first.
     #[must_use]
-    pub fn asks(&self) -> Vec<Asked> {
+    pub fn asks(&self) -> Vec<ShownInteraction> {
         let mut open: Vec<_> = self.open.iter().collect();
         open.sort_by_key(|open| open.opened_at);
-        let all = open.into_iter().map(Asked::from);
+        let all = open.into_iter().map(ShownInteraction::from);
         all.filter(|asked| !self.asking.sent.contains(asked))
             .collect()
     }
@@ -276,14 +277,9 @@ impl Session {
                 self.turns = self.turns.saturating_add(1);
                 self.began = Some(at);
             }
-            Body::InteractionResolved(InteractionResolved {
-                answer:
-                    Some(InteractionAnswer::Plan {
-                        decision: PlanDecision::Approve,
-                        ..
-                    }),
-                ..
-            }) => self.mode = Mode::Normal,
+            Body::InteractionResolved(resolved) if form::ends_plan_mode(&resolved) => {
+                self.mode = Mode::Normal;
+            }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));

@@ -1,9 +1,8 @@
 //! The transcript as this interface keeps it: answers as Markdown, without what is shown elsewhere on the screen.
 
-use client::transcript::{self as shared, AnswerText, Asked};
+use client::transcript::{self as shared, AnswerText};
 use proto::item::Finish;
 use proto::outcome::OutcomeKind;
-use proto::params::interaction::{ApprovalDecision, InteractionAnswer};
 
 use crate::render::markdown::Markdown;
 
@@ -39,19 +38,8 @@ impl AnswerText for Markdown {
     /// Questions come up by themselves, and what is the case now stands in the status line.
     fn shows(kind: &EntryKind) -> bool {
         match kind {
-            EntryKind::Interaction(_)
-            | EntryKind::Resolved {
-                asked: Asked::Plan, ..
-            }
-            | EntryKind::Todos(_) => false,
-            // A yes for once needs no words: what it allowed follows.
-            EntryKind::Resolved { resolved, .. } => !matches!(
-                resolved.answer,
-                Some(InteractionAnswer::Approval {
-                    decision: ApprovalDecision::AllowOnce,
-                    ..
-                })
-            ),
+            EntryKind::Interaction(_) | EntryKind::Todos(_) => false,
+            EntryKind::Resolved { asked, resolved } => asked.needs_words(resolved),
             EntryKind::Child { background, .. } => *background,
             EntryKind::Answer { text, finish, .. } => {
                 *finish != Some(Finish::Interrupted) || !text.text().is_empty()

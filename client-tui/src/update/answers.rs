@@ -337,7 +337,7 @@ fn confirm(model: &mut Model, params: &SetParams, trouble: &Trouble) {
         request_id: Some(RequestId::new()),
         ..params.clone()
     }));
-    super::approval::keep(model);
+    super::interaction::keep(model);
     model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec![client::text::line(&trouble.what)],
@@ -558,7 +558,7 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         trusted: true,
         hash: trust.hash,
     });
-    super::approval::keep(model);
+    super::interaction::keep(model);
     model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleTrust,
         words,

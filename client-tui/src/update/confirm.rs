@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use super::approval::{stray, swallow};
 use super::everywhere;
+use super::interaction::{scrolled, scrolls, stray, swallow};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::confirm::Then;
@@ -38,24 +38,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     Some(then.map_or_else(Vec::new, |then| self::yes(model, then)))
 }
 
-fn scrolls(action: Action) -> bool {
-    use Action::{PageDown, PageUp, ScrollDown, ScrollUp};
-    matches!(action, ScrollUp | ScrollDown | PageUp | PageDown)
-}
-
 fn scroll(model: &mut Model, action: Action) {
     let Some(Dialog::Confirm(confirm)) = &mut model.dialog else {
         return;
     };
     let (last, page) = view::confirm::reach(confirm, &model.look);
-    let (at, page) = (confirm.scroll.min(last), page.saturating_sub(1).max(1));
-    confirm.scroll = match action {
-        Action::ScrollUp => at.saturating_sub(1),
-        Action::ScrollDown => at.saturating_add(1).min(last),
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => at.saturating_add(page).min(last),
-        _ => at,
-    };
+    confirm.scroll = scrolled(action, (confirm.scroll.min(last), last, page));
 }
 
 /// The list as it was, which asks at once what has become of it.

@@ -1,14 +1,14 @@
 //! What the session that is followed tells.
 
 use client::DecodedEvent;
+use client::form::Form;
 use proto::Body;
 use proto::item::Voice;
 use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
-use proto::params::interaction::InteractionRequest;
 use proto::state::WaitingFor;
 
-use super::approval;
+use super::interaction;
 use crate::effect::{Effect, Trouble};
 use crate::event::Heard;
 use crate::messages::Language;
@@ -32,7 +32,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 .is_none_or(|known| known.id != session)
             {
                 model.session = Some(Session::new(session, pid));
-                approval::arrive(model);
+                interaction::arrive(model);
             }
             model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;
@@ -104,7 +104,7 @@ pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
     let stays = |open: &Dialog| match open {
         Dialog::List(list) => !matches!(list.what, ListOf::Turns | ListOf::Queue),
         Dialog::Pager(pager) => !matches!(pager.what, Reading::Transcript),
-        Dialog::Approval(_) | Dialog::Question(_) | Dialog::Confirm(_) => false,
+        Dialog::Interaction(_) | Dialog::Confirm(_) => false,
     };
     let open = model.dialog.take_if(|open| stays(open));
     let effects = go_to(model, session);
@@ -115,7 +115,7 @@ pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
 /// What the session that is left has shown counts as seen; what was written for it waits until it is here again.
 fn let_go(model: &mut Model) {
     model.follow += 1;
-    approval::leave(model);
+    interaction::leave(model);
     if let Some(session) = model.session.take() {
         model.composer.lay_aside(Some(session.id));
         model.seen.insert(session.id, session.seq);
@@ -200,14 +200,8 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
             model.composer.remember(&message.text);
         }
         Body::InteractionOpened(interaction) if new => {
-            let words = match &interaction.request {
-                InteractionRequest::Approval(approval) => approval.subject.as_str(),
-                InteractionRequest::Questions { questions } => {
-                    questions.first().map_or("", |first| &first.question)
-                }
-                InteractionRequest::Plan { plan } => plan.trim().lines().next().unwrap_or_default(),
-            };
-            effects.extend(call(model, Msg::NeedsYou, words));
+            let form = Form::of(interaction);
+            effects.extend(call(model, Msg::NeedsYou, form.headline()));
         }
         Body::TurnEnded(ended) if new && ended.outcome != OutcomeKind::Interrupted => {
             let said = ended.text.lines().next().unwrap_or_default();

@@ -6,7 +6,7 @@ use proto::SessionOptions;
 use proto::hello::Role;
 use proto::state::{ApprovalMode, Mode};
 
-use super::{approval, commands, list, pager};
+use super::{commands, interaction, list, pager};
 use crate::effect::{Call, Effect, Leave};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
@@ -33,7 +33,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Redraw => vec![Effect::Redraw],
         Action::Help => pager::open(model, Reading::Help),
         Action::Sessions => list::open(model, ListOf::Sessions { here: false }),
-        Action::Attention => match approval::reopen(model) {
+        Action::Attention => match interaction::reopen(model) {
             true => Vec::new(),
             false => list::open(model, ListOf::Inbox),
         },

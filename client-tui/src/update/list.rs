@@ -125,7 +125,7 @@ pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
         model.toast(Tone::Info, words);
         return Vec::new();
     }
-    super::approval::keep(model);
+    super::interaction::keep(model);
     model.dialog = Some(Dialog::List(ListDialog::new(what, model.now)));
     if what == ListOf::Queue {
         loaded::settle(model);

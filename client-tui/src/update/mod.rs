@@ -1,17 +1,18 @@
 //! Events change the model. Pure: what is to be done in the world comes back as effects.
 
 pub mod answers;
-pub mod approval;
+
 pub mod commands;
 pub mod composer;
 pub mod confirm;
 pub mod daemon;
 pub mod everywhere;
 pub mod hooks;
+pub mod interaction;
 pub mod list;
 pub mod pager;
 mod permissions;
-pub mod question;
+
 pub mod submit;
 
 use std::time::Instant;
@@ -34,7 +35,7 @@ const TERMINATED: u8 = 143;
 pub fn update(model: &mut Model, event: Event, now: Instant) -> Vec<Effect> {
     model.now = now;
     let mut effects = happened(model, event);
-    effects.extend(approval::offer(model));
+    effects.extend(interaction::offer(model));
     let title = status::title(model);
     if title != model.title {
         model.title.clone_from(&title);
@@ -72,7 +73,7 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         Event::Signal(signal) => self::signal(model, signal),
         Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
         Event::Answered { follow, answer } => {
-            approval::told(model, &answer);
+            interaction::told(model, &answer);
             answers::take(model, follow, answer)
         }
     }
@@ -121,8 +122,7 @@ fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
 
 fn pressed(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let effects = match &model.dialog {
-        Some(Dialog::Approval(_)) => approval::key(model, key),
-        Some(Dialog::Question(_)) => question::key(model, key),
+        Some(Dialog::Interaction(_)) => interaction::key(model, key),
         Some(Dialog::List(_)) => list::key(model, key),
         Some(Dialog::Pager(_)) => pager::key(model, key),
         Some(Dialog::Confirm(_)) => confirm::key(model, key),
@@ -137,8 +137,7 @@ fn pressed(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
 fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     model.pressed = None;
     match &model.dialog {
-        Some(Dialog::Approval(_)) => approval::paste(model, text),
-        Some(Dialog::Question(_)) => question::paste(model, text),
+        Some(Dialog::Interaction(_)) => interaction::paste(model, text),
         Some(Dialog::List(_)) => list::paste(model, text),
         Some(Dialog::Pager(_)) => pager::paste(model, text),
         Some(Dialog::Confirm(_)) => Vec::new(),

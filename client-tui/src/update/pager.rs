@@ -19,7 +19,7 @@ pub fn open(model: &mut Model, what: Reading) -> Vec<Effect> {
     let mut pager = Pager::new(what);
     pager.earlier.generation = model.transcript.generation;
     let effects = earlier(&mut pager, model);
-    super::approval::keep(model);
+    super::interaction::keep(model);
     model.dialog = Some(Dialog::Pager(pager));
     effects
 }

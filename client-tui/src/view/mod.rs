@@ -1,13 +1,12 @@
 //! The model as rows. Nothing is changed here but the cache of lines that were made.
 
-pub mod approval;
 pub mod composer;
 pub mod confirm;
 mod framed;
 pub mod help;
+pub mod interaction;
 pub mod list;
 pub mod pager;
-pub mod question;
 pub mod status;
 mod toast;
 pub mod transcript;
@@ -113,8 +112,7 @@ pub(crate) fn dialog_panel(
     rows: usize,
 ) -> Panel {
     match dialog {
-        Dialog::Approval(dialog) => approval::panel(dialog, model, width, rows),
-        Dialog::Question(dialog) => question::panel(dialog, model, width, rows),
+        Dialog::Interaction(dialog) => interaction::panel(dialog, model, width, rows),
         Dialog::List(dialog) => list::panel(dialog, model, width, rows),
         Dialog::Pager(dialog) => pager::panel(dialog, model, cache, width, rows),
         Dialog::Confirm(dialog) => confirm::panel(dialog, model, width),

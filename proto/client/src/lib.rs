@@ -8,6 +8,7 @@ pub mod call;
 pub mod connect;
 pub mod environment;
 mod event;
+pub mod form;
 pub mod growing;
 pub mod hint;
 mod lost;

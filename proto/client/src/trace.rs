@@ -18,7 +18,7 @@ use proto::{Body, CallId, InteractionId, ItemId, PromptId, Seq, Stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use what::{Asked, Tokens, What};
+pub use what::{Tokens, What};
 
 use crate::event::DecodedEvent;
 use crate::messages::Language;
@@ -395,7 +395,7 @@ fn other(kind: &str, data: &str) -> What {
 }
 
 /// The first line of a text, cut, with an ellipsis where something is left out.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(SHOWN) {

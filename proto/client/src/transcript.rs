@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use proto::hook::HookFinished;
 use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::interaction::{Interaction, InteractionRequest};
+use proto::params::interaction::Interaction;
 use proto::record::{
     Changed, ChildExited, InteractionResolved, Origin, ReasoningExtracted, SessionRewound, Todo,
 };
@@ -23,6 +23,7 @@ use proto::state::Mode;
 use proto::{CallId, InteractionId, Pid, Seq};
 
 use crate::event::{Content, DecodedEvent};
+use crate::form::Asked;
 
 pub use tail::printed;
 pub use thought::Thought;
@@ -166,34 +167,6 @@ pub enum EntryKind<T> {
     Divider {
         words: String,
     },
-}
-
-/// What the user was asked, as far as its answer needs it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
-    Approval {
-        tool: String,
-        subject: String,
-    },
-    /// The questions.
-    Questions(Vec<String>),
-    Plan,
-}
-
-impl From<&InteractionRequest> for Asked {
-    fn from(request: &InteractionRequest) -> Self {
-        match request {
-            InteractionRequest::Approval(approval) => Self::Approval {
-                tool: approval.tool.clone(),
-                subject: approval.subject.clone(),
-            },
-            InteractionRequest::Questions { questions } => {
-                let questions = questions.iter();
-                Self::Questions(questions.map(|asked| asked.question.clone()).collect())
-            }
-            InteractionRequest::Plan { .. } => Self::Plan,
-        }
-    }
 }
 
 /// How good or bad what is told is.

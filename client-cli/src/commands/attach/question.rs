@@ -5,7 +5,7 @@ use proto::methods::InteractionList;
 use proto::params::interaction::{ApprovalDecision, ListParams};
 
 use super::Attached;
-use crate::dialog::{self, Decided, Dialog};
+use crate::dialog::{self, Dialog};
 use crate::exit::Error;
 use crate::output;
 
@@ -16,13 +16,13 @@ impl Attached {
 
     /// Whether a line that is no command answers a question: one is open, and the line begins with a digit.
     pub(super) fn is_answer(&self, line: &str) -> bool {
-        self.first(Dialog::is_question).is_some()
+        self.first(Dialog::has_fields).is_some()
             && line.starts_with(|first: char| first.is_ascii_digit())
     }
 
-    /// What a line says to the question about a call that is open, where it is one word for yes or no.
+    /// What a line decides, if it is one word for yes or no and something is open that takes it.
     pub(super) fn decides(&self, line: &str) -> Option<ApprovalDecision> {
-        self.first(Dialog::is_approval)?;
+        self.first(Dialog::takes_one_word)?;
         match line.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => Some(ApprovalDecision::AllowOnce),
             "n" | "no" => Some(ApprovalDecision::Deny),
@@ -43,7 +43,7 @@ impl Attached {
         if self.role < Role::Approve {
             return Ok(());
         }
-        self.note(asked.how_to())
+        self.note(asked.form().lines.how_to)
     }
 
     /// The question of the model that is meant, and the rest of the words: a first word that is the id of an open one
@@ -51,10 +51,10 @@ impl Attached {
     fn addressed<'a>(&self, words: &'a str) -> Option<(usize, &'a str)> {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let mut questions = self.open.iter().enumerate();
-        let named = questions.find(|(_, open)| open.is_question() && open.id().0 == first);
+        let named = questions.find(|(_, open)| open.has_fields() && open.id().0 == first);
         match named {
             Some((index, _)) => Some((index, rest.trim())),
-            None => Some((self.open.iter().position(Dialog::is_question)?, words)),
+            None => Some((self.open.iter().position(Dialog::has_fields)?, words)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Attached {
     /// The id and the note of `/deny`: a first word that names what is open is the id.
     pub(super) fn split(&self, words: &str) -> (Option<String>, Option<String>) {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        let mut decided = self.open.iter().filter(|open| !open.is_question());
+        let mut decided = self.open.iter().filter(|open| !open.has_fields());
         let (id, note) = match decided.any(|open| open.id().0 == first) {
             true => (Some(first.to_owned()), rest.trim()),
             false => (None, words),
@@ -101,17 +101,15 @@ impl Attached {
     ) -> Result<(), Error> {
         let open = match &id {
             None => self
-                .first(Dialog::is_approval)
-                .or(self.first(|open| !open.is_question())),
+                .first(Dialog::takes_one_word)
+                .or(self.first(|open| !open.has_fields())),
             Some(id) => self.open.iter().find(|open| open.id().0 == *id),
         };
-        let decided = Decided {
-            decision,
-            scope: None,
-            note,
-        };
-        match (open.and_then(|open| open.decided(decided)), id) {
-            (Some(params), _) => Ok(dialog::send(&self.client, &params).await?),
+        match (open.filter(|open| !open.has_fields()), id) {
+            (Some(open), _) => {
+                let params = open.params(open.form().decide(decision, None, note));
+                Ok(dialog::send(&self.client, &params).await?)
+            }
             // Either way something has been said.
             (None, Some(id)) => self.listed(&id).await,
             (None, None) => self.note("there is nothing to answer"),
@@ -125,7 +123,7 @@ impl Attached {
         };
         let list = self.client.call::<InteractionList>(&params).await?;
         let mut open = list.interactions.into_iter().map(Dialog::new);
-        match open.find(|open| open.id().0 == id && !open.is_question()) {
+        match open.find(|open| open.id().0 == id && !open.has_fields()) {
             None => self.note(&format!("there is no open question `{id}`")),
             Some(open) => {
                 for piece in open.pieces() {

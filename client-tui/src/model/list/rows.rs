@@ -1,9 +1,10 @@
 //! The rows of a list in words: what is shown of them is what the filter searches.
 
+use client::form::Form;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
-use proto::params::interaction::{Interaction, InteractionRequest, Question};
+use proto::params::interaction::Interaction;
 use proto::params::process::{self, ChildProcess};
 use proto::params::session::{QueuedPrompt, SessionSummary};
 use proto::record::{ChildKind, RewoundResult};
@@ -365,20 +366,14 @@ fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
 /// Session, tool, what it wants, age.
 fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
     let language = model.look.language;
-    let (tool, wants) = match &asked.request {
-        InteractionRequest::Approval(approval) => (
-            words::exact(&approval.tool),
-            words::exact(&approval.subject),
-        ),
-        InteractionRequest::Questions { questions } => (
-            language.say(Msg::Question).to_owned(),
-            asks(questions, model),
-        ),
-        InteractionRequest::Plan { plan } => (
-            language.say(Msg::Plan).to_owned(),
-            words::exact(&words::head(plan)),
-        ),
-    };
+    let form = Form::of(asked);
+    let kind = || language.say(form.kind.0).to_owned();
+    let tool = form.tool.map_or_else(kind, words::exact);
+    let mut wants = words::exact(form.subject);
+    if let Some(fields) = form.fields().filter(|fields| fields.questions.len() > 1) {
+        let more = (fields.questions.len() - 1).to_string();
+        wants = format!("{wants} {}", language.fill(Msg::AndMore, &[&more]));
+    }
     let key = Key::Interaction(asked.interaction_id.clone(), asked.session);
     Row {
         key,
@@ -389,19 +384,5 @@ fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
             cell(wants, Ink::Text),
             cell(words::aged(language, dialog.at, asked.opened_at), Ink::Dim),
         ],
-    }
-}
-
-/// The first question, and how many more there are.
-fn asks(questions: &[Question], model: &Model) -> String {
-    let first = questions.first();
-    let first = first.map_or_else(String::new, |ask| words::exact(&ask.question));
-    match questions.len() {
-        0 | 1 => first,
-        count => {
-            let more = (count - 1).to_string();
-            let more = model.look.language.fill(Msg::AndMore, &[&more]);
-            format!("{first} {more}")
-        }
     }
 }

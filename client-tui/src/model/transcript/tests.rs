@@ -1,8 +1,10 @@
 //! Scenes of what becomes of events. Other tests make events with [`scene`].
 
 use client::DecodedEvent;
+use client::form::Asked;
 use proptest::prelude::*;
 use proto::item::Display;
+use proto::params::interaction::InteractionAnswer;
 use serde_json::{Value, json};
 
 use super::*;

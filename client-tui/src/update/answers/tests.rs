@@ -5,8 +5,8 @@ use proto::{Pid, PromptId, SessionId};
 
 use super::*;
 use crate::event::{Event, Heard};
-use crate::model::approval::Part;
-use crate::model::approval::scene::{Scene, approval};
+use crate::model::interaction::Part;
+use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
 use crate::update::scene::{attached, fresh, take as taken, toast};
 
@@ -113,10 +113,10 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
     answered(&mut scene.model, 0, answer);
     assert!(matches!(scene.model.dialog, Some(Dialog::Confirm(_))));
     scene.press(&["esc"]);
-    let Some(Dialog::Approval(dialog)) = &scene.model.dialog else {
+    let Some(Dialog::Interaction(dialog)) = &scene.model.dialog else {
         panic!("{:?}", scene.model.dialog)
     };
-    let Part::Note(note) = &dialog.part else {
+    let Part::Words(note) = &dialog.part else {
         panic!("{:?}", dialog.part)
     };
     assert_eq!(note.text(), "why");

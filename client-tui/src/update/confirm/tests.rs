@@ -1,6 +1,6 @@
 use super::*;
-use crate::model::approval::scene::Scene;
 use crate::model::confirm::Confirm;
+use crate::model::interaction::scene::Scene;
 
 fn scene(waited: u64) -> Scene {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());

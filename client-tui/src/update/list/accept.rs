@@ -10,8 +10,8 @@ use crate::messages::lists::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::{Key, words};
 use crate::model::{Dialog, Link, Model, Tone};
-use crate::update::approval;
 use crate::update::daemon::{fresh, go_to};
+use crate::update::interaction;
 
 /// Enter.
 pub fn take(model: &mut Model) -> Vec<Effect> {
@@ -47,11 +47,11 @@ fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
     let session = pid.to_string();
     if !is_here(model, &session) {
         let effects = go_to(model, &session);
-        approval::come_up_again(model, pid);
+        interaction::come_up_again(model, pid);
         return effects;
     }
     model.dialog = None;
-    approval::reopen(model);
+    interaction::reopen(model);
     Vec::new()
 }
 

@@ -3,7 +3,7 @@ use std::time::Instant;
 use super::*;
 use crate::messages::Language;
 use crate::model::Dialog;
-use crate::model::approval::scene::Scene;
+use crate::model::interaction::scene::Scene;
 
 #[test]
 fn what_would_happen_is_told_with_the_keys() {

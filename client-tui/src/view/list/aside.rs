@@ -1,7 +1,8 @@
 //! What is known of the marked row: what a session said last, what going back would do, a whole prompt.
 
+use client::form::{self, Form, Shape};
 use proto::params::history::RewindOutput;
-use proto::params::interaction::{Approval, InteractionRequest, Question};
+use proto::params::interaction::Question;
 use proto::params::process::ChildProcess;
 use proto::params::session::SessionSummary;
 use proto::record::{RewoundFile, RewoundResult};
@@ -202,24 +203,23 @@ fn inbox(words: &mut Words<'_>, dialog: &ListDialog, id: &InteractionId) {
         return;
     };
     for one in open.iter().filter(|open| open.interaction_id == *id) {
-        match &one.request {
-            InteractionRequest::Approval(approval) => self::approval(words, approval),
-            InteractionRequest::Questions { questions } => self::questions(words, questions),
-            InteractionRequest::Plan { plan } => {
-                words.text(&client::text::exact(&words::head(plan)), Ink::Text, false);
+        let shown = Form::of(one);
+        match &shown.shape {
+            Shape::Fields(fields) => questions(words, &fields.questions),
+            Shape::Decision(shape) => {
+                if let Some(reason) = shape.reason {
+                    let reason = words.model.look.language.translate(reason);
+                    words.row(&words::exact(&reason), Ink::Dim);
+                }
+                let ink = match shown.content.first() {
+                    Some(form::Content::Markdown(_)) => Ink::Text,
+                    _ => Ink::Code,
+                };
+                let subject = client::text::exact(&words::head(shown.subject));
+                words.text(&subject, ink, false);
             }
         }
     }
-}
-
-fn approval(words: &mut Words<'_>, approval: &Approval) {
-    let rule = words.model.look.language.translate(&approval.rule);
-    words.row(&words::exact(&rule), Ink::Dim);
-    words.text(
-        &client::text::exact(&words::head(&approval.subject)),
-        Ink::Code,
-        false,
-    );
 }
 
 fn questions(words: &mut Words<'_>, questions: &[Question]) {

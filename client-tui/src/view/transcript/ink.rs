@@ -9,7 +9,6 @@ use super::{said, told, tool, words};
 use crate::model::Look;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::{Cache, Made};
-use client::transcript::Asked;
 
 /// The part of an answer that tells how it ended, in the cache.
 const END: usize = usize::MAX;
@@ -150,12 +149,8 @@ enum Kind {
 fn kind(entry: &Entry) -> Kind {
     match &entry.kind {
         EntryKind::User { .. } | EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Kind::Said,
-        EntryKind::Tool(_)
-        | EntryKind::Resolved {
-            asked: Asked::Approval { .. },
-            ..
-        }
-        | EntryKind::Child { .. } => Kind::Work,
+        EntryKind::Tool(_) | EntryKind::Child { .. } => Kind::Work,
+        EntryKind::Resolved { asked, .. } if asked.is_about_call() => Kind::Work,
         EntryKind::Resolved { .. }
         | EntryKind::Rewound(_)
         | EntryKind::Ended { .. }

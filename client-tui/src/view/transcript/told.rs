@@ -1,11 +1,11 @@
 //! What happened beside talk and calls: a line or a few each.
 
+use client::form::kinds::{Asked, SettlementMark};
 use client::text;
-use client::transcript::{Asked, words as shared};
+use client::transcript::words as shared;
 use proto::CallId;
 use proto::Pid;
 use proto::outcome::{OutcomeKind, TurnEnded};
-use proto::params::interaction::{ApprovalDecision, InteractionAnswer, Reply};
 use proto::record::{ChildExited, InteractionResolved, SessionRewound};
 use ratatui::text::Line;
 
@@ -44,76 +44,20 @@ pub(super) fn divider(look: &Look, words: &str) -> Rows {
 }
 
 pub(super) fn resolved(look: &Look, asked: &Asked, how: &InteractionResolved) -> Rows {
-    match asked {
-        Asked::Approval { tool, subject } => decided(look, tool, subject, how),
-        Asked::Questions(questions) => answered(look, questions, how),
-        // What a plan leads to follows it.
-        Asked::Plan => Vec::new(),
-    }
-}
-
-fn decided(look: &Look, tool: &str, subject: &str, how: &InteractionResolved) -> Rows {
-    let language = look.language;
-    let what = match (tool, subject) {
-        ("", _) => language.say(Msg::ACall).to_owned(),
-        (tool, "") => text::line(tool),
-        (tool, subject) => {
-            let short = wrap::cut(&text::line(subject), width(look));
-            format!("{} {short}", text::line(tool))
+    let short = |subject: &str| wrap::cut(&text::line(subject), width(look));
+    let settlement = asked.settlement(look.language, how, short);
+    let (mark, inks) = match settlement.mark {
+        SettlementMark::Allowed => ("✓ ", (Ink::Good, Ink::Dim)),
+        SettlementMark::Denied => ("⊘ ", (Ink::Warning, Ink::Text)),
+        SettlementMark::Answered => ("? ", (Ink::Question, Ink::Text)),
+    };
+    let mut rows = told(look, mark, inks, &settlement.words);
+    for (asked, reply) in settlement.replies {
+        if let Some(asked) = asked {
+            rows.extend(told(look, "  ", QUIET, &text::line(&asked)));
         }
-    };
-    let (decision, scope, note) = match &how.answer {
-        Some(InteractionAnswer::Approval {
-            decision,
-            scope,
-            note,
-        }) => (*decision, scope.as_ref(), note.as_deref()),
-        Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
-            (ApprovalDecision::Deny, None, how.reason.as_deref())
-        }
-    };
-    let rule = scope.map_or(what.as_str(), |scope| &scope.rule);
-    let mut words = match decision {
-        ApprovalDecision::Deny if how.unattended => language.fill(Msg::ResolvedAlone, &[&what]),
-        ApprovalDecision::Deny => language.fill(Msg::ResolvedDenied, &[&how.by, &what]),
-        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
-            language.fill(Msg::ResolvedSession, &[&how.by, rule])
-        }
-        ApprovalDecision::AllowAlways => language.fill(Msg::ResolvedAlways, &[&how.by, rule]),
-    };
-    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
-        words.push_str(": ");
-        words.push_str(note);
-    }
-    match decision {
-        ApprovalDecision::Deny => told(look, "⊘ ", (Ink::Warning, Ink::Text), &words),
-        ApprovalDecision::AllowOnce
-        | ApprovalDecision::AllowSession
-        | ApprovalDecision::AllowAlways => told(look, "✓ ", (Ink::Good, Ink::Dim), &words),
-    }
-}
-
-fn answered(look: &Look, asked: &[String], how: &InteractionResolved) -> Rows {
-    let language = look.language;
-    let mark = (Ink::Question, Ink::Text);
-    if how.unattended {
-        return told(look, "? ", mark, language.say(Msg::AnsweredAlone));
-    }
-    let replies: &[Reply] = match &how.answer {
-        Some(InteractionAnswer::Questions { replies }) => replies,
-        Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Plan { .. }) | None => &[],
-    };
-    let head = match replies {
-        [] => Msg::AnsweredNot,
-        _ => Msg::Answered,
-    };
-    let mut rows = told(look, "? ", mark, &language.fill(head, &[&how.by]));
-    for (index, reply) in replies.iter().enumerate() {
-        if let Some(asked) = asked.get(index) {
-            rows.extend(told(look, "  ", QUIET, &text::line(asked)));
-        }
-        let said = text::line(&shared::reply(language, reply));
-        rows.extend(told(look, "  → ", (Ink::Dim, Ink::Strong), &said));
+        let inks = (Ink::Dim, Ink::Strong);
+        rows.extend(told(look, "  → ", inks, &text::line(&reply)));
     }
     rows
 }

@@ -24,6 +24,7 @@ fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
 fn every_message_has_both_languages_with_the_same_values() {
     complete(transcript::Msg::ALL);
     complete(daemon::Msg::ALL);
+    complete(crate::form::Msg::ALL);
 }
 
 #[test]

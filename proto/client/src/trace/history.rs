@@ -1,59 +1,24 @@
 //! Interactions with the user, the todo list, checkpoints and rewinds as happenings.
 
-use proto::params::interaction::{
-    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
-};
+use proto::params::interaction::Interaction;
 use proto::record::{
     CheckpointCreated, InteractionResolved, RewoundResult, SessionRewound, Todo, TodoStatus,
 };
 
-use super::what::Asked;
 use super::{What, short};
-use crate::messages::Language;
-use crate::transcript::words;
+use crate::form::kinds::{AskedLine, traced_answer};
 
 pub(super) fn asked(interaction: Interaction) -> What {
-    let asked = match interaction.request {
-        InteractionRequest::Approval(approval) => Asked::Approval {
-            tool: approval.tool,
-            subject: short(&approval.subject),
-            escape: approval.escape,
-        },
-        InteractionRequest::Questions { questions } => {
-            let text = questions.first().map(|first| short(&first.question));
-            Asked::Questions {
-                count: questions.len() as u64,
-                text: text.unwrap_or_default(),
-            }
-        }
-        InteractionRequest::Plan { plan } => Asked::Plan { text: short(&plan) },
-    };
     What::Asked {
         interaction: interaction.interaction_id,
-        asked,
+        asked: AskedLine::new(interaction.request),
     }
 }
 
 /// `after_ms`: absent where it was not seen to be opened.
 pub(super) fn answered(resolved: InteractionResolved, after_ms: Option<u64>) -> What {
-    let (answers, note) = match resolved.answer {
-        Some(InteractionAnswer::Approval { decision, note, .. }) => {
-            (vec![decision_name(decision).to_owned()], note)
-        }
-        Some(InteractionAnswer::Questions { replies }) => {
-            let replies = replies.iter();
-            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
-            (said.collect(), None)
-        }
-        Some(InteractionAnswer::Plan { decision, note }) => {
-            let name = match decision {
-                PlanDecision::Approve => "approve",
-                PlanDecision::Reject => "reject",
-            };
-            (vec![name.to_owned()], note)
-        }
-        None => (Vec::new(), resolved.reason),
-    };
+    let closed = (Vec::new(), resolved.reason);
+    let (answers, note) = resolved.answer.map_or(closed, traced_answer);
     What::Answered {
         interaction: resolved.interaction_id,
         answers,
@@ -61,15 +26,6 @@ pub(super) fn answered(resolved: InteractionResolved, after_ms: Option<u64>) -> 
         unattended: resolved.unattended,
         after_ms,
         note: note.as_deref().map(short),
-    }
-}
-
-fn decision_name(decision: ApprovalDecision) -> &'static str {
-    match decision {
-        ApprovalDecision::AllowOnce => "allow_once",
-        ApprovalDecision::AllowSession => "allow_session",
-        ApprovalDecision::AllowAlways => "allow_always",
-        ApprovalDecision::Deny => "deny",
     }
 }
 

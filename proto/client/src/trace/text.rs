@@ -2,13 +2,12 @@
 
 use std::fmt::{self, Display};
 
-use proto::InteractionId;
 use proto::item::{CallStatus, Voice};
 use proto::params::history;
 use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unattended, Verdict};
 use serde_json::Value;
 
-use super::{Asked, Line, Tokens, What};
+use super::{Line, Tokens, What};
 use crate::messages::Language;
 use crate::transcript::words;
 
@@ -285,7 +284,7 @@ impl What {
                 let verdict = verdict_words(*verdict, *unattended);
                 write!(f, "call {tool} \"{subject}\" {verdict} by {rule} ({layer})")
             }
-            Self::Asked { interaction, asked } => asks(f, interaction, asked),
+            Self::Asked { interaction, asked } => asked.write(f, interaction),
             Self::Answered {
                 interaction,
                 answers,
@@ -457,26 +456,5 @@ fn status_word(status: CallStatus) -> &'static str {
         CallStatus::Interrupted => "interrupted",
         CallStatus::Unknown => "unknown",
         CallStatus::Refused => "refused",
-    }
-}
-
-fn asks(f: &mut fmt::Formatter<'_>, interaction: &InteractionId, asked: &Asked) -> fmt::Result {
-    match asked {
-        Asked::Approval {
-            tool,
-            subject,
-            escape,
-        } => {
-            write!(f, "asks {interaction} {tool} \"{subject}\"")?;
-            escape
-                .iter()
-                .try_for_each(|reason| write!(f, " outside the sandbox: {reason}"))
-        }
-        Asked::Questions { count: 1, text } => write!(f, "asks {interaction} \"{text}\""),
-        Asked::Questions { count, text } => {
-            let more = count.saturating_sub(1);
-            write!(f, "asks {interaction} \"{text}\" and {more} more")
-        }
-        Asked::Plan { text } => write!(f, "proposes {interaction} \"{text}\""),
     }
 }

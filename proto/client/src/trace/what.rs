@@ -9,6 +9,8 @@ use proto::{CallId, InteractionId, Pid, Seq};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::form::kinds::AskedLine;
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "snake_case")]
@@ -84,7 +86,7 @@ pub enum What {
     Asked {
         interaction: InteractionId,
         #[serde(flatten)]
-        asked: Asked,
+        asked: AskedLine,
     },
     /// The user answered, or it was closed.
     Answered {
@@ -223,29 +225,6 @@ pub enum What {
     Other {
         kind: String,
         data: String,
-    },
-}
-
-/// What the user is asked, in a line.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "about", rename_all = "snake_case")]
-pub enum Asked {
-    Approval {
-        tool: String,
-        subject: String,
-        /// Why the sandbox stopped it, where it is asked whether it may run once outside.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        escape: Option<String>,
-    },
-    Questions {
-        /// How many are asked together.
-        count: u64,
-        /// The first of them.
-        text: String,
-    },
-    Plan {
-        /// Its first line.
-        text: String,
     },
 }
 

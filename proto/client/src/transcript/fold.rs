@@ -6,9 +6,7 @@ use proto::hook::HookOutcome;
 use proto::item::{CallStatus, Display, Finish, ToolCall, UserMessage, Voice};
 use proto::live::{Live, Snapshot, ToolOutput};
 use proto::outcome::TurnEnded;
-use proto::params::interaction::{
-    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest,
-};
+use proto::params::interaction::Interaction;
 use proto::record::{
     CheckpointCreated, ChildExited, ChildKind, ChildSpawned, InteractionResolved, Level,
     SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
@@ -19,8 +17,9 @@ use serde_json::Value;
 
 use super::tail::Tail;
 use super::{
-    AnswerText, Asked, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
+    AnswerText, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
 };
+use crate::form::kinds::{self, Asked, CallOutcome};
 
 /// What earlier events said and later ones refer to.
 #[derive(Debug, Default)]
@@ -61,8 +60,7 @@ impl Known {
     }
 
     fn opened(&mut self, interaction: &Interaction) {
-        if let InteractionRequest::Approval(approval) = &interaction.request {
-            let call = (approval.tool.clone(), approval.subject.clone());
+        if let Some(call) = kinds::judged_call(interaction) {
             self.calls.insert(interaction.call.clone(), call);
         }
         let asked = Asked::from(&interaction.request);
@@ -71,18 +69,9 @@ impl Known {
 
     /// What an answer is to. What was not seen to be opened is told by the answer; a call that was denied has none.
     fn asked(&mut self, resolved: &InteractionResolved) -> Asked {
-        if let Some(asked) = self.asked.remove(&resolved.interaction_id) {
-            return asked;
-        }
-        match &resolved.answer {
-            Some(InteractionAnswer::Questions { .. }) => Asked::Questions(Vec::new()),
-            Some(InteractionAnswer::Plan { .. }) => Asked::Plan,
-            Some(InteractionAnswer::Approval { .. }) | None => {
-                let judged = self.calls.get(&resolved.call).cloned();
-                let (tool, subject) = judged.unwrap_or_default();
-                Asked::Approval { tool, subject }
-            }
-        }
+        let known = self.asked.remove(&resolved.interaction_id);
+        let call = || self.calls.get(&resolved.call).cloned().unwrap_or_default();
+        known.unwrap_or_else(|| Asked::by_answer(resolved.answer.as_ref(), call))
     }
 
     /// How a prompt that waits begins; empty where it is not known.
@@ -403,12 +392,12 @@ impl<T: AnswerText> Transcript<T> {
     /// A plan is words of the model: it is still there to be read when it has been answered.
     fn opened(&mut self, interaction: &Interaction, at: At) {
         self.known.opened(interaction);
-        let InteractionRequest::Plan { plan } = &interaction.request else {
+        let Some(words) = kinds::words_of_model(interaction) else {
             self.push(at, EntryKind::Interaction(Box::new(interaction.clone())));
             return;
         };
         let mut text = T::default();
-        text.push(plan);
+        text.push(words);
         text.finish();
         let kind = EntryKind::Answer {
             text,
@@ -420,22 +409,12 @@ impl<T: AnswerText> Transcript<T> {
 
     fn resolved(&mut self, resolved: &InteractionResolved, at: At) {
         let asked = self.known.asked(resolved);
-        match (&asked, &resolved.answer) {
-            (
-                Asked::Approval { .. },
-                Some(InteractionAnswer::Approval {
-                    decision: ApprovalDecision::Deny,
-                    ..
-                })
-                | None,
-            ) => {
-                self.known.denied.insert(resolved.call.clone());
-            }
-            (Asked::Questions(_), _) if !resolved.unattended => {
-                self.known.answered.insert(resolved.call.clone());
-            }
-            (Asked::Approval { .. } | Asked::Questions(_) | Asked::Plan, _) => {}
-        }
+        let call = resolved.call.clone();
+        match asked.call_outcome(resolved) {
+            CallOutcome::Denied => self.known.denied.insert(call),
+            CallOutcome::Answered => self.known.answered.insert(call),
+            CallOutcome::Other => false,
+        };
         let resolved = resolved.clone();
         self.push(at, EntryKind::Resolved { asked, resolved });
     }

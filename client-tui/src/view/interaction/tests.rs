@@ -1,9 +1,11 @@
+mod fields;
+
 use proto::params::interaction::Interaction;
 
 use super::*;
 use crate::messages::Language;
 use crate::model::Dialog;
-use crate::model::approval::scene::{
+use crate::model::interaction::scene::{
     Scene, approval, approval_with, ask, change, plan, question, scope,
 };
 
@@ -251,7 +253,9 @@ fn what_went_wrong_with_an_answer_is_told_above_the_question() {
 /// The rows of what is judged, as the dialog has them.
 fn made(scene: &Scene, columns: u16) -> Rc<Vec<Line<'static>>> {
     match &scene.model.dialog {
-        Some(Dialog::Approval(dialog)) => rows_of(dialog, &scene.model.look, columns.into()),
+        Some(Dialog::Interaction(dialog)) => {
+            Layout::new(dialog, &scene.model, columns.into(), 24).body
+        }
         other => panic!("no approval: {other:?}"),
     }
 }

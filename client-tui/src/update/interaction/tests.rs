@@ -1,10 +1,12 @@
+mod fields;
+
 use proto::hello::Role;
-use proto::params::interaction::{AnswerParams, Scope};
+use proto::params::interaction::{AnswerParams, PlanDecision, Scope};
 
 use super::*;
 use crate::effect::Trouble;
 use crate::event::Event;
-use crate::model::approval::scene::{Scene, approval, approval_with, ask, plan, question};
+use crate::model::interaction::scene::{Scene, approval, approval_with, ask, plan, question};
 use crate::update::update;
 
 /// An answer to an approval, as it is sent.
@@ -45,15 +47,14 @@ fn sent(effects: &[Effect]) -> Sent {
 
 fn shown(scene: &Scene) -> &str {
     match &scene.model.dialog {
-        Some(Dialog::Approval(dialog)) => &dialog.interaction.interaction_id.0,
-        Some(Dialog::Question(dialog)) => &dialog.interaction.interaction_id.0,
+        Some(Dialog::Interaction(dialog)) => &dialog.interaction.interaction_id.0,
         _ => "",
     }
 }
 
 fn part(scene: &Scene) -> &Part {
     match &scene.model.dialog {
-        Some(Dialog::Approval(dialog)) => &dialog.part,
+        Some(Dialog::Interaction(dialog)) => &dialog.part,
         other => panic!("no approval: {other:?}"),
     }
 }
@@ -173,7 +174,7 @@ fn a_paste_answers_nothing_and_in_a_note_it_stands_on_one_line() {
     assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
     scene.press(&["n"]);
     assert_eq!(scene.paste("not\nso\u{1b}[2J"), []);
-    assert_eq!(part(&scene), &Part::Note(Input::new("not so")));
+    assert_eq!(part(&scene), &Part::Words(Input::new("not so")));
 }
 
 #[test]
@@ -363,7 +364,7 @@ fn does(action: Action, name: &str) {
     let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
     let mut scene = Scene::of(vec![approval(1, &long)], Vec::new());
     let row = |scene: &Scene| match &scene.model.dialog {
-        Some(Dialog::Approval(dialog)) => dialog.scroll,
+        Some(Dialog::Interaction(dialog)) => dialog.scroll.unwrap_or_default(),
         other => panic!("no approval: {other:?}"),
     };
     scene.press(&["pagedown", "down"]);
@@ -376,7 +377,7 @@ fn does(action: Action, name: &str) {
         Action::AllowOnce => sent(&effects).decision == ApprovalDecision::AllowOnce,
         Action::AllowSession => sent(&effects).decision == ApprovalDecision::AllowSession,
         Action::AllowAlways => sent(&effects).decision == ApprovalDecision::AllowAlways,
-        Action::Deny => matches!(part(&scene), Part::Note(_)),
+        Action::Deny => matches!(part(&scene), Part::Words(_)),
         Action::EditScope => matches!(part(&scene), Part::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
         Action::ScrollDown => row(&scene) == before + 1,
@@ -452,7 +453,7 @@ fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
         let expected = if inbox { "7.1" } else { "7.2" };
         assert_eq!(shown(&scene), expected);
         if !inbox {
-            assert!(matches!(part(&scene), Part::Note(note) if note.text() == "why"));
+            assert!(matches!(part(&scene), Part::Words(note) if note.text() == "why"));
         }
     }
 }
@@ -474,7 +475,10 @@ fn without_a_connection_nothing_is_answered_and_the_question_stays() {
     let mut scene = Scene::of(Vec::new(), vec![question(2, asks)]);
     scene.model.link = lost.clone();
     assert_eq!(scene.press(&["1", "enter"]), []);
-    assert!(matches!(scene.model.dialog, Some(Dialog::Question(_))));
+    assert!(matches!(
+        &scene.model.dialog,
+        Some(Dialog::Interaction(dialog)) if dialog.context() == Context::Question
+    ));
     scene.model.link = crate::model::Link::Live;
     let effects = scene.press(&["enter"]);
     let params = params_of(&effects);

@@ -1,7 +1,9 @@
+//! Questions with options.
+
 use proto::params::interaction::Reply;
 
 use super::*;
-use crate::model::approval::scene::{Scene, ask, question};
+use crate::model::interaction::scene::{Scene, ask, question};
 
 fn one(multi: bool) -> Scene {
     let asks = vec![ask("Which?", &["serde", "nom", "none"], multi)];
@@ -147,7 +149,7 @@ fn esc_sets_it_aside_and_who_watches_answers_nothing() {
     let mut scene = one(false);
     scene.press(&["1", "esc"]);
     assert!(scene.model.dialog.is_none());
-    assert!(crate::update::approval::reopen(&mut scene.model));
+    assert!(reopen(&mut scene.model));
     scene.model.place.role = proto::hello::Role::Watch;
     scene.later(300);
     assert_eq!(scene.press(&["1", "enter", "o", "x", "enter"]), []);
@@ -166,8 +168,8 @@ fn does(action: Action, name: &str) {
     scene.model.look.rows = 12;
     scene.press(&["down", "down"]);
     let dialog = |scene: &Scene| match &scene.model.dialog {
-        Some(Dialog::Question(dialog)) => {
-            (dialog.at, dialog.scroll, dialog.given[dialog.at].clone())
+        Some(Dialog::Interaction(dialog)) => {
+            (dialog.at, dialog.scroll, dialog.drafts[dialog.at].clone())
         }
         other => panic!("no question: {other:?}"),
     };

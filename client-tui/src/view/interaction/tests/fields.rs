@@ -1,5 +1,5 @@
 use crate::messages::Language;
-use crate::model::approval::scene::{Scene, ask, question};
+use crate::model::interaction::scene::{Scene, ask, question};
 
 #[test]
 fn options_are_shown_with_numbers_descriptions_and_what_is_chosen() {

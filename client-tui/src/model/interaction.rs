@@ -1,0 +1,226 @@
+//! An interaction while it is open on the screen, and which interactions do not come up by themselves.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Instant;
+
+use client::form::{Form, Shape, ShownInteraction};
+use proto::params::interaction::{Interaction, Question, Reply};
+use proto::record::InteractionResolved;
+use ratatui::text::Line;
+
+use super::line::Input;
+use crate::keymap::Context;
+use crate::render::Made;
+
+/// An interaction and what the user has chosen and written so far.
+#[derive(Debug)]
+pub struct InteractionDialog {
+    pub interaction: Interaction,
+    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
+    pub since: Instant,
+    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    pub drawn: bool,
+    /// Rows above what is shown, if it does not fit; `None`: the marked option is kept in sight.
+    pub scroll: Option<usize>,
+    pub part: Part,
+    /// The selected scope, which a yes for more than once takes.
+    pub scope: usize,
+    /// Which of the questions is on the screen.
+    pub at: usize,
+    /// The draft of each reply.
+    pub drafts: Vec<Draft>,
+    /// Enter came, and nothing was chosen.
+    pub nothing: bool,
+    /// What is judged, in rows: drawing and scrolling both need them.
+    pub body: Rows,
+}
+
+/// Rows as they were made last, and how: those of a long diff take longer than a key may.
+#[derive(Debug, Default)]
+pub struct Rows(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
+
+impl Rows {
+    /// The rows, made where they are not there as they would be made now.
+    pub fn rows(
+        &self,
+        made: Made,
+        make: impl FnOnce() -> Vec<Line<'static>>,
+    ) -> Rc<Vec<Line<'static>>> {
+        let before = self.0.borrow().clone();
+        if let Some((_, rows)) = before.filter(|(before, _)| *before == made) {
+            return rows;
+        }
+        let rows = Rc::new(make());
+        *self.0.borrow_mut() = Some((made, rows.clone()));
+        rows
+    }
+}
+
+/// What the keys are for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The answer.
+    #[default]
+    Answer,
+    /// The list of scopes, with the marked one.
+    Scopes(usize),
+    /// Words: the note that goes with a no, or a reply in the user's own words.
+    Words(Input),
+}
+
+/// The draft of a reply to one question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// The option that is marked. None at first: nothing is answered by Enter alone.
+    pub mark: Option<usize>,
+    /// Options that are chosen.
+    pub chosen: BTreeSet<usize>,
+    /// Words of one's own.
+    pub other: Option<String>,
+    /// Words of one's own that were left in the middle: they are there again when they are gone on with.
+    pub begun: String,
+}
+
+impl InteractionDialog {
+    /// The interaction, unanswered.
+    #[must_use]
+    pub fn new(interaction: Interaction, now: Instant) -> Self {
+        let form = Form::of(&interaction);
+        let count = form.fields().map_or(0, |fields| fields.questions.len());
+        Self {
+            interaction,
+            since: now,
+            drawn: false,
+            scroll: None,
+            part: Part::Answer,
+            scope: 0,
+            at: 0,
+            drafts: vec![Draft::default(); count],
+            nothing: false,
+            body: Rows::default(),
+        }
+    }
+
+    /// It comes to the screen again, with what was chosen and written.
+    #[must_use]
+    pub fn again(self, now: Instant) -> Self {
+        Self {
+            since: now,
+            drawn: false,
+            nothing: false,
+            ..self
+        }
+    }
+
+    /// How it is shown and answered.
+    #[must_use]
+    pub fn form(&self) -> Form<'_> {
+        Form::of(&self.interaction)
+    }
+
+    /// The keys that answer it.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        match self.form().shape {
+            Shape::Decision(_) => Context::Approval,
+            Shape::Fields(_) => Context::Question,
+        }
+    }
+
+    /// Calls `change` with the question on the screen and the draft of its reply.
+    pub fn change_draft<T>(
+        &mut self,
+        change: impl FnOnce(&Question, &mut Draft) -> T,
+    ) -> Option<T> {
+        let form = Form::of(&self.interaction);
+        let question = form.fields()?.questions.get(self.at)?;
+        Some(change(question, self.drafts.get_mut(self.at)?))
+    }
+
+    /// Every reply, as the daemon takes it.
+    #[must_use]
+    pub fn replies(&self) -> Vec<Reply> {
+        let form = self.form();
+        let fields = form.fields().into_iter();
+        let questions = fields.flat_map(|fields| fields.questions.iter());
+        let both = questions.zip(&self.drafts);
+        both.map(|(question, draft)| draft.reply(question))
+            .collect()
+    }
+}
+
+impl Draft {
+    /// Whether there is an answer.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.chosen.is_empty() || self.other.is_some()
+    }
+
+    /// Marks the next option, or the one before.
+    pub fn step(&mut self, ask: &Question, down: bool) {
+        let last = ask.options.len().saturating_sub(1);
+        let mark = match (self.mark, down) {
+            (None, true) => 0,
+            (None, false) => last,
+            (Some(mark), true) => mark.saturating_add(1).min(last),
+            (Some(mark), false) => mark.saturating_sub(1),
+        };
+        if mark >= ask.options.len() {
+            return;
+        }
+        self.mark = Some(mark);
+        if !ask.multi_select {
+            self.chosen = BTreeSet::from([mark]);
+        }
+    }
+
+    /// Chooses the option with this index; where several may be chosen, or `toggle`, a chosen one is let go.
+    pub fn choose(&mut self, ask: &Question, index: usize, toggle: bool) {
+        if index >= ask.options.len() {
+            return;
+        }
+        self.mark = Some(index);
+        let had = self.chosen.contains(&index);
+        if !ask.multi_select {
+            self.chosen.clear();
+        }
+        match had && (ask.multi_select || toggle) {
+            true => self.chosen.remove(&index),
+            false => self.chosen.insert(index),
+        };
+    }
+
+    fn reply(&self, ask: &Question) -> Reply {
+        let options = self.chosen.iter().filter_map(|at| ask.options.get(*at));
+        Reply {
+            labels: options.map(|option| option.label.clone()).collect(),
+            other: self.other.clone(),
+        }
+    }
+}
+
+/// What became here of the interactions of a session.
+#[derive(Debug, Default)]
+pub struct Asking {
+    /// They come up again only when they are asked for.
+    pub aside: Vec<ShownInteraction>,
+    /// What was chosen and written of them so far.
+    pub kept: Vec<InteractionDialog>,
+    /// Answered from here; the daemon has not told of it yet.
+    pub sent: Vec<ShownInteraction>,
+    /// What was answered last, and by whom, until it has been told.
+    pub answered: Option<InteractionResolved>,
+}
+
+impl Asking {
+    /// Whether it may come up by itself.
+    #[must_use]
+    pub fn comes_up(&self, asked: &ShownInteraction) -> bool {
+        !self.aside.contains(asked) && !self.sent.contains(asked)
+    }
+}
+
+#[cfg(test)]
+pub mod scene;

@@ -1,0 +1,488 @@
+//! Keys of interactions, and which one comes up when.
+
+use std::time::Instant;
+
+use client::form::{Asked, Form, ShownInteraction};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
+use proto::params::interaction::{ApprovalDecision, Interaction, InteractionAnswer};
+use proto::{ErrorName, Pid};
+
+use crate::effect::{Answer, Call, Effect};
+use crate::keymap::{self, Action, Context};
+use crate::messages::app;
+use crate::messages::dialog::Msg;
+use crate::model::interaction::{Asking, InteractionDialog, Part, Rows};
+use crate::model::line::Input;
+use crate::model::session::Session;
+use crate::model::{Dialog, Link, Model, TYPED_AHEAD, Toast, Tone};
+use crate::view;
+
+/// Sessions that were left whose begun answers are kept.
+const ASKING_MAX: usize = 16;
+
+/// Takes a key; `None`: it means nothing here.
+pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
+    let (now, may) = (model.now, model.may_answer());
+    let Some(Dialog::Interaction(dialog)) = &model.dialog else {
+        return None;
+    };
+    let context = dialog.context();
+    let action = keymap::find(context, key);
+    let reach = action
+        .filter(|action| scrolls(*action))
+        .map(|_| view::interaction::reach(dialog, model));
+    let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
+        return None;
+    };
+    // Enter decides nothing: there is no default.
+    let known =
+        action.is_some_and(|action| action != Action::Accept || context == Context::Question);
+    let answers = matches!(dialog.part, Part::Answer);
+    if answers && !reads(action) && stray(&mut dialog.since, now, known, key) {
+        return swallow(key);
+    }
+    if answers {
+        dialog.nothing = false;
+    }
+    match (&mut dialog.part, action, reach) {
+        (Part::Words(_), ..) => return write(model, key, action),
+        (_, None, _) => return swallow(key),
+        (Part::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
+        (Part::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
+        (Part::Answer, Some(action), Some(reach)) => {
+            if matches!(key.code, KeyCode::Char(_)) {
+                // It may be a letter of something that is being written.
+                dialog.since = now;
+            }
+            dialog.scroll = Some(scrolled(action, reach));
+        }
+        (Part::Answer, Some(_), None) if !may => {}
+        (Part::Answer, Some(action), None) => match (context, action) {
+            (Context::Approval, _) if is_new(key) => return Some(decide(model, action)),
+            (Context::Approval, _) => dialog.since = now,
+            (_, Action::Accept) if is_new(key) => return Some(accept(model)),
+            (_, Action::Accept) => {}
+            _ => choose(dialog, action, key),
+        },
+    }
+    Some(Vec::new())
+}
+
+/// Takes a paste. It answers nothing: where words are being written it is written there.
+pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(Dialog::Interaction(dialog)) = &mut model.dialog
+        && let Part::Words(words) = &mut dialog.part
+    {
+        words.insert(text);
+    }
+    Vec::new()
+}
+
+pub(super) fn scrolls(action: Action) -> bool {
+    use Action::{PageDown, PageUp, ScrollDown, ScrollUp};
+    matches!(action, ScrollUp | ScrollDown | PageUp | PageDown)
+}
+
+/// Whether an action only looks, or puts the question aside: it is done at any time.
+fn reads(action: Option<Action>) -> bool {
+    action.is_some_and(|action| scrolls(action) || action == Action::SetAside)
+}
+
+/// Where an action scrolls to. `reach`: where it is now, the last place to scroll to, and how many rows are shown.
+pub(super) fn scrolled(action: Action, (at, last, page): (usize, usize, usize)) -> usize {
+    let page = page.saturating_sub(1).max(1);
+    match action {
+        Action::ScrollUp => at.saturating_sub(1),
+        Action::ScrollDown => at.saturating_add(1).min(last),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at.saturating_add(page).min(last),
+        _ => at,
+    }
+}
+
+/// A key in the list of scopes.
+fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
+    let form = Form::of(&dialog.interaction);
+    let scopes = form.decision().map_or(0, |form| form.scopes.len());
+    let Part::Scopes(marked) = &mut dialog.part else {
+        return;
+    };
+    match action {
+        Action::ScrollUp => *marked = marked.saturating_sub(1),
+        Action::ScrollDown => {
+            *marked = marked.saturating_add(1).min(scopes.saturating_sub(1));
+        }
+        Action::Accept if is_new(key) => {
+            dialog.scope = *marked;
+            dialog.part = Part::Answer;
+        }
+        Action::SetAside => dialog.part = Part::Answer,
+        _ => {}
+    }
+}
+
+/// A key of a decision.
+fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
+    let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
+        return Vec::new();
+    };
+    let form = Form::of(&dialog.interaction);
+    let Some(shape) = form.decision() else {
+        return Vec::new();
+    };
+    let decision = match action {
+        Action::AllowOnce => ApprovalDecision::AllowOnce,
+        Action::AllowSession => ApprovalDecision::AllowSession,
+        Action::AllowAlways => ApprovalDecision::AllowAlways,
+        Action::Deny => {
+            dialog.part = Part::Words(Input::default());
+            return Vec::new();
+        }
+        Action::EditScope if !shape.scopes.is_empty() => {
+            dialog.part = Part::Scopes(dialog.scope);
+            return Vec::new();
+        }
+        _ => return Vec::new(),
+    };
+    let scope = shape.scope(decision, dialog.scope).cloned();
+    if scope.is_none() && decision != ApprovalDecision::AllowOnce {
+        return Vec::new();
+    }
+    let answer = form.decide(decision, scope, None);
+    send(model, answer)
+}
+
+/// A key that chooses among options, or begins words.
+fn choose(dialog: &mut InteractionDialog, action: Action, key: &KeyEvent) {
+    if action == Action::PreviousPart {
+        turn_to(dialog, dialog.at.saturating_sub(1));
+        return;
+    }
+    if action == Action::Other {
+        let words = dialog.change_draft(|_, draft| {
+            let begun = std::mem::take(&mut draft.begun);
+            let words = Some(begun).filter(|begun| !begun.is_empty());
+            words.or_else(|| draft.other.clone()).unwrap_or_default()
+        });
+        if let Some(words) = words {
+            dialog.part = Part::Words(Input::new(&words));
+        }
+        return;
+    }
+    dialog.scroll = None;
+    dialog.change_draft(|ask, draft| match (action, number(key)) {
+        (Action::Previous, _) => draft.step(ask, false),
+        (Action::Next, _) => draft.step(ask, true),
+        (Action::Choose, Some(index)) => draft.choose(ask, index, false),
+        (Action::Choose, None) => {
+            if let Some(mark) = draft.mark {
+                draft.choose(ask, mark, true);
+            }
+        }
+        _ => {}
+    });
+}
+
+/// The option that a digit names.
+fn number(key: &KeyEvent) -> Option<usize> {
+    let KeyCode::Char(letter) = key.code else {
+        return None;
+    };
+    let digit = usize::try_from(letter.to_digit(10)?).ok()?;
+    digit.checked_sub(1)
+}
+
+/// A key while words are being written.
+fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Vec<Effect>> {
+    let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
+        return None;
+    };
+    let Part::Words(input) = &mut dialog.part else {
+        return None;
+    };
+    match action {
+        Some(Action::SetAside) => {
+            let begun = input.text().to_owned();
+            dialog.part = Part::Answer;
+            dialog.change_draft(|_, draft| draft.begun = begun);
+        }
+        Some(Action::Accept) if is_new(key) => {
+            let words = input.words();
+            let form = Form::of(&dialog.interaction);
+            if form.decision().is_some() {
+                let answer = form.decide(ApprovalDecision::Deny, None, words);
+                return Some(send(model, answer));
+            }
+            dialog.part = Part::Answer;
+            let written = words.is_some();
+            dialog.change_draft(|_, draft| draft.other = words);
+            if written {
+                return Some(accept(model));
+            }
+        }
+        Some(Action::Accept) => {}
+        _ => {
+            if !input.key(key) {
+                return swallow(key);
+            }
+        }
+    }
+    Some(Vec::new())
+}
+
+/// Goes on to the next question; after the last one everything is sent.
+fn accept(model: &mut Model) -> Vec<Effect> {
+    let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
+        return Vec::new();
+    };
+    if dialog.change_draft(|_, draft| draft.is_any()) != Some(true) {
+        dialog.nothing = true;
+        return Vec::new();
+    }
+    let next = dialog.at.saturating_add(1);
+    if next < dialog.drafts.len() {
+        turn_to(dialog, next);
+        return Vec::new();
+    }
+    let answer = dialog.form().reply(dialog.replies());
+    send(model, answer)
+}
+
+fn turn_to(dialog: &mut InteractionDialog, at: usize) {
+    dialog.at = at;
+    dialog.scroll = None;
+}
+
+/// Sends the answer to the interaction on the screen.
+fn send(model: &mut Model, answer: InteractionAnswer) -> Vec<Effect> {
+    if model.is_apart(app::Msg::StaysOpen) {
+        return Vec::new();
+    }
+    let Some(asked) = shown(model) else {
+        return Vec::new();
+    };
+    model.dialog = None;
+    let params = asked.params(answer);
+    if let Some(session) = &mut model.session {
+        session.asking.sent.push(asked);
+    }
+    vec![Effect::Call(Call::Answer(params))]
+}
+
+/// The interaction that is on the screen.
+fn shown(model: &Model) -> Option<ShownInteraction> {
+    match &model.dialog {
+        Some(Dialog::Interaction(dialog)) => Some((&dialog.interaction).into()),
+        _ => None,
+    }
+}
+
+/// Whether a key at this moment was meant for something else: the question has just come, keys of what is being written
+/// come still, or this one means nothing here (`known`). From a stray key on it must be quiet for as long again: who
+/// writes on, however long, answers nothing.
+pub(super) fn stray(since: &mut Instant, now: Instant, known: bool, key: &KeyEvent) -> bool {
+    let early = now.saturating_duration_since(*since) < TYPED_AHEAD;
+    if (early || !known) && keymap::find(Context::Everywhere, key).is_none() {
+        *since = now;
+    }
+    early
+}
+
+/// A key that means nothing in a dialog does nothing, unless it does something everywhere.
+pub(super) fn swallow(key: &KeyEvent) -> Option<Vec<Effect>> {
+    match keymap::find(Context::Everywhere, key) {
+        Some(_) => None,
+        None => Some(Vec::new()),
+    }
+}
+
+/// Whether the key was pressed anew, as far as the terminal tells: most report a key that is held down as pressed again
+/// and again. There `stray` is what keeps a burst from answering.
+pub(super) fn is_new(key: &KeyEvent) -> bool {
+    key.kind != KeyEventKind::Repeat
+}
+
+/// Puts the question that is on the screen aside: it stays open, and does not come up by itself.
+pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
+    if let Some(asked) = shown(model) {
+        keep(model);
+        if let Some(session) = &mut model.session {
+            session.asking.aside.push(asked.clone());
+        }
+        let key = keymap::shown(Context::Everywhere, Action::Attention);
+        let words = model.look.language.fill(Msg::SetAside, &[&key]);
+        model.toast(Tone::Info, words);
+        if let Some(toast) = &mut model.toast {
+            toast.about = Some(asked);
+        }
+    }
+    Vec::new()
+}
+
+/// Takes the question off the screen with what was chosen and written of it: it is there again when the question is.
+pub(super) fn keep(model: &mut Model) {
+    let open = model
+        .dialog
+        .take_if(|open| matches!(open, Dialog::Interaction(_)));
+    if let (Some(Dialog::Interaction(dialog)), Some(session)) = (open, &mut model.session) {
+        session.asking.kept.push(dialog);
+    }
+}
+
+/// The session is left: what was chosen and written of its questions, and what was set aside, waits for it.
+pub(super) fn leave(model: &mut Model) {
+    keep(model);
+    let Some(session) = &mut model.session else {
+        return;
+    };
+    let asking = std::mem::take(&mut session.asking);
+    let (aside, mut kept) = (asking.aside, asking.kept);
+    if aside.is_empty() && kept.is_empty() {
+        return;
+    }
+    for dialog in &mut kept {
+        // Rows of a long diff are made again.
+        dialog.body = Rows::default();
+    }
+    if model.asking.len() >= ASKING_MAX {
+        model.asking.remove(0);
+    }
+    let asking = Asking {
+        aside,
+        kept,
+        ..Asking::default()
+    };
+    model.asking.push((session.id, session.pid, asking));
+}
+
+/// The session is here: what waited for it is there again.
+pub(super) fn arrive(model: &mut Model) {
+    let Some(session) = &mut model.session else {
+        return;
+    };
+    let mut left = model.asking.iter();
+    if let Some(place) = left.position(|(id, ..)| *id == session.id) {
+        session.asking = model.asking.remove(place).2;
+    }
+}
+
+/// Its questions that were set aside come up by themselves again: who goes there goes there to answer them.
+pub(super) fn come_up_again(model: &mut Model, session: Pid) {
+    let left = model.asking.iter_mut();
+    for (_, _, asking) in left.filter(|(_, pid, _)| *pid == session) {
+        asking.aside.clear();
+    }
+}
+
+/// Opens the oldest interaction that is not set aside, if nothing else is on the screen; closes one that was answered
+/// elsewhere. Called after every event.
+pub fn offer(model: &mut Model) -> Vec<Effect> {
+    close(model);
+    // What is replayed may have been answered since: that is known when the replay is at its end.
+    if model.dialog.is_none() && model.link != Link::Replaying {
+        open(model, |session, asked| session.asking.comes_up(asked));
+    }
+    Vec::new()
+}
+
+/// Opens the oldest question again that was set aside; false: there is none in this session.
+pub fn reopen(model: &mut Model) -> bool {
+    let found = open(model, |session, asked| session.asking.aside.contains(asked));
+    let asked = shown(model);
+    if let (true, Some(asked), Some(session)) = (found, asked, &mut model.session) {
+        session.asking.aside.retain(|aside| *aside != asked);
+    }
+    found
+}
+
+/// Looks at what became of an answer: one that failed is asked again, and why is told.
+pub fn told(model: &mut Model, answer: &Answer) {
+    let Answer::Done {
+        what,
+        result: Err(trouble),
+    } = answer
+    else {
+        return;
+    };
+    let Call::Answer(params) = what else {
+        return;
+    };
+    let sent = ShownInteraction {
+        id: params.interaction_id.clone(),
+        shown_hash: params.shown_hash.clone(),
+    };
+    // What another one has answered is not asked again: the session tells of it soon.
+    if trouble.name != Some(ErrorName::AlreadyResolved)
+        && let Some(session) = &mut model.session
+    {
+        session.asking.sent.retain(|known| *known != sent);
+    }
+    model.trouble(trouble);
+}
+
+fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool) -> bool {
+    let Some(session) = &mut model.session else {
+        return false;
+    };
+    let mut waiting = session.asks().into_iter();
+    let Some(asked) = waiting.find(|asked| wanted(session, asked)) else {
+        return false;
+    };
+    let is_asked = |open: &Interaction| ShownInteraction::from(open) == asked;
+    let mut kept = session.asking.kept.iter();
+    let place = kept.position(|kept| is_asked(&kept.interaction));
+    let dialog = match place.map(|place| session.asking.kept.swap_remove(place)) {
+        Some(kept) => Some(kept.again(model.now)),
+        None => {
+            let open = session.open.iter().find(|open| is_asked(open));
+            open.map(|open| InteractionDialog::new(open.clone(), model.now))
+        }
+    };
+    let found = dialog.is_some();
+    if found {
+        model.dialog = dialog.map(Dialog::Interaction);
+        let stale = |toast: &Toast| toast.about.as_ref() == Some(&asked);
+        model.toast = model.toast.take().filter(|toast| !stale(toast));
+    }
+    found
+}
+
+/// Closes what is not asked any more, and forgets what became of questions that are answered.
+fn close(model: &mut Model) {
+    let shown = shown(model);
+    let Some(session) = &mut model.session else {
+        if shown.is_some() {
+            model.dialog = None;
+        }
+        return;
+    };
+    let open: Vec<_> = session.open.iter().map(ShownInteraction::from).collect();
+    // What is asked is known when the replay is at its end.
+    if model.link != Link::Replaying {
+        let asking = &mut session.asking;
+        asking.aside.retain(|asked| open.contains(asked));
+        asking.sent.retain(|asked| open.contains(asked));
+        asking
+            .kept
+            .retain(|kept| open.contains(&(&kept.interaction).into()));
+    }
+    let told = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
+    if told.is_some_and(|asked| !open.contains(asked)) {
+        model.toast = None;
+    }
+    let answered = session.asking.answered.take();
+    if shown.is_none_or(|shown| open.contains(&shown)) {
+        return;
+    }
+    let dialog = model.dialog.take();
+    if let (Some(Dialog::Interaction(dialog)), Some(answered)) = (dialog, answered)
+        && dialog.interaction.interaction_id == answered.interaction_id
+    {
+        let asked = Asked::from(&dialog.interaction.request);
+        let words = asked.answered_by(model.look.language, &answered);
+        model.toast(Tone::Info, words);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,533 @@
+//! An interaction: what is judged or asked, and the keys that answer.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction};
+use proto::params::interaction::{ApprovalDecision, Question, Scope};
+use ratatui::text::Line;
+
+use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
+use super::{Panel, toast};
+use crate::keymap::{self, Action, Context};
+use crate::messages::dialog::Msg;
+use crate::model::interaction::{Draft, InteractionDialog, Part};
+use crate::model::session::Session;
+use crate::model::{Look, Model};
+use crate::render::markdown::Markdown;
+use crate::render::{Made, diff, wrap};
+use crate::theme::Ink;
+
+/// Rows of what would happen that are shown at least.
+const BODY_MIN: usize = 3;
+
+/// Rows that keys take at most where there is little room: a longer scope stands in what scrolls.
+const KEYS_MAX: usize = 8;
+
+/// Its parts, one below the other.
+struct Layout {
+    head: Vec<Line<'static>>,
+    /// What scrolls: what is judged or asked, and scopes that are too long to stand beside their keys.
+    body: Rc<Vec<Line<'static>>>,
+    covers: Vec<Line<'static>>,
+    /// Rows of the body with the marked option.
+    marked: Range<usize>,
+    lower: Panel,
+    /// Rows for what scrolls.
+    room: usize,
+}
+
+impl Layout {
+    fn new(dialog: &InteractionDialog, model: &Model, width: usize, rows: usize) -> Self {
+        let look = &model.look;
+        let form = dialog.form();
+        let head = head(dialog, &form, model, width);
+        let (body, marked, covers, lower) = match &form.shape {
+            Shape::Decision(shape) => {
+                let (lower, long) = decision_keys(dialog, shape, model, width, rows);
+                // The content of a dialog never changes.
+                let made = Made::of(look, width, 0);
+                let body = dialog.body.rows(made, || content_rows(&form, look, width));
+                let covers = match long {
+                    true => covers(shape, dialog.scope, look, width),
+                    false => Vec::new(),
+                };
+                (body, 0..0, covers, lower)
+            }
+            Shape::Fields(fields) => {
+                let (body, marked) = question_rows(dialog, fields, look, width);
+                let mut lower = field_keys(dialog, fields, model, width);
+                lower.rows.truncate(rows.saturating_sub(2));
+                (Rc::new(body), marked, Vec::new(), lower)
+            }
+        };
+        Self {
+            room: rows.saturating_sub(head.len() + lower.rows.len()),
+            head,
+            body,
+            covers,
+            marked,
+            lower,
+        }
+    }
+
+    /// Where it is scrolled to, how far it can be, and how many rows of it are shown.
+    fn reach(&self, scroll: Option<usize>) -> (usize, usize, usize) {
+        let rows = self.body.len() + self.covers.len();
+        let (last, page) = framed::reach(rows, self.room);
+        let at = match scroll {
+            Some(at) => at.min(last),
+            None => framed::in_sight(&self.marked, rows, self.room),
+        };
+        (at, last, page)
+    }
+}
+
+/// Its rows, at most `rows` of them.
+#[must_use]
+pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usize) -> Panel {
+    let look = &model.look;
+    let form = dialog.form();
+    if let (Part::Scopes(at), Some(shape)) = (&dialog.part, form.decision()) {
+        let head = head(dialog, &form, model, width);
+        return scopes(shape.scopes, *at, head, look, width, rows);
+    }
+    let layout = Layout::new(dialog, model, width, rows);
+    let context = dialog.context();
+    let keys = match context {
+        Context::Approval => (Action::ScrollDown, Action::PageDown),
+        _ => (Action::PageDown, Action::PageUp),
+    };
+    let shown = framed::window(
+        &[&layout.body, &layout.covers],
+        layout.reach(dialog.scroll).0,
+        layout.room,
+        (
+            &keymap::shown(context, keys.0),
+            &keymap::shown(context, keys.1),
+        ),
+        look,
+        width,
+    );
+    let mut panel = Panel::of(layout.head);
+    panel.below(Panel::of(shown));
+    panel.below(layout.lower);
+    framed::fitted(panel, rows)
+}
+
+/// Where the dialog is scrolled to, how far it can be, and how many rows of it are shown.
+#[must_use]
+pub fn reach(dialog: &InteractionDialog, model: &Model) -> (usize, usize, usize) {
+    let (width, rows) = super::dialog_room(&model.look);
+    Layout::new(dialog, model, width, rows).reach(dialog.scroll)
+}
+
+/// The title, and what is told at present.
+fn head(
+    dialog: &InteractionDialog,
+    form: &Form<'_>,
+    model: &Model,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let look = &model.look;
+    let mut end = position(model, &(&dialog.interaction).into());
+    let count = dialog.drafts.len();
+    if count > 1 {
+        let (at, count) = ((dialog.at + 1).to_string(), count.to_string());
+        let part = look.language.fill(Msg::QuestionPart, &[&at, &count]);
+        end = match end.is_empty() {
+            true => part,
+            false => format!("{part} · {end}"),
+        };
+    }
+    let words = look.language.say(form.title);
+    let mut rows = vec![framed::title(words, &end, look, width)];
+    rows.extend(toast::rows(model, width, framed::TOAST));
+    rows
+}
+
+/// Which of the open interactions it is, if there are several.
+fn position(model: &Model, asked: &ShownInteraction) -> String {
+    let all = model
+        .session
+        .as_ref()
+        .map(Session::asks)
+        .unwrap_or_default();
+    let at = all.iter().position(|open| open == asked);
+    match at.filter(|_| all.len() > 1) {
+        Some(at) => model.look.language.fill(
+            Msg::Position,
+            &[&(at + 1).to_string(), &all.len().to_string()],
+        ),
+        None => String::new(),
+    }
+}
+
+/// What is judged, and the sentences below it.
+fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    if let Some(tool) = form.tool.filter(|_| form.shows_tool) {
+        let tool = look.language.fill(Msg::Tool, &[&on_one_line(tool)]);
+        rows.extend(words(&tool, Ink::Dim, look, width));
+    }
+    for content in &form.content {
+        match content {
+            Content::Subject(text) => rows.extend(judged(text, Ink::Strong, look, width)),
+            Content::Text(text) => rows.extend(judged(text, Ink::Text, look, width)),
+            Content::Markdown(text) => rows.extend(markdown_rows(text, look, width)),
+            Content::Diff {
+                path,
+                diff,
+                added,
+                removed,
+            } => {
+                if *path != form.subject {
+                    rows.extend(judged(path, Ink::Text, look, width));
+                }
+                let stat = format!("+{added} −{removed}");
+                rows.extend(judged(&stat, Ink::Dim, look, width));
+                rows.extend(diff_rows(diff, look, width));
+            }
+        }
+    }
+    for note in &form.notes {
+        let value = note.value.unwrap_or_default();
+        let value = on_one_line(&look.language.translate(value));
+        let ink = if note.is_warning {
+            Ink::Warning
+        } else {
+            Ink::Dim
+        };
+        let note = look.language.fill(note.message, &[&value]);
+        rows.extend(words(&note, ink, look, width));
+    }
+    rows
+}
+
+/// Markdown, rendered. What cannot be seen is written out before.
+fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let written: Vec<String> = text.split('\n').map(client::text::exact).collect();
+    let mut markdown = Markdown::default();
+    markdown.push(&written.join("\n"));
+    markdown.finish();
+    let inner = width.saturating_sub(2).max(2);
+    let lines = (0..markdown.blocks()).flat_map(|block| markdown.lines(block, look, inner));
+    lines.flat_map(|line| marked(&line, look, width)).collect()
+}
+
+fn diff_rows(diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+    // Tabs are how code is set; everything else that cannot be seen is written out.
+    let exact = |line: &str| {
+        let parts: Vec<String> = line.split('\t').map(client::text::exact).collect();
+        parts.join("\t")
+    };
+    let written: Vec<String> = diff.trim_end_matches('\n').split('\n').map(exact).collect();
+    let lines = diff::lines(&written.join("\n"), look, width.saturating_sub(2));
+    lines
+        .iter()
+        .flat_map(|line| marked(line, look, width))
+        .collect()
+}
+
+/// What a yes that reaches further covers.
+fn covers(shape: &Decision<'_>, selected: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let reaches = [
+        (Msg::SessionCovers, ApprovalDecision::AllowSession),
+        (Msg::AlwaysCovers, ApprovalDecision::AllowAlways),
+    ];
+    let covered = reaches.into_iter().flat_map(|(message, yes)| {
+        let scope = shape.scope(yes, selected);
+        scope.map(|scope| look.language.fill(message, &[&scope_words(scope, look)]))
+    });
+    covered
+        .flat_map(|covered| words(&covered, Ink::Text, look, width))
+        .collect()
+}
+
+fn scope_words(scope: &Scope, look: &Look) -> String {
+    let rule = on_one_line(&scope.rule);
+    let command = inside(&rule, "Bash(");
+    let words = match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
+        Some(Ok(begin)) => look.language.fill(Msg::ScopeBegins, &[begin]),
+        Some(Err(_)) => look.language.say(Msg::ScopeExact).to_owned(),
+        None if inside(&rule, "Edit(").is_some() => {
+            let file = inside(&rule, "Edit(").unwrap_or_default();
+            look.language.fill(Msg::ScopeFile, &[file])
+        }
+        None if inside(&rule, "WebFetch(domain:").is_some() => {
+            let host = inside(&rule, "WebFetch(domain:").unwrap_or_default();
+            look.language.fill(Msg::ScopeHost, &[host])
+        }
+        None if rule == "Edit" => look.language.say(Msg::ScopeEdit).to_owned(),
+        // A rule that this build has no words for, in those of the daemon.
+        None => on_one_line(&look.language.translate(&scope.words)),
+    };
+    look.language.fill(Msg::ScopeWords, &[&words, &rule])
+}
+
+/// A scope in the list: whether it may be kept beyond the session.
+fn reaching(scope: &Scope, look: &Look) -> String {
+    let words = scope_words(scope, look);
+    match scope.always {
+        true => words,
+        false => look.language.fill(Msg::ScopeSessionOnly, &[&words]),
+    }
+}
+
+/// What stands in the parentheses of a rule.
+fn inside<'a>(rule: &'a str, before: &str) -> Option<&'a str> {
+    rule.strip_prefix(before)?.strip_suffix(')')
+}
+
+/// The rows of someone who may not answer.
+fn watching(context: Context, look: &Look, width: usize) -> Panel {
+    let say = look.language.say(Msg::Watching);
+    let mut rows = words(say, Ink::Warning, look, width);
+    rows.extend(hints(&[aside(context, look)], look, width));
+    Panel::of(rows)
+}
+
+fn aside(context: Context, look: &Look) -> Hint {
+    Hint::of(context, Action::SetAside, look.language.say(Msg::KeyAside))
+}
+
+/// The rows below what is judged, and whether the scopes were too long for them.
+fn decision_keys(
+    dialog: &InteractionDialog,
+    shape: &Decision<'_>,
+    model: &Model,
+    width: usize,
+    rows: usize,
+) -> (Panel, bool) {
+    let look = &model.look;
+    let say = |message| look.language.say(message);
+    let of = |action, words| Hint::of(Context::Approval, action, words);
+    if !model.may_answer() {
+        return (watching(Context::Approval, look, width), false);
+    }
+    if let Part::Words(note) = &dialog.part {
+        let keys = [
+            of(Action::Accept, say(Msg::KeySend)),
+            of(Action::SetAside, say(Msg::KeyBack)),
+        ];
+        let title = look.language.say(shape.note_title);
+        return (framed::writing(title, note, &keys, look, width), false);
+    }
+    let room = rows
+        .saturating_sub(1 + BODY_MIN)
+        .min(KEYS_MAX.max(rows / 3));
+    let full = answer_keys(shape, dialog.scope, look, width, false);
+    match full.len() > room {
+        true => {
+            let long = answer_keys(shape, dialog.scope, look, width, true);
+            (Panel::of(long), true)
+        }
+        false => (Panel::of(full), false),
+    }
+}
+
+/// The keys of a decision. `long`: scopes are shown elsewhere.
+fn answer_keys(
+    shape: &Decision<'_>,
+    selected: usize,
+    look: &Look,
+    width: usize,
+    long: bool,
+) -> Vec<Line<'static>> {
+    let of = |action, words: &str| Hint::of(Context::Approval, action, words);
+    let more = [
+        (
+            Action::AllowSession,
+            ApprovalDecision::AllowSession,
+            (Msg::KeySession, Msg::KeySessionLong),
+        ),
+        (
+            Action::AllowAlways,
+            ApprovalDecision::AllowAlways,
+            (Msg::KeyAlways, Msg::KeyAlwaysLong),
+        ),
+    ];
+    let mut keys = vec![of(Action::AllowOnce, look.language.say(shape.yes.key))];
+    for (action, yes, messages) in more {
+        if let Some(scope) = shape.scope(yes, selected) {
+            keys.push(match long {
+                true => of(action, look.language.say(messages.1)),
+                false => {
+                    let scope = scope_words(scope, look);
+                    of(action, &look.language.fill(messages.0, &[&scope]))
+                }
+            });
+        }
+    }
+    keys.push(of(Action::Deny, look.language.say(shape.no.key)));
+    if shape.scopes.len() > 1 {
+        keys.push(of(Action::EditScope, look.language.say(Msg::KeyScope)));
+    }
+    keys.push(aside(Context::Approval, look));
+    hints(&keys, look, width)
+}
+
+/// The list of scopes.
+fn scopes(
+    scopes: &[Scope],
+    at: usize,
+    head: Vec<Line<'static>>,
+    look: &Look,
+    width: usize,
+    rows: usize,
+) -> Panel {
+    let say = |message| look.language.say(message);
+    let mut panel = Panel::of(head);
+    panel
+        .rows
+        .extend(words(say(Msg::ScopeTitle), Ink::Question, look, width));
+    let keys = [
+        Hint::named("↑ ↓", say(Msg::KeyNumbers)),
+        Hint::of(Context::Approval, Action::Accept, say(Msg::KeyTake)),
+        Hint::of(Context::Approval, Action::SetAside, say(Msg::KeyBack)),
+    ];
+    let keys = hints(&keys, look, width);
+    let mut list = Vec::new();
+    let mut marked = 0..0;
+    for (index, scope) in scopes.iter().enumerate() {
+        let (mark, ink) = match index == at {
+            true => ("› ", Ink::Strong),
+            false => ("  ", Ink::Text),
+        };
+        let from = list.len();
+        list.extend(framed::behind(
+            mark,
+            &reaching(scope, look),
+            ink,
+            look,
+            width,
+        ));
+        if index == at {
+            marked = from..list.len();
+        }
+    }
+    let room = rows.saturating_sub(panel.rows.len() + keys.len());
+    let scroll = framed::in_sight(&marked, list.len(), room);
+    let (down, up) = (
+        keymap::shown(Context::Approval, Action::ScrollDown),
+        keymap::shown(Context::Approval, Action::ScrollUp),
+    );
+    let shown = framed::window(&[&list], scroll, room, (&down, &up), look, width);
+    panel.rows.extend(shown);
+    panel.rows.extend(keys);
+    framed::fitted(panel, rows)
+}
+
+/// The question with its options, and the rows of the marked one.
+fn question_rows(
+    dialog: &InteractionDialog,
+    fields: &Fields<'_>,
+    look: &Look,
+    width: usize,
+) -> (Vec<Line<'static>>, Range<usize>) {
+    let both = fields.questions.iter().zip(&dialog.drafts).nth(dialog.at);
+    let Some((ask, draft)) = both else {
+        return (Vec::new(), 0..0);
+    };
+    let mut rows = Vec::new();
+    let header = client::text::line(&ask.header);
+    if !header.trim().is_empty() {
+        rows.extend(words(&header, Ink::Heading, look, width));
+    }
+    for line in client::text::clean(&ask.question).split('\n') {
+        rows.extend(words(line, Ink::Strong, look, width));
+    }
+    let mut marked = 0..0;
+    for index in 0..ask.options.len() {
+        let from = rows.len();
+        rows.extend(option(ask, draft, index, look, width));
+        if draft.mark == Some(index) {
+            marked = from..rows.len();
+        }
+    }
+    if let Some(other) = &draft.other {
+        let other = look
+            .language
+            .fill(Msg::OwnWords, &[&client::text::line(other)]);
+        rows.extend(words(&other, Ink::User, look, width));
+    }
+    (rows, marked)
+}
+
+fn option(
+    ask: &Question,
+    draft: &Draft,
+    index: usize,
+    look: &Look,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let Some(choice) = ask.options.get(index) else {
+        return Vec::new();
+    };
+    let is_marked = draft.mark == Some(index);
+    let chosen = match (ask.multi_select, draft.chosen.contains(&index)) {
+        (true, true) => "[x]",
+        (true, false) => "[ ]",
+        (false, true) => "(x)",
+        (false, false) => "( )",
+    };
+    let mark = if is_marked { "›" } else { " " };
+    let head = format!("{mark} {} {chosen} ", index + 1);
+    let label = client::text::line(&choice.label);
+    let ink = if is_marked { Ink::Strong } else { Ink::Text };
+    let mut lines = framed::behind(&head, &label, ink, look, width);
+    let description = client::text::line(&choice.description);
+    if !description.trim().is_empty() {
+        let indent = " ".repeat(wrap::width(&head));
+        lines.extend(framed::behind(&indent, &description, Ink::Dim, look, width));
+    }
+    lines
+}
+
+/// The rows below a question.
+fn field_keys(
+    dialog: &InteractionDialog,
+    fields: &Fields<'_>,
+    model: &Model,
+    width: usize,
+) -> Panel {
+    let look = &model.look;
+    let say = |message| look.language.say(message);
+    let of = |action, words| Hint::of(Context::Question, action, say(words));
+    if !model.may_answer() {
+        return watching(Context::Question, look, width);
+    }
+    let last = dialog.at + 1 >= dialog.drafts.len();
+    let accept = if last { Msg::KeyAnswer } else { Msg::KeyNext };
+    if let Part::Words(input) = &dialog.part {
+        let keys = [
+            of(Action::Accept, accept),
+            of(Action::SetAside, Msg::KeyBack),
+        ];
+        return framed::writing(say(Msg::Writing), input, &keys, look, width);
+    }
+    let ask = fields.questions.get(dialog.at);
+    let several = ask.is_some_and(|ask| ask.multi_select);
+    let (told, ink) = match (dialog.nothing, several) {
+        (true, _) => (Msg::Nothing, Ink::Warning),
+        (false, true) => (Msg::ChooseSeveral, Ink::Dim),
+        (false, false) => (Msg::ChooseOne, Ink::Dim),
+    };
+    let mut rows = words(say(told), ink, look, width);
+    let options = ask.map_or(0, |ask| ask.options.len());
+    let mut keys = vec![Hint::named(format!("1–{options}"), say(Msg::KeyNumbers))];
+    if several {
+        keys.push(of(Action::Choose, Msg::KeyToggle));
+    }
+    keys.push(of(Action::Other, Msg::KeyOther));
+    keys.push(of(Action::Accept, accept));
+    if dialog.at > 0 {
+        keys.push(of(Action::PreviousPart, Msg::KeyBefore));
+    }
+    keys.push(aside(Context::Question, look));
+    rows.extend(hints(&keys, look, width));
+    Panel::of(rows)
+}
+
+#[cfg(test)]
+mod tests;

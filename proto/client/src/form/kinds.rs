@@ -1,0 +1,690 @@
+//! The kinds of interactions. The only file of the client crates that names them: how each is shown, what its answers
+//! are, and how an answer reads in the transcript and in the trace.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use proto::InteractionId;
+use proto::item::{Display, ToolKind};
+use proto::params::interaction::{
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+    Question, Reply, Scope,
+};
+use proto::record::InteractionResolved;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Content, Decision, Fields, Form, Label, Lines, Note, OnceOnly, Shape};
+use crate::messages::Language;
+use crate::messages::transcript::Msg as Transcript;
+use crate::text;
+use crate::trace::short;
+use crate::transcript::words;
+
+crate::catalog! {
+    Approval = "approval", "审批";
+    Approvals = "approvals", "审批";
+    Question = "question", "提问";
+    Questions = "questions", "提问";
+    Plan = "plan", "计划";
+    Plans = "plans", "计划";
+    TitleCommand = "Run this command?", "运行这条命令？";
+    TitleOutside = "Run this once outside the sandbox?", "在沙箱外运行一次？";
+    TitleChange = "Change this file?", "修改这个文件？";
+    TitlePatch = "Change these files?", "应用这些修改？";
+    TitleWrite = "Write this file?", "写入这个文件？";
+    TitleDelete = "Delete this file?", "删除这个文件？";
+    TitleMove = "Move this file?", "移动这个文件？";
+    TitleCopy = "Copy this file?", "复制这个文件？";
+    TitleDirectory = "Make this directory?", "创建这个目录？";
+    TitleRead = "Read this?", "读取这项内容？";
+    TitleOther = "May this tool run?", "允许运行这个工具吗？";
+    TitleQuestion = "A question for you", "有问题想问你";
+    TitlePlan = "Carry out this plan?", "执行这个计划？";
+    /// What a yes does.
+    PlanMeans = "A yes ends plan mode. What the plan needs runs unasked until this turn ends, but for what is denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
+    KeyApprove = "yes, carry it out", "同意并执行";
+    KeyKeepPlanning = "no, keep planning", "不，继续计划";
+    PlanNoteTitle = "Keep planning. What is missing? Enter sends, also without words.", "继续计划。还缺什么？按 Enter 发送，可不填。";
+    PlanApproved = "plan approved", "已同意计划";
+    PlanRejected = "keep planning", "继续计划";
+    PlanClosed = "closed without an answer", "未作答即关闭";
+    /// 0: the rule.
+    Because = "asked because: {0}", "询问原因：{0}";
+    /// 0: why.
+    StoppedBecause = "the sandbox seems to have stopped it: {0}", "似乎被沙箱阻止：{0}";
+    OutsideMeans = "Outside it may do all that you may: change any file of yours, and use the network. It has run within the sandbox already, as far as it came.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
+    KeyOnce = "yes, once", "允许，仅此一次";
+    KeyDeny = "no", "拒绝";
+    NoteTitle = "No. Why? Enter sends, also without words.", "拒绝。原因？按 Enter 发送，可不填。";
+    /// 0: who, 1: what.
+    AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";
+    QuestionAnsweredBy = "{0} answered the question", "{0} 已回答该问题";
+    AllowedOnce = "allowed once", "允许一次";
+    AllowedSession = "allowed for this session", "本会话内允许";
+    AllowedAlways = "allowed always", "始终允许";
+    Denied = "denied", "拒绝";
+}
+
+impl<'a> Form<'a> {
+    /// The form of an interaction.
+    #[must_use]
+    pub fn of(interaction: &'a Interaction) -> Self {
+        match &interaction.request {
+            InteractionRequest::Approval(request) => approval(request),
+            InteractionRequest::Questions { questions } => self::questions(questions),
+            InteractionRequest::Plan { plan } => Self::of_plan(plan),
+        }
+    }
+
+    /// The form of a plan, of which the transcript has only the text.
+    #[must_use]
+    pub fn of_plan(plan: &'a str) -> Self {
+        Self {
+            kind: (Msg::Plan, Msg::Plans),
+            title: Msg::TitlePlan,
+            tool: None,
+            shows_tool: false,
+            subject: plan.trim(),
+            content: vec![Content::Markdown(plan)],
+            notes: vec![note(Msg::PlanMeans, None)],
+            lines: Lines {
+                heading: "the model proposes a plan".to_owned(),
+                note: Some(Cow::Borrowed(
+                    "a yes ends plan mode, and what the plan needs runs unasked until the turn ends",
+                )),
+                how_to: "`/approve` has it carried out; `/deny` and words of your own have the model go on planning",
+                name_suffix: "",
+            },
+            shape: Shape::Decision(Decision {
+                scopes: &[],
+                reason: None,
+                once_only: Some(OnceOnly {
+                    typed: "",
+                    command: Some("is a plan: it is approved once, for its turn"),
+                }),
+                takes_one_word: false,
+                yes: Label {
+                    line: "approve it",
+                    key: Msg::KeyApprove,
+                },
+                no: Label {
+                    line: "go on planning",
+                    key: Msg::KeyKeepPlanning,
+                },
+                note_title: Msg::PlanNoteTitle,
+                sent: |decision| match decision {
+                    ApprovalDecision::Deny => "rejected",
+                    _ => "approved, for its turn",
+                },
+                answer: |decision, _, note| InteractionAnswer::Plan {
+                    decision: match decision {
+                        ApprovalDecision::Deny => PlanDecision::Reject,
+                        _ => PlanDecision::Approve,
+                    },
+                    note,
+                },
+            }),
+        }
+    }
+}
+
+fn note(message: Msg, value: Option<&str>) -> Note<'_> {
+    Note {
+        message,
+        value,
+        is_warning: false,
+    }
+}
+
+fn approval(approval: &Approval) -> Form<'_> {
+    let (tool, subject) = (approval.tool.as_str(), approval.subject.as_str());
+    let title = title_of_call(approval.kind);
+    let shows_tool = title == Msg::TitleOther;
+    let mut content = vec![Content::Subject(subject)];
+    match &approval.preview {
+        Display::Line { text } | Display::Command { tail: text, .. } => {
+            content.extend((text != subject && !text.is_empty()).then_some(Content::Text(text)));
+        }
+        Display::Diff {
+            path,
+            diff,
+            added,
+            removed,
+        } => content.push(Content::Diff {
+            path,
+            diff,
+            added: *added,
+            removed: *removed,
+        }),
+    }
+    let lines = Lines {
+        heading: format!("may `{tool}` run?"),
+        note: Some(Cow::Owned(format!("asked because: {}", approval.rule))),
+        how_to: "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why",
+        name_suffix: "",
+    };
+    let decision = Decision {
+        scopes: &approval.scopes,
+        reason: Some(&approval.rule),
+        once_only: None,
+        takes_one_word: true,
+        yes: Label {
+            line: "once",
+            key: Msg::KeyOnce,
+        },
+        no: Label {
+            line: "no",
+            key: Msg::KeyDeny,
+        },
+        note_title: Msg::NoteTitle,
+        sent: untyped_decision_words,
+        answer: untyped_decision,
+    };
+    let form = Form {
+        kind: (Msg::Approval, Msg::Approvals),
+        title,
+        tool: Some(tool),
+        shows_tool,
+        subject,
+        content,
+        notes: vec![note(Msg::Because, Some(&approval.rule))],
+        lines,
+        shape: Shape::Decision(decision),
+    };
+    match &approval.escape {
+        None => form,
+        Some(reason) => unsandboxed(form, reason),
+    }
+}
+
+/// The approval of a call that the sandbox stopped: it may run once more, outside.
+fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
+    let tool = form.tool.unwrap_or_default();
+    form.title = Msg::TitleOutside;
+    let stopped = Note {
+        is_warning: true,
+        ..note(Msg::StoppedBecause, Some(reason))
+    };
+    form.notes = vec![stopped, note(Msg::OutsideMeans, None)];
+    form.lines.heading = format!(
+        "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights?"
+    );
+    form.lines.note = None;
+    form.lines.name_suffix = " outside the sandbox";
+    if let Shape::Decision(decision) = &mut form.shape {
+        decision.yes = Label {
+            line: "once, outside the sandbox",
+            key: Msg::KeyOutside,
+        };
+        decision.once_only = Some(OnceOnly {
+            typed: "outside the sandbox a call runs once: y, or n",
+            command: None,
+        });
+    }
+    form
+}
+
+fn title_of_call(kind: ToolKind) -> Msg {
+    match kind {
+        ToolKind::Command => Msg::TitleCommand,
+        ToolKind::Edit => Msg::TitleChange,
+        ToolKind::Patch => Msg::TitlePatch,
+        ToolKind::Write => Msg::TitleWrite,
+        ToolKind::Delete => Msg::TitleDelete,
+        ToolKind::Move => Msg::TitleMove,
+        ToolKind::Copy => Msg::TitleCopy,
+        ToolKind::CreateDirectory => Msg::TitleDirectory,
+        ToolKind::Read | ToolKind::List | ToolKind::Search => Msg::TitleRead,
+        ToolKind::CommandOutput
+        | ToolKind::CommandStop
+        | ToolKind::Todo
+        | ToolKind::Ask
+        | ToolKind::Plan
+        | ToolKind::Tools
+        | ToolKind::Other => Msg::TitleOther,
+    }
+}
+
+fn questions(questions: &[Question]) -> Form<'_> {
+    let count = questions.len();
+    let (heading, how_to) = match count {
+        0 | 1 => (
+            "the model asks".to_owned(),
+            "type the number of an option, or `/answer` and words of your own",
+        ),
+        _ => (
+            format!("the model asks {count} questions"),
+            "answer one after another: the number of an option, or `/answer` and words of your own",
+        ),
+    };
+    Form {
+        kind: (Msg::Question, Msg::Questions),
+        title: Msg::TitleQuestion,
+        tool: None,
+        shows_tool: false,
+        subject: questions.first().map_or("", |first| &first.question),
+        content: Vec::new(),
+        notes: Vec::new(),
+        lines: Lines {
+            heading,
+            note: None,
+            how_to,
+            name_suffix: "",
+        },
+        shape: Shape::Fields(Fields {
+            questions: Cow::Borrowed(questions),
+            answer: untyped_replies,
+        }),
+    }
+}
+
+/// A decision about an interaction that is not open: the daemon says who answered it.
+#[must_use]
+pub fn untyped_decision(
+    decision: ApprovalDecision,
+    scope: Option<Scope>,
+    note: Option<String>,
+) -> InteractionAnswer {
+    InteractionAnswer::Approval {
+        decision,
+        scope,
+        note,
+    }
+}
+
+/// What was decided about an interaction of an unknown kind.
+#[must_use]
+pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
+    match decision {
+        ApprovalDecision::AllowOnce => "allowed once",
+        ApprovalDecision::AllowSession => "allowed for the session",
+        ApprovalDecision::AllowAlways => "allowed always in this workspace",
+        ApprovalDecision::Deny => "denied",
+    }
+}
+
+/// Replies to an interaction that is not open: the daemon says who answered it.
+#[must_use]
+pub fn untyped_replies(replies: Vec<Reply>) -> InteractionAnswer {
+    InteractionAnswer::Questions { replies }
+}
+
+/// Whether an answer ends plan mode.
+#[must_use]
+pub fn ends_plan_mode(resolved: &InteractionResolved) -> bool {
+    matches!(
+        resolved.answer,
+        Some(InteractionAnswer::Plan {
+            decision: PlanDecision::Approve,
+            ..
+        })
+    )
+}
+
+/// The text of an interaction that the transcript keeps as words of the model, to be read after it was answered.
+#[must_use]
+pub(crate) fn words_of_model(interaction: &Interaction) -> Option<&str> {
+    match &interaction.request {
+        InteractionRequest::Plan { plan } => Some(plan),
+        InteractionRequest::Approval(_) | InteractionRequest::Questions { .. } => None,
+    }
+}
+
+/// The tool and the subject of the call that an interaction is about, as the daemon judged them.
+#[must_use]
+pub(crate) fn judged_call(interaction: &Interaction) -> Option<(String, String)> {
+    let form = Form::of(interaction);
+    Some((form.tool?.to_owned(), form.subject.to_owned()))
+}
+
+/// What the user was asked, as far as the words about the answer need it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    Approval {
+        tool: String,
+        subject: String,
+    },
+    /// The questions.
+    Questions(Vec<String>),
+    Plan,
+}
+
+/// What an answer means for the call that waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallOutcome {
+    Denied,
+    /// The answer is the result of the call.
+    Answered,
+    Other,
+}
+
+/// How an interaction was settled, in words.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Settlement {
+    pub mark: SettlementMark,
+    pub words: String,
+    /// Each question, if it was seen, with its reply.
+    pub replies: Vec<(Option<String>, String)>,
+}
+
+/// The kind of a settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettlementMark {
+    Allowed,
+    Denied,
+    Answered,
+}
+
+impl From<&InteractionRequest> for Asked {
+    fn from(request: &InteractionRequest) -> Self {
+        match request {
+            InteractionRequest::Approval(approval) => Self::Approval {
+                tool: approval.tool.clone(),
+                subject: approval.subject.clone(),
+            },
+            InteractionRequest::Questions { questions } => {
+                let questions = questions.iter();
+                Self::Questions(questions.map(|asked| asked.question.clone()).collect())
+            }
+            InteractionRequest::Plan { .. } => Self::Plan,
+        }
+    }
+}
+
+impl Asked {
+    /// What was asked if only the answer was seen. `call`: tool and subject of the call that waited. A call that was
+    /// denied may have no answer.
+    pub(crate) fn by_answer(
+        answer: Option<&InteractionAnswer>,
+        call: impl FnOnce() -> (String, String),
+    ) -> Self {
+        match answer {
+            Some(InteractionAnswer::Questions { .. }) => Self::Questions(Vec::new()),
+            Some(InteractionAnswer::Plan { .. }) => Self::Plan,
+            Some(InteractionAnswer::Approval { .. }) | None => {
+                let (tool, subject) = call();
+                Self::Approval { tool, subject }
+            }
+        }
+    }
+
+    pub(crate) fn call_outcome(&self, resolved: &InteractionResolved) -> CallOutcome {
+        match (self, &resolved.answer) {
+            (
+                Self::Approval { .. },
+                Some(InteractionAnswer::Approval {
+                    decision: ApprovalDecision::Deny,
+                    ..
+                })
+                | None,
+            ) => CallOutcome::Denied,
+            (Self::Questions(_), _) if !resolved.unattended => CallOutcome::Answered,
+            (Self::Approval { .. } | Self::Questions(_) | Self::Plan, _) => CallOutcome::Other,
+        }
+    }
+
+    /// Whether it was about a call: the transcript shows its settlement beside calls.
+    #[must_use]
+    pub fn is_about_call(&self) -> bool {
+        matches!(self, Self::Approval { .. })
+    }
+
+    /// Whether the settlement needs words in a dialog client: not if what it leads to follows.
+    #[must_use]
+    pub fn needs_words(&self, resolved: &InteractionResolved) -> bool {
+        let once = matches!(
+            resolved.answer,
+            Some(InteractionAnswer::Approval {
+                decision: ApprovalDecision::AllowOnce,
+                ..
+            })
+        );
+        !once && !matches!(self, Self::Plan)
+    }
+
+    /// How it was settled, for the transcript of a dialog client. `short` cuts a subject to the width of the screen.
+    #[must_use]
+    pub fn settlement(
+        &self,
+        language: Language,
+        resolved: &InteractionResolved,
+        short: impl FnOnce(&str) -> String,
+    ) -> Settlement {
+        match self {
+            Self::Approval { tool, subject } => {
+                let call = match (tool.as_str(), subject.as_str()) {
+                    ("", _) => language.say(Transcript::ACall).to_owned(),
+                    (tool, "") => text::line(tool),
+                    (tool, subject) => format!("{} {}", text::line(tool), short(subject)),
+                };
+                approval_settlement(language, &call, resolved)
+            }
+            Self::Questions(questions) => replies_settlement(language, questions, resolved),
+            Self::Plan => Settlement {
+                mark: SettlementMark::Answered,
+                words: self.answered_by(language, resolved),
+                replies: Vec::new(),
+            },
+        }
+    }
+
+    /// Who settled it, and how: one line, or a line a question. For clients that print lines.
+    #[must_use]
+    pub fn settled_lines(&self, resolved: &InteractionResolved) -> String {
+        let (id, by) = (&resolved.interaction_id, &resolved.by);
+        let with_note = |note: &Option<String>| {
+            let note = note.as_ref();
+            note.map_or_else(String::new, |note| format!(": {note}"))
+        };
+        match &resolved.answer {
+            Some(InteractionAnswer::Approval { decision, note, .. }) => {
+                let decision = match decision {
+                    ApprovalDecision::AllowOnce => "allowed once",
+                    ApprovalDecision::AllowSession => "allowed for the session",
+                    ApprovalDecision::AllowAlways => "allowed always",
+                    ApprovalDecision::Deny => "denied",
+                };
+                format!("[{id}] {decision} by {by}{}", with_note(note))
+            }
+            Some(InteractionAnswer::Plan { decision, note }) => {
+                let decision = match decision {
+                    PlanDecision::Approve => "approved",
+                    PlanDecision::Reject => "sent back",
+                };
+                format!("[{id}] plan {decision} by {by}{}", with_note(note))
+            }
+            Some(InteractionAnswer::Questions { replies }) => {
+                let reply = |reply| words::reply(Language::English, reply);
+                if let [only] = replies.as_slice() {
+                    return format!("[{id}] answered by {by}: {}", reply(only));
+                }
+                let mut lines = vec![format!("[{id}] answered by {by}")];
+                let numbered = replies.iter().zip(1..);
+                lines.extend(numbered.map(|(said, number)| format!("  {number}. {}", reply(said))));
+                lines.join("\n")
+            }
+            None => match (self, resolved.unattended) {
+                (Self::Approval { .. }, _) => {
+                    format!("[{id}] denied by {by}{}", with_note(&resolved.reason))
+                }
+                (Self::Questions(_), true) => format!("[{id}] nobody was there to answer"),
+                (Self::Questions(_), false) => format!("[{id}] closed without an answer by {by}"),
+                (Self::Plan, true) => format!("[{id}] nobody was there to approve the plan"),
+                (Self::Plan, false) => format!("[{id}] plan closed without an answer by {by}"),
+            },
+        }
+    }
+
+    /// Who answered what this client shows, in a sentence.
+    #[must_use]
+    pub fn answered_by(&self, language: Language, resolved: &InteractionResolved) -> String {
+        let by = text::line(&resolved.by);
+        let decision = match (self, &resolved.answer) {
+            (_, Some(InteractionAnswer::Approval { decision, .. })) => match decision {
+                ApprovalDecision::AllowOnce => Msg::AllowedOnce,
+                ApprovalDecision::AllowSession => Msg::AllowedSession,
+                ApprovalDecision::AllowAlways => Msg::AllowedAlways,
+                ApprovalDecision::Deny => Msg::Denied,
+            },
+            (_, Some(InteractionAnswer::Plan { decision, .. })) => match decision {
+                PlanDecision::Approve => Msg::PlanApproved,
+                PlanDecision::Reject => Msg::PlanRejected,
+            },
+            (Self::Approval { .. }, None) => Msg::Denied,
+            (Self::Plan, None) => Msg::PlanClosed,
+            (Self::Questions(_), None) | (_, Some(InteractionAnswer::Questions { .. })) => {
+                return language.fill(Msg::QuestionAnsweredBy, &[&by]);
+            }
+        };
+        language.fill(Msg::AnsweredBy, &[&by, language.say(decision)])
+    }
+}
+
+fn approval_settlement(
+    language: Language,
+    call: &str,
+    resolved: &InteractionResolved,
+) -> Settlement {
+    let (decision, scope, note) = match &resolved.answer {
+        Some(InteractionAnswer::Approval {
+            decision,
+            scope,
+            note,
+        }) => (*decision, scope.as_ref(), note.as_deref()),
+        Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
+            (ApprovalDecision::Deny, None, resolved.reason.as_deref())
+        }
+    };
+    let rule = scope.map_or(call, |scope| &scope.rule);
+    let (message, values) = match decision {
+        ApprovalDecision::Deny if resolved.unattended => (Transcript::ResolvedAlone, [call, ""]),
+        ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&resolved.by, call]),
+        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
+            (Transcript::ResolvedSession, [&resolved.by, rule])
+        }
+        ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
+    };
+    let mut words = language.fill(message, &values);
+    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
+        words.push_str(": ");
+        words.push_str(note);
+    }
+    Settlement {
+        mark: match decision {
+            ApprovalDecision::Deny => SettlementMark::Denied,
+            _ => SettlementMark::Allowed,
+        },
+        words,
+        replies: Vec::new(),
+    }
+}
+
+fn replies_settlement(
+    language: Language,
+    questions: &[String],
+    resolved: &InteractionResolved,
+) -> Settlement {
+    let replies: &[Reply] = match &resolved.answer {
+        Some(InteractionAnswer::Questions { replies }) if !resolved.unattended => replies,
+        _ => &[],
+    };
+    let message = match replies {
+        _ if resolved.unattended => Transcript::AnsweredAlone,
+        [] => Transcript::AnsweredNot,
+        _ => Transcript::Answered,
+    };
+    let replies = replies.iter().enumerate().map(|(index, reply)| {
+        let reply = words::reply(language, reply);
+        (questions.get(index).cloned(), reply)
+    });
+    Settlement {
+        mark: SettlementMark::Answered,
+        words: language.fill(message, &[&resolved.by]),
+        replies: replies.collect(),
+    }
+}
+
+/// What the user is asked, in a line of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Asked")]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum AskedLine {
+    Approval {
+        tool: String,
+        subject: String,
+        /// Why the sandbox stopped it, where it is asked whether it may run once outside.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        escape: Option<String>,
+    },
+    Questions {
+        /// How many are asked together.
+        count: u64,
+        /// The first of them.
+        text: String,
+    },
+    Plan {
+        /// Its first line.
+        text: String,
+    },
+}
+
+impl AskedLine {
+    pub(crate) fn new(request: InteractionRequest) -> Self {
+        match request {
+            InteractionRequest::Approval(approval) => Self::Approval {
+                tool: approval.tool,
+                subject: short(&approval.subject),
+                escape: approval.escape,
+            },
+            InteractionRequest::Questions { questions } => Self::Questions {
+                count: questions.len() as u64,
+                text: questions
+                    .first()
+                    .map_or_else(String::new, |first| short(&first.question)),
+            },
+            InteractionRequest::Plan { plan } => Self::Plan { text: short(&plan) },
+        }
+    }
+
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, id: &InteractionId) -> fmt::Result {
+        match self {
+            Self::Approval {
+                tool,
+                subject,
+                escape,
+            } => {
+                write!(f, "asks {id} {tool} \"{subject}\"")?;
+                escape
+                    .iter()
+                    .try_for_each(|reason| write!(f, " outside the sandbox: {reason}"))
+            }
+            Self::Questions { count: 1, text } => write!(f, "asks {id} \"{text}\""),
+            Self::Questions { count, text } => {
+                let more = count.saturating_sub(1);
+                write!(f, "asks {id} \"{text}\" and {more} more")
+            }
+            Self::Plan { text } => write!(f, "proposes {id} \"{text}\""),
+        }
+    }
+}
+
+/// What was answered, and the words that went with it, for a line of the trace.
+pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
+    match answer {
+        InteractionAnswer::Approval { decision, note, .. } => (vec![wire_name(decision)], note),
+        InteractionAnswer::Plan { decision, note } => (vec![wire_name(decision)], note),
+        InteractionAnswer::Questions { replies } => {
+            let replies = replies.iter();
+            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
+            (said.collect(), None)
+        }
+    }
+}
+
+/// A decision, as the wire has it.
+fn wire_name(decision: impl Serialize) -> String {
+    let value = serde_json::to_value(decision).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}

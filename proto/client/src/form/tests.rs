@@ -1,0 +1,214 @@
+use proto::item::{Display, ToolKind};
+use proto::params::interaction::{Approval, Choice, InteractionRequest, PlanDecision};
+use proto::{Pid, Stamp};
+use serde_json::{Value, json};
+
+use super::*;
+
+const DECISIONS: [ApprovalDecision; 4] = [
+    ApprovalDecision::AllowOnce,
+    ApprovalDecision::AllowSession,
+    ApprovalDecision::AllowAlways,
+    ApprovalDecision::Deny,
+];
+
+fn interaction(request: InteractionRequest) -> Interaction {
+    Interaction {
+        interaction_id: "7.1".into(),
+        session: Pid(7),
+        call: "c1".into(),
+        shown_hash: "hash".to_owned(),
+        opened_at: Stamp(1),
+        request,
+    }
+}
+
+fn scope(rule: &str, always: bool) -> Scope {
+    Scope {
+        rule: rule.to_owned(),
+        words: format!("words of {rule}"),
+        always,
+    }
+}
+
+fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
+    InteractionRequest::Approval(Approval {
+        tool: "bash".to_owned(),
+        kind: ToolKind::Command,
+        subject: "cargo test".to_owned(),
+        preview: Display::Line {
+            text: "cargo test".to_owned(),
+        },
+        rule: "the approval mode `ask`".to_owned(),
+        escape: escape.map(str::to_owned),
+        scopes: scopes.to_vec(),
+    })
+}
+
+fn questions() -> InteractionRequest {
+    let option = |label: &str| Choice {
+        label: label.to_owned(),
+        description: String::new(),
+    };
+    InteractionRequest::Questions {
+        questions: vec![Question {
+            question: "Which store?".to_owned(),
+            header: "Store".to_owned(),
+            options: vec![option("SQLite"), option("Postgres")],
+            multi_select: false,
+        }],
+    }
+}
+
+/// What a kind is expected to be: its title, its subject, how its kind is called, and the answer of each decision.
+struct Expected {
+    title: Msg,
+    subject: &'static str,
+    kind: Msg,
+    /// In the order of [`DECISIONS`]. `None`: a typed line may not decide so.
+    decisions: Option<[Option<Value>; 4]>,
+}
+
+/// A new kind needs a row here.
+fn expected(request: &InteractionRequest) -> Expected {
+    let approval = |decision: &str, rule: Option<&str>| {
+        let mut answer = json!({"type": "approval", "decision": decision, "note": "why"});
+        if let Some(rule) = rule {
+            let always = rule == "Bash(cargo test:*)";
+            answer["scope"] = json!({"rule": rule, "words": format!("words of {rule}")});
+            if always {
+                answer["scope"]["always"] = json!(true);
+            }
+        }
+        Some(answer)
+    };
+    let plan = |decision: &str| Some(json!({"type": "plan", "decision": decision, "note": "why"}));
+    match request {
+        InteractionRequest::Approval(asked) if asked.escape.is_some() => Expected {
+            title: Msg::TitleOutside,
+            subject: "cargo test",
+            kind: Msg::Approval,
+            decisions: Some([
+                approval("allow_once", None),
+                None,
+                None,
+                approval("deny", None),
+            ]),
+        },
+        InteractionRequest::Approval(_) => Expected {
+            title: Msg::TitleCommand,
+            subject: "cargo test",
+            kind: Msg::Approval,
+            decisions: Some([
+                approval("allow_once", None),
+                approval("allow_session", Some("Edit")),
+                approval("allow_always", Some("Bash(cargo test:*)")),
+                approval("deny", None),
+            ]),
+        },
+        InteractionRequest::Plan { .. } => Expected {
+            title: Msg::TitlePlan,
+            subject: "# Do it",
+            kind: Msg::Plan,
+            decisions: Some([plan("approve"), None, None, plan("reject")]),
+        },
+        InteractionRequest::Questions { .. } => Expected {
+            title: Msg::TitleQuestion,
+            subject: "Which store?",
+            kind: Msg::Question,
+            decisions: None,
+        },
+    }
+}
+
+#[test]
+fn every_kind_has_a_form_whose_answers_are_of_that_kind() {
+    let scopes = [scope("Edit", false), scope("Bash(cargo test:*)", true)];
+    let requests = [
+        approval(None, &scopes),
+        approval(Some("no network"), &[]),
+        questions(),
+        InteractionRequest::Plan {
+            plan: "\n# Do it\n".to_owned(),
+        },
+    ];
+    for request in requests {
+        let expected = expected(&request);
+        let interaction = interaction(request);
+        let form = Form::of(&interaction);
+        assert_eq!(
+            (form.title, form.subject),
+            (expected.title, expected.subject)
+        );
+        assert_eq!(form.kind.0, expected.kind);
+        let kind = interaction.request.kind();
+        let Some(decisions) = expected.decisions else {
+            let reply = Reply {
+                labels: vec!["SQLite".to_owned()],
+                other: None,
+            };
+            let answer = serde_json::to_value(form.reply(vec![reply])).expect("JSON");
+            assert_eq!(
+                answer,
+                json!({"type": kind, "replies": [{"labels": ["SQLite"]}]})
+            );
+            assert!(form.decision().is_none());
+            continue;
+        };
+        let shape = form.decision().expect("a decision");
+        for (decision, answer) in DECISIONS.into_iter().zip(decisions) {
+            assert_eq!(shape.refusal(decision).is_none(), answer.is_some());
+            if let Some(expected) = answer {
+                let scope = shape.scope(decision, 0).cloned();
+                let answer = form.decide(decision, scope, Some("why".to_owned()));
+                let answer = serde_json::to_value(answer).expect("JSON");
+                assert_eq!(answer, expected);
+                assert_eq!(answer["type"], kind);
+            }
+        }
+    }
+}
+
+#[test]
+fn yes_takes_the_selected_scope_or_the_first_that_may_be_kept() {
+    let scopes = [scope("Edit", false), scope("A", true), scope("B", true)];
+    let interaction = interaction(approval(None, &scopes));
+    let form = Form::of(&interaction);
+    let shape = form.decision().expect("a decision");
+    let rule = |decision, selected| {
+        let scope = shape.scope(decision, selected);
+        scope.map(|scope| scope.rule.as_str())
+    };
+    assert_eq!(rule(ApprovalDecision::AllowSession, 0), Some("Edit"));
+    assert_eq!(rule(ApprovalDecision::AllowAlways, 0), Some("A"));
+    assert_eq!(rule(ApprovalDecision::AllowAlways, 2), Some("B"));
+    assert_eq!(rule(ApprovalDecision::AllowOnce, 1), None);
+}
+
+#[test]
+fn always_is_refused_if_no_scope_may_be_kept() {
+    let interaction = interaction(approval(None, &[scope("Edit", false)]));
+    let form = Form::of(&interaction);
+    let shape = form.decision().expect("a decision");
+    let why = shape.refusal(ApprovalDecision::AllowAlways);
+    assert!(why.is_some_and(|why| why.contains("once, or for the session")));
+    assert_eq!(shape.refusal(ApprovalDecision::AllowSession), None);
+}
+
+#[test]
+fn only_an_approved_plan_ends_plan_mode() {
+    let resolved = |decision| proto::record::InteractionResolved {
+        interaction_id: "7.1".into(),
+        call: "c1".into(),
+        answer: Some(InteractionAnswer::Plan {
+            decision,
+            note: None,
+        }),
+        reason: None,
+        by: "ann".to_owned(),
+        unattended: false,
+        request_id: None,
+    };
+    assert!(ends_plan_mode(&resolved(PlanDecision::Approve)));
+    assert!(!ends_plan_mode(&resolved(PlanDecision::Reject)));
+}
