@@ -215,7 +215,9 @@ pub fn state(session: &SessionSummary) -> String {
         (State::Waiting, Some(WaitingFor::Plan), _) => "waiting: plan".to_owned(),
         (State::Waiting, Some(WaitingFor::Retry), _) => "waiting: retry".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials), _) => "waiting: key".to_owned(),
-        (State::Paused, _, _) if session.pending_interactions > 0 => "paused: needs an answer".to_owned(),
+        (State::Paused, _, _) if session.pending_interactions > 0 => {
+            "paused: needs an answer".to_owned()
+        }
         (State::Paused, _, _) => "paused".to_owned(),
         (State::Exited, _, Some(code)) => format!("exited {code}"),
         (State::Exited, _, None) => "exited".to_owned(),

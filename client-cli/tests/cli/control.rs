@@ -133,7 +133,11 @@ fn silence_and_a_pause_are_told_plainly() {
         )]
     });
     let done = run(&mut reasonix(&fake.home(), &["ps"]));
-    for words in ["running, no data 45 s", "paused ", "paused: needs an answer"] {
+    for words in [
+        "running, no data 45 s",
+        "paused ",
+        "paused: needs an answer",
+    ] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
 }
