@@ -1,3 +1,5 @@
+//! How the fields of a form are drawn: questions, their options, words of one's own.
+
 use crate::messages::Language;
 use crate::model::interaction::scene::{Scene, ask, question};
 
