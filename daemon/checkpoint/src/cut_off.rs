@@ -17,7 +17,7 @@ use crate::past::unreadable;
 
 /// What a rewind is about to do: in `own` of its checkpoint, beside the content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Planned {
+pub struct PlannedRewind {
     /// The rewind that it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
@@ -30,16 +30,16 @@ pub struct Planned {
 struct Line<'a> {
     #[serde(flatten)]
     own: &'a Own,
-    rewind: &'a Planned,
+    rewind: &'a PlannedRewind,
 }
 
 #[derive(Deserialize)]
 struct OfRewind {
     #[serde(default)]
-    rewind: Planned,
+    rewind: PlannedRewind,
 }
 
-impl Planned {
+impl PlannedRewind {
     /// The whole `own` member.
     pub(crate) fn beside(&self, own: &Own) -> String {
         let line = Line { own, rewind: self };
@@ -104,7 +104,7 @@ impl Broken {
             match record.body {
                 Body::CheckpointCreated(checkpoint) if checkpoints.contains(&record.seq) => {
                     begun = Some(at);
-                    let planned = raw.own.map(|own| Planned::of(own.get()));
+                    let planned = raw.own.map(|own| PlannedRewind::of(own.get()));
                     broken.take(checkpoint, planned.unwrap_or_default());
                 }
                 Body::ToolFinished(finished) => {
@@ -122,7 +122,7 @@ impl Broken {
         Ok(broken)
     }
 
-    fn take(&mut self, checkpoint: CheckpointCreated, mut planned: Planned) {
+    fn take(&mut self, checkpoint: CheckpointCreated, mut planned: PlannedRewind) {
         for kept in checkpoint.files {
             let step = Step {
                 was: kept.was,

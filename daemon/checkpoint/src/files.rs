@@ -14,15 +14,15 @@ const BELOW_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What stands at the places of a call.
 #[derive(Default)]
-pub struct Places {
+pub struct PathSnapshots {
     looks: Vec<PathSnapshot>,
     /// Directories were looked into.
     below: bool,
-    /// Places where something stands that cannot be kept.
+    /// PathSnapshots where something stands that cannot be kept.
     pub unkept: BTreeSet<PathBuf>,
 }
 
-impl Places {
+impl PathSnapshots {
     /// Looks at the places that a call may change. `below`: also at what is in those that are directories. Blocks.
     pub fn look_at(workspace: &Workspace, places: &BTreeSet<PathBuf>, below: bool) -> Self {
         let mut found = Self {
@@ -87,7 +87,7 @@ impl Keeper {
     /// In words: the disk does not take it.
     pub fn keep(
         &self,
-        places: Places,
+        places: PathSnapshots,
         kept: &BTreeSet<String>,
     ) -> Result<(Watched, Option<Checkpoint>), String> {
         let before = places.looks.iter();

@@ -11,9 +11,9 @@ mod past;
 mod restore;
 mod shadow;
 
-pub use cut_off::{Broken, Planned};
-pub use files::Places;
+pub use cut_off::{Broken, PlannedRewind};
+pub use files::PathSnapshots;
 pub use keeper::{Checkpoint, Keeper, Watched};
 pub use past::{Past, of_undo, read, rewound_at};
-pub use restore::{Restore, Wish};
+pub use restore::{Restore, RestoreOptions};
 pub use shadow::{Entry, Kind};

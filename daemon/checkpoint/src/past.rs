@@ -31,7 +31,7 @@ pub enum Was {
 
 /// The tree of a turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct TurnTree {
     pub tree: String,
     pub(crate) beside: Beside,
 }
@@ -40,7 +40,7 @@ pub struct Kept {
 #[derive(Debug, Default)]
 pub struct Past {
     pub places: BTreeMap<String, Touched>,
-    pub trees: BTreeMap<u64, Kept>,
+    pub trees: BTreeMap<u64, TurnTree>,
     turns: BTreeMap<u64, OfTurn>,
     /// What the session left, whatever turn it was in.
     left: HashMap<String, FileState>,
@@ -227,7 +227,7 @@ impl Past {
         }
         if let Some(tree) = checkpoint.tree {
             let beside = own.and_then(|own| own.tree).unwrap_or_default();
-            self.trees.entry(turn).or_insert(Kept { tree, beside });
+            self.trees.entry(turn).or_insert(TurnTree { tree, beside });
         }
         if let Some(why) = checkpoint.skipped {
             self.turns.entry(turn).or_default().note(why);

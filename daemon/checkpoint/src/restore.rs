@@ -12,7 +12,7 @@ use store::blob::BlobId;
 use workspace::{FileError, PathSnapshot, PathState, RestoreTarget};
 
 use crate::content::{from_blob, read_back};
-use crate::cut_off::{Broken, Planned};
+use crate::cut_off::{Broken, PlannedRewind};
 use crate::keeper::{Checkpoint, Keeper};
 use crate::past::{Past, Touched, Was};
 use crate::shadow::{Entry, Kind};
@@ -25,13 +25,13 @@ pub struct Restore<'a> {
     keeper: &'a Keeper,
     /// Where `git` is looked for.
     path: &'a str,
-    wish: Wish,
+    request: RestoreOptions,
     /// By path.
     items: Vec<Item>,
 }
 
 /// How it is to be done.
-pub struct Wish {
+pub struct RestoreOptions {
     /// Rewinds that broke off before.
     pub broken: Broken,
     /// The rewind that is taken back.
@@ -73,7 +73,7 @@ impl<'a> Restore<'a> {
         keeper: &'a Keeper,
         path: &'a str,
         mut past: Past,
-        wish: Wish,
+        request: RestoreOptions,
     ) -> Result<Self, Failure> {
         add_cut_off(keeper, path, &mut past);
         let mut trees = Trees {
@@ -88,12 +88,12 @@ impl<'a> Restore<'a> {
                 Was::State(was) => (was.clone(), Source::Kept),
                 Was::Tree(turn) => trees.was(*turn, place),
             };
-            items.extend(item(keeper, place, was, source, touched, &wish));
+            items.extend(item(keeper, place, was, source, touched, &request));
         }
-        let others = wish.broken.places();
+        let others = request.broken.places();
         let others = others.filter(|place| !past.places.contains_key(*place));
         let others: Vec<_> = others
-            .filter_map(|place| back_from_broken(keeper, place, &wish))
+            .filter_map(|place| back_from_broken(keeper, place, &request))
             .collect();
         items.extend(
             others
@@ -104,7 +104,7 @@ impl<'a> Restore<'a> {
         let mut restore = Self {
             keeper,
             path,
-            wish,
+            request,
             items,
         };
         restore.add_directories();
@@ -154,7 +154,7 @@ impl<'a> Restore<'a> {
 
     /// What would become of each, were it done now.
     pub fn foretold(self) -> Vec<RewoundFile> {
-        told(self.items)
+        reported(self.items)
     }
 
     /// Does it. `keep` puts on disk what stood there, before anything is touched.
@@ -185,7 +185,7 @@ impl<'a> Restore<'a> {
             }
             next = end;
         }
-        Ok(told(self.items))
+        Ok(reported(self.items))
     }
 
     /// Has all that will be changed put on disk.
@@ -217,8 +217,8 @@ impl<'a> Restore<'a> {
         }
         // With it the next life knows how far this came, should it break off.
         let due = self.items.iter().filter(|item| item.due);
-        let planned = Planned {
-            undoes: self.wish.undoes,
+        let planned = PlannedRewind {
+            undoes: self.request.undoes,
             after: due.map(|item| (item.name(), item.was.clone())).collect(),
         };
         keep(Checkpoint::of_files(files, Some(planned.beside(&own))))
@@ -227,7 +227,7 @@ impl<'a> Restore<'a> {
     /// Removes what a daemon that died while it put files back had not finished writing.
     fn clear_litter(&self) {
         let workspace = self.keeper.workspace();
-        for path in self.wish.broken.litter() {
+        for path in self.request.broken.litter() {
             let look = workspace.snapshot(&path, false);
             // Best effort: it is no file of anybody.
             let _ = workspace.restore(&look, RestoreTarget::Absent);
@@ -320,11 +320,11 @@ fn item(
     was: FileState,
     source: Source,
     touched: &Touched,
-    wish: &Wish,
+    request: &RestoreOptions,
 ) -> Option<Item> {
     let look = keeper.workspace().snapshot(Path::new(place), false);
     let stands = FileState::from(look.there.clone());
-    let before = wish.broken.before(place, &stands);
+    let before = request.broken.before(place, &stands);
     let (result, due) = match (&was, &stands) {
         // One that broke off has done it already.
         _ if was == stands && before != stands => (RewoundResult::Restored, false),
@@ -336,7 +336,7 @@ fn item(
         (FileState::Unknown { why }, _) => (RewoundResult::Failed { why: why.clone() }, false),
         (_, FileState::Unknown { why }) => (RewoundResult::Failed { why: why.clone() }, false),
         // What one that broke off has left is nobody else's.
-        _ if wish.force || before != stands || touched.now.as_ref() == Some(&stands) => {
+        _ if request.force || before != stands || touched.now.as_ref() == Some(&stands) => {
             (RewoundResult::Restored, true)
         }
         _ => (RewoundResult::ChangedSince, false),
@@ -354,23 +354,23 @@ fn item(
 
 /// What is to become of a place that only rewinds that broke off were to change: what it was before them. `None`: it is
 /// that, or, where it is not them that are taken back, what somebody has made of it since.
-fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
+fn back_from_broken(keeper: &Keeper, place: &str, request: &RestoreOptions) -> Option<Item> {
     let look = keeper.workspace().snapshot(Path::new(place), false);
     let stands = FileState::from(look.there.clone());
-    let mut was = wish.broken.before(place, &stands);
+    let mut was = request.broken.before(place, &stands);
     let (mut result, mut due) = (RewoundResult::Restored, true);
     if was == stands {
-        if !wish.takes_back_broken || wish.broken.is_untouched(place, &stands) {
+        if !request.takes_back_broken || request.broken.is_untouched(place, &stands) {
             return None;
         }
-        was = wish.broken.first(place)?.clone();
+        was = request.broken.first(place)?.clone();
         if let FileState::Unknown { why } = &stands {
             (result, due) = (RewoundResult::Failed { why: why.clone() }, false);
-        } else if !wish.force {
+        } else if !request.force {
             (result, due) = (RewoundResult::ChangedSince, false);
         }
     }
-    let before = if wish.takes_back_broken {
+    let before = if request.takes_back_broken {
         stands.clone()
     } else {
         was.clone()
@@ -386,8 +386,8 @@ fn back_from_broken(keeper: &Keeper, place: &str, wish: &Wish) -> Option<Item> {
     })
 }
 
-fn told(items: Vec<Item>) -> Vec<RewoundFile> {
-    let told = items.into_iter().map(|item| RewoundFile {
+fn reported(items: Vec<Item>) -> Vec<RewoundFile> {
+    let reported = items.into_iter().map(|item| RewoundFile {
         path: item.name(),
         after: if item.result == RewoundResult::Restored {
             item.was
@@ -397,7 +397,7 @@ fn told(items: Vec<Item>) -> Vec<RewoundFile> {
         result: item.result,
         before: item.before,
     });
-    told.collect()
+    reported.collect()
 }
 
 impl Item {
@@ -506,11 +506,11 @@ struct Trees<'a> {
     keeper: &'a Keeper,
     path: &'a str,
     past: &'a Past,
-    of: BTreeMap<u64, Result<Held, String>>,
+    of: BTreeMap<u64, Result<TreeContents, String>>,
 }
 
 /// What a tree says of the places that are asked about.
-struct Held {
+struct TreeContents {
     entries: BTreeMap<PathBuf, Entry>,
     /// SHA-256 and length by object; those that git has lost are not among them.
     known: HashMap<String, (String, u64)>,
@@ -565,7 +565,7 @@ impl Trees<'_> {
         (was, Source::Kept)
     }
 
-    fn read(&self, turn: u64, root: &Path) -> Result<Held, String> {
+    fn read(&self, turn: u64, root: &Path) -> Result<TreeContents, String> {
         let Some(kept) = self.past.trees.get(&turn) else {
             return Err("a command changed it, and nothing of it was kept".into());
         };
@@ -591,7 +591,7 @@ impl Trees<'_> {
                 known.insert(entry.object.clone(), (text, content.len() as u64));
             })?;
         let beside = &kept.beside;
-        Ok(Held {
+        Ok(TreeContents {
             entries,
             known,
             modes: beside.modes.clone().into_iter().collect(),
@@ -606,7 +606,7 @@ impl Trees<'_> {
 }
 
 /// Whether a directory holds, some levels below, an empty one.
-fn holds_empty(held: &Held, relative: &Path) -> bool {
+fn holds_empty(held: &TreeContents, relative: &Path) -> bool {
     let named = held.empty.iter().chain(&held.left_out);
     let mut places = named
         .map(Path::new)
@@ -614,7 +614,7 @@ fn holds_empty(held: &Held, relative: &Path) -> bool {
     places.any(|path| path.starts_with(relative))
 }
 
-impl Held {
+impl TreeContents {
     fn hides(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.hidden.contains(above))
     }

@@ -388,19 +388,23 @@ async fn collect(
     start: futures::future::BoxFuture<'static, Result<contract::Child, contract::SpawnError>>,
 ) -> Result<Vec<u8>, String> {
     let mut child = start.await.map_err(|error| error.to_string())?;
-    let (mut printed, mut told) = (Vec::new(), Vec::new());
+    let (mut printed, mut reported) = (Vec::new(), Vec::new());
     while let Some(event) = child.events.next().await {
         match event {
             ChildEvent::Stdout(bytes) => printed.extend(bytes),
-            ChildEvent::Stderr(bytes) if told.len() < 4096 => told.extend(bytes),
+            ChildEvent::Stderr(bytes) if reported.len() < 4096 => reported.extend(bytes),
             ChildEvent::Stderr(_) => {}
             ChildEvent::Exited(exit) => {
                 return match exit.code {
                     Some(0) => Ok(printed),
                     Some(127) => Err("there is no `git` on PATH".into()),
                     _ => {
-                        let told = String::from_utf8_lossy(&told);
-                        let line = told.lines().next().unwrap_or("it gave no reason").trim();
+                        let reported = String::from_utf8_lossy(&reported);
+                        let line = reported
+                            .lines()
+                            .next()
+                            .unwrap_or("it gave no reason")
+                            .trim();
                         Err(format!("git failed: {line}"))
                     }
                 };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use proto::Stamp;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
-use session::{Residence, Supervisor};
+use session::{ResidencyLimits, Supervisor};
 use store::catalog::{Catalog, CatalogError, CatalogState, OpenedCatalog};
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
@@ -344,11 +344,11 @@ fn sessions(
         bounds: settings::KnownBounds::default(),
     };
     let residence = match start.loaded.settings.life.evict {
-        Some(idle) => Residence {
+        Some(idle) => ResidencyLimits {
             idle,
-            ..Residence::default()
+            ..ResidencyLimits::default()
         },
-        None => Residence {
+        None => ResidencyLimits {
             idle: Duration::MAX,
             idle_max: usize::MAX,
         },

@@ -25,11 +25,11 @@ pub use assembly::setup::{
 };
 pub use assembly::shared_budgets::SharedBudgets;
 pub use calls::hooks::status_of as hooks_listed;
-pub use calls::permissions::{Asked, Explained, Permissions};
+pub use calls::permissions::{Explained, PermissionScope, Permissions};
 pub use calls::sandbox::make_private;
 pub use context::prefix::SYSTEM_PROMPT;
 pub use request::keys::Keys;
-pub use supervisor::eviction::Residence;
+pub use supervisor::eviction::ResidencyLimits;
 pub use supervisor::{Client, Supervisor};
 
 #[cfg(test)]

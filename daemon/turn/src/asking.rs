@@ -11,7 +11,7 @@ use proto::reset::Trigger;
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
-use crate::facts::Told;
+use crate::facts::ReportedPermissions;
 use crate::input::{Answer, Effect, Requested};
 use crate::machine::{Asking, Calls, Phase, Step, Waits};
 use crate::words;
@@ -42,12 +42,13 @@ impl Step<'_> {
     /// earlier bytes stay as they are. Not with another try of a request: it is the same request.
     fn tell_stance(&mut self) {
         let options = &self.facts.options;
-        let now = Told {
+        let now = ReportedPermissions {
             mode: options.mode.unwrap_or_default(),
             read_only: options.read_only.unwrap_or_default(),
         };
         let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
-        if (self.facts.told != now || self.facts.told_again) && !summing_up {
+        if (self.facts.reported_permissions != now || self.facts.repeat_permissions) && !summing_up
+        {
             self.say(
                 words::effective_permissions(now).to_owned(),
                 None,
@@ -240,16 +241,16 @@ impl Step<'_> {
             attempt: asking.attempt,
         });
         self.guard(&mut usage, answer.rewritten.as_deref());
-        let told = |miss: &CacheMiss| {
+        let reported = |miss: &CacheMiss| {
             let open = self.facts.open.as_ref();
             open.is_some_and(|open| open.missed.contains(&miss.cause))
         };
-        let miss = usage.cache_miss.clone().filter(|miss| !told(miss));
+        let miss = usage.cache_miss.clone().filter(|miss| !reported(miss));
         self.append(Body::Usage(usage.clone()));
         if let Some(miss) = miss {
             self.tell_miss(&usage, &miss);
         }
-        for text in &answer.tellings {
+        for text in &answer.notices {
             self.notice(Level::Warning, text.clone());
         }
     }

@@ -29,7 +29,7 @@ const TOO_LONG: u32 = 2;
 pub(crate) struct Compacting {
     pub why: Resetting,
     pub waits: Doing,
-    pub then: Then,
+    pub then: AfterCompaction,
     pub request_id: Option<RequestId>,
     /// The digest is asked for by an excerpt: all of the conversation is too long.
     pub short: bool,
@@ -58,7 +58,7 @@ pub(crate) enum Doing {
 
 /// What follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterCompaction {
     /// The open turn's next request.
     Ask,
     /// Nothing: the session was at rest, and a person asked for it.
@@ -177,7 +177,11 @@ impl Step<'_> {
             return phase;
         }
         if self.facts.wants_rebase() || !self.facts.is_rendered() {
-            return self.reset(Resetting::Rebase, Then::Compact(instructions), request_id);
+            return self.reset(
+                Resetting::Rebase,
+                AfterCompaction::Compact(instructions),
+                request_id,
+            );
         }
         self.compact_by_hand(instructions, request_id)
     }
@@ -187,7 +191,7 @@ impl Step<'_> {
             trigger: Trigger::Manual,
             instructions,
         };
-        self.reset(why, Then::Rest, request_id)
+        self.reset(why, AfterCompaction::Rest, request_id)
     }
 
     /// Brings back what the newest compaction has folded. Only at rest.
@@ -211,15 +215,20 @@ impl Step<'_> {
             trigger,
             instructions: String::new(),
         };
-        self.reset(why, Then::Ask, None)
+        self.reset(why, AfterCompaction::Ask, None)
     }
 
     /// Renders the conversation, or only its prefix, for who is to be asked next.
     pub(crate) fn rebase(&mut self) -> Phase {
-        self.reset(Resetting::Rebase, Then::Ask, None)
+        self.reset(Resetting::Rebase, AfterCompaction::Ask, None)
     }
 
-    fn reset(&mut self, why: Resetting, then: Then, request_id: Option<RequestId>) -> Phase {
+    fn reset(
+        &mut self,
+        why: Resetting,
+        then: AfterCompaction,
+        request_id: Option<RequestId>,
+    ) -> Phase {
         let mut compacting = Compacting {
             waits: Doing::Job(0),
             then,
@@ -319,7 +328,7 @@ impl Step<'_> {
         if self.hold.suspending {
             return self.leave_to_next_life(compacting);
         }
-        if self.facts.paused && compacting.then == Then::Ask {
+        if self.facts.paused && compacting.then == AfterCompaction::Ask {
             let waits = Waits::Resume;
             return Phase::Compacting(Compacting {
                 waits: Doing::Digest(Asking { waits, ..asking }),
@@ -443,7 +452,7 @@ impl Step<'_> {
 
     /// The request for a digest is itself too long: an excerpt is, or it is put together without the model.
     fn digest_too_long(&mut self, compacting: Compacting) -> Phase {
-        if compacting.then == Then::Ask && self.held() {
+        if compacting.then == AfterCompaction::Ask && self.held() {
             return Phase::Held;
         }
         let digest = match compacting.short {
@@ -461,10 +470,10 @@ impl Step<'_> {
     /// A budget does not let the request for a digest be sent: nor would it let the one behind it.
     fn digest_unpaid(&mut self, compacting: Compacting, error: &ProviderError) -> Phase {
         match compacting.then {
-            Then::Ask => self.end_over_budget(error),
-            Then::Rest | Then::Compact(_) => {
+            AfterCompaction::Ask => self.end_over_budget(error),
+            AfterCompaction::Rest | AfterCompaction::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure_of(error)));
-                let then = Then::Rest;
+                let then = AfterCompaction::Rest;
                 self.behind_reset(Compacting { then, ..compacting })
             }
         }
@@ -560,13 +569,13 @@ impl Step<'_> {
     /// Who is to be asked cannot be: the turn ends, and the next one tries again.
     fn not_rebased(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         match compacting.then {
-            Then::Ask => {
+            AfterCompaction::Ask => {
                 self.tell_no_stand_in(&failure);
                 self.end_turn(OutcomeKind::Failed, None, Some(failure))
             }
-            Then::Rest | Then::Compact(_) => {
+            AfterCompaction::Rest | AfterCompaction::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
-                let then = Then::Rest;
+                let then = AfterCompaction::Rest;
                 self.behind_reset(Compacting { then, ..compacting })
             }
         }
@@ -591,8 +600,8 @@ impl Step<'_> {
             "Unpin messages, rewind, compact by hand, or go on in a new session.",
         );
         match compacting.then {
-            Then::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
-            Then::Rest | Then::Compact(_) => {
+            AfterCompaction::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
+            AfterCompaction::Rest | AfterCompaction::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
                 self.behind_reset(compacting)
             }
@@ -617,16 +626,18 @@ impl Step<'_> {
 
     fn behind_reset(&mut self, compacting: Compacting) -> Phase {
         match compacting.then.clone() {
-            Then::Ask if self.held() => Phase::Held,
-            Then::Ask => {
+            AfterCompaction::Ask if self.held() => Phase::Held,
+            AfterCompaction::Ask => {
                 self.runs("the context is as it is to be");
                 self.ask()
             }
-            Then::Compact(_) if self.hold.suspending => self.leave_to_next_life(compacting),
-            Then::Compact(instructions) => {
+            AfterCompaction::Compact(_) if self.hold.suspending => {
+                self.leave_to_next_life(compacting)
+            }
+            AfterCompaction::Compact(instructions) => {
                 self.compact_by_hand(instructions, compacting.request_id)
             }
-            Then::Rest => self.go_on_at_rest(None),
+            AfterCompaction::Rest => self.go_on_at_rest(None),
         }
     }
 
@@ -669,7 +680,7 @@ impl Step<'_> {
             "Compact again when the session is at rest.",
         );
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
-        (compacting.then != Then::Ask).then_some(reason)
+        (compacting.then != AfterCompaction::Ask).then_some(reason)
     }
 }
 

@@ -9,5 +9,5 @@ mod shorten;
 
 pub use digest::{EditedFile, Restated, beginning, demand, is_digest, mechanical};
 pub use excerpt::{Excerpt, excerpt};
-pub use plan::{Measure, Message, Part, Planned, Terms, Why, is_pinned, plan};
+pub use plan::{BasePart, CompactionPlan, Measure, Message, Terms, Why, is_pinned, plan};
 pub use shorten::shorten;

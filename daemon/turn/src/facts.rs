@@ -54,7 +54,7 @@ pub struct Facts {
     pub options: SessionOptions,
     /// Nothing new starts. Ends with the session.
     pub paused: bool,
-    pub state: Standing,
+    pub state: SessionStatus,
     pub queue: VecDeque<QueuedPrompt>,
     /// The number of the newest turn; numbers are never used again.
     pub turns: u64,
@@ -74,11 +74,11 @@ pub struct Facts {
     /// What was answered or closed, newest last, so that a late answer can be told who was first.
     pub settled: VecDeque<(InteractionResolved, Stamp)>,
     /// What the model knows of what the session may do.
-    pub told: Told,
+    pub reported_permissions: ReportedPermissions,
     /// It was ever told so in the conversation.
     pub was_told: bool,
     /// A compaction may have folded that: it is to be told again.
-    pub told_again: bool,
+    pub repeat_permissions: bool,
     /// What the model has set out to do.
     pub todos: Vec<Todo>,
     /// Which records make up the conversation.
@@ -161,13 +161,13 @@ pub struct BrokenOff {
 
 /// State, what for, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct SessionStatus {
     pub state: State,
     pub waiting_for: Option<WaitingFor>,
     pub cause: String,
 }
 
-impl Default for Standing {
+impl Default for SessionStatus {
     fn default() -> Self {
         Self {
             state: State::Idle,
@@ -179,7 +179,7 @@ impl Default for Standing {
 
 /// What the model was told last of what the session may do. Nothing: that it is as every other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct ReportedPermissions {
     pub mode: Mode,
     pub read_only: bool,
 }

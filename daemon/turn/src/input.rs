@@ -158,7 +158,7 @@ pub struct Answer {
     /// Where the request changed earlier bytes though no reset was logged. Never, but for a bug.
     pub rewritten: Option<String>,
     /// What people are to be told of budgets, once its use is noted.
-    pub tellings: Vec<String>,
+    pub notices: Vec<String>,
 }
 
 /// A request, as the books know it.

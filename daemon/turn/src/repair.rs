@@ -22,11 +22,11 @@ use flatten::Flat;
 
 /// What has to be known of a session's tools before calls are mended, by their names.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Means(pub BTreeMap<String, Known>);
+pub struct Means(pub BTreeMap<String, RepairTool>);
 
 /// One tool.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct RepairTool {
     /// It only looks at files: half of what it was asked does no harm.
     pub may_run_half: bool,
     /// How its parameters are shown, where that is not as they are.

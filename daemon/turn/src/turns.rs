@@ -76,7 +76,7 @@ impl Step<'_> {
         self.hold.too_long = 0;
         let duration_ms = open.ran_ms(self.now.wall);
         let unheard = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
-        let told = self.hold.tell_ends && !unheard;
+        let reported = self.hold.tell_ends && !unheard;
         let ended = TurnEnded {
             outcome,
             reason,
@@ -87,14 +87,14 @@ impl Step<'_> {
             tool_calls: open.tool_calls,
             duration_ms,
             denied: open.denied,
-            hooks: told,
+            hooks: reported,
         };
-        if told && self.facts.state.state == State::Waiting {
+        if reported && self.facts.state.state == State::Waiting {
             // What it waited for is no more, and the state that follows the turn comes later.
             self.state(State::Running, None, "turn ends", None);
         }
         self.append(Body::TurnEnded(ended));
-        if told {
+        if reported {
             self.effects.push(Effect::TellEnd);
             return Phase::Ending { stop: None };
         }

@@ -8,7 +8,7 @@ use proto::record::{
 };
 use proto::state::Mode;
 
-use crate::facts::{Answerer, Told};
+use crate::facts::{Answerer, ReportedPermissions};
 
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
@@ -210,8 +210,8 @@ pub fn plan_answered(
 }
 
 /// What the model is told of what the session may do.
-pub fn effective_permissions(told: Told) -> &'static str {
-    match (told.mode, told.read_only) {
+pub fn effective_permissions(reported: ReportedPermissions) -> &'static str {
+    match (reported.mode, reported.read_only) {
         (Mode::Normal, false) => ALL_OFF,
         (Mode::Plan, false) => PLAN_ON,
         (Mode::Normal, true) => READ_ONLY_ON,
@@ -220,7 +220,7 @@ pub fn effective_permissions(told: Told) -> &'static str {
 }
 
 /// What these words told, where they are the daemon's about what the session may do.
-pub fn told_by(words: &str) -> Option<Told> {
+pub fn reported_by(words: &str) -> Option<ReportedPermissions> {
     let all = [
         (Mode::Normal, false),
         (Mode::Plan, false),
@@ -228,9 +228,9 @@ pub fn told_by(words: &str) -> Option<Told> {
         (Mode::Plan, true),
     ];
     let mut all = all
-        .map(|(mode, read_only)| Told { mode, read_only })
+        .map(|(mode, read_only)| ReportedPermissions { mode, read_only })
         .into_iter();
-    all.find(|told| effective_permissions(*told) == words)
+    all.find(|reported| effective_permissions(*reported) == words)
 }
 
 /// To people: the vendor's cache did not serve what it should have.

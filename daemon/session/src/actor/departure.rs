@@ -18,7 +18,7 @@ use crate::request::keys::Keys;
 const KEPT_MAX: usize = 4096;
 
 /// What is kept in memory of a session that is not loaded.
-pub struct Kept {
+pub struct UnloadedState {
     pub keys: Arc<Keys>,
     /// Variables of its commands that do not stand in its log.
     pub env: BTreeMap<String, String>,
@@ -33,17 +33,17 @@ pub struct Kept {
 
 /// What is kept of all sessions that are not loaded.
 #[derive(Default)]
-pub struct Cloakroom(Mutex<Pegs>);
+pub struct UnloadedSessions(Mutex<UnloadedByAge>);
 
 #[derive(Default)]
-struct Pegs {
+struct UnloadedByAge {
     /// Counts up, to know the oldest.
     clock: u64,
-    kept: HashMap<SessionId, (u64, Kept)>,
+    kept: HashMap<SessionId, (u64, UnloadedState)>,
 }
 
-impl Cloakroom {
-    pub fn put(&self, session: SessionId, kept: Kept) {
+impl UnloadedSessions {
+    pub fn put(&self, session: SessionId, kept: UnloadedState) {
         let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         room.clock += 1;
         let now = room.clock;
@@ -56,7 +56,7 @@ impl Cloakroom {
         }
     }
 
-    pub fn take(&self, session: SessionId) -> Option<Kept> {
+    pub fn take(&self, session: SessionId) -> Option<UnloadedState> {
         let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         room.kept.remove(&session).map(|(_, kept)| kept)
     }
@@ -64,7 +64,7 @@ impl Cloakroom {
 
 /// How much it is wanted that a session leaves memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Urge {
+pub enum EvictionReason {
     /// Where nobody would miss it.
     Unused,
     /// Where nothing of its work would be lost: it is to be deleted.
@@ -74,28 +74,28 @@ pub enum Urge {
 }
 
 /// A wish that the session leaves memory.
-pub struct Leave {
-    pub urge: Urge,
+pub struct EvictionRequest {
+    pub reason: EvictionReason,
     /// Answered when it has left, or dropped where it stays.
-    pub reply: oneshot::Sender<Box<Kept>>,
+    pub reply: oneshot::Sender<Box<UnloadedState>>,
 }
 
 impl Actor {
     /// Leaves, or says no by dropping the wish.
-    pub(crate) fn leave_memory(&mut self, wish: Leave) {
-        let leaves = match wish.urge {
-            Urge::Unused => self.may_leave(),
-            Urge::Deleted => self.may_be_deleted(),
-            Urge::Forced => true,
+    pub(crate) fn leave_memory(&mut self, request: EvictionRequest) {
+        let leaves = match request.reason {
+            EvictionReason::Unused => self.may_leave(),
+            EvictionReason::Deleted => self.may_be_deleted(),
+            EvictionReason::Forced => true,
         };
         if !leaves {
             return;
         }
-        if wish.urge != Urge::Unused {
+        if request.reason != EvictionReason::Unused {
             // Nothing that they do can be told of any more.
             self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
         }
-        self.life.parting = Some(wish.reply);
+        self.life.parting = Some(request.reply);
     }
 
     /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
@@ -151,8 +151,8 @@ impl Actor {
     }
 
     /// What the next life of this session needs and cannot read from the log.
-    pub(crate) fn belongings(&mut self) -> Kept {
-        Kept {
+    pub(crate) fn belongings(&mut self) -> UnloadedState {
+        UnloadedState {
             keys: Arc::clone(self.requests.keys()),
             env: self.calls.environment().hidden_values().clone(),
             signalled: std::mem::take(&mut self.replies.signalled),
@@ -163,7 +163,7 @@ impl Actor {
     }
 
     /// Takes over what an earlier life has left.
-    pub(crate) fn take_over(&mut self, kept: Kept) {
+    pub(crate) fn take_over(&mut self, kept: UnloadedState) {
         self.replies.signalled = kept.signalled;
         if kept.warned {
             self.life.warning = None;

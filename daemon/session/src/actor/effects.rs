@@ -16,7 +16,7 @@ use turn::Effect;
 use crate::actor::Actor;
 use crate::actor::inbox;
 use crate::actor::inbox::Happened;
-use crate::calls::call::{Bench, Kept, Printed, Ready, Stop};
+use crate::calls::call::{CallEnvironment, KeptPaths, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
@@ -24,7 +24,7 @@ use crate::calls::state::Running;
 use crate::context::prefix::FrozenPrefix;
 use crate::request::in_flight::{Ask, Material, Source};
 use crate::request::samples::Sampling;
-use crate::request::side_requests::Books;
+use crate::request::side_requests::UsageRecorder;
 
 /// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
 const OVERDUE_MS: u64 = 3_000;
@@ -67,8 +67,8 @@ impl Actor {
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
             }
         }
-        for books in spent {
-            self.note_spent(&books);
+        for recorder in spent {
+            self.note_spent(&recorder);
         }
         self.tell_compacted();
         self.settle();
@@ -151,7 +151,7 @@ impl Actor {
         let Some(around) = around else {
             return self.requests.send(answer, ask);
         };
-        let books = Books::default();
+        let recorder = UsageRecorder::default();
         let sampling = Sampling {
             ask,
             codec: Arc::clone(&route.codec),
@@ -159,9 +159,9 @@ impl Actor {
             temperature: route.temperature,
             around,
             price: route.price.clone(),
-            books: books.clone(),
+            recorder: recorder.clone(),
         };
-        let answer = answer.with_side_requests(books);
+        let answer = answer.with_side_requests(recorder);
         self.requests.send_samples(answer, sampling);
     }
 
@@ -212,7 +212,7 @@ impl Actor {
     fn judge(&mut self, call: ToolCall) {
         let facts = self.machine.facts();
         let open = facts.open.as_ref();
-        let kept = Kept {
+        let kept = KeptPaths {
             files: open.map(|open| open.kept.clone()).unwrap_or_default(),
             tree: open.is_some_and(|open| open.tree_kept),
         };
@@ -353,9 +353,9 @@ impl Actor {
 
 /// Judges a call, and sends what came of it. Blocks.
 fn judge_and_tell(
-    bench: &Bench,
+    bench: &CallEnvironment,
     call: ToolCall,
-    (standpoint, kept): (&Standpoint, &Kept),
+    (standpoint, kept): (&Standpoint, &KeptPaths),
     hooks: Vec<HookFinished>,
     happened: &UnboundedSender<Happened>,
 ) {

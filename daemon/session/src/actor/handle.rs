@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     pub epoch: u64,
     pub commands: mpsc::Sender<Command>,
     /// The state after the newest durable record.
-    pub seen: watch::Receiver<Seen>,
+    pub seen: watch::Receiver<PublishedState>,
     pub activity: Arc<Activity>,
     /// Brings the session back if it is closed.
     pub reopen: Weak<dyn Reopen>,
@@ -83,7 +83,7 @@ impl Activity {
 
 /// What is known of a session without asking it.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct PublishedState {
     pub summary: SessionSummary,
     /// What waits for the user.
     pub interactions: Vec<Interaction>,
@@ -149,7 +149,7 @@ impl SessionHandle {
         command: impl FnOnce(&mut Actor, Reply<T>) + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        match self.tell(|actor| command(actor, reply)).await {
+        match self.send(|actor| command(actor, reply)).await {
             true => answer.await.map_err(|_| gone())?,
             false => Err(gone()),
         }
@@ -187,7 +187,7 @@ impl SessionHandle {
     }
 
     /// Puts a command into the session's queue. False: it is not there any more.
-    pub(crate) async fn tell(&self, command: impl FnOnce(&mut Actor) + Send + 'static) -> bool {
+    pub(crate) async fn send(&self, command: impl FnOnce(&mut Actor) + Send + 'static) -> bool {
         self.shared.commands.send(Box::new(command)).await.is_ok()
     }
 
@@ -359,7 +359,7 @@ impl SessionHandle {
     /// Offers keys that a client has.
     pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
         // A session that has just left memory needs none.
-        let _ = self.tell(|actor| actor.offer_keys(credentials)).await;
+        let _ = self.send(|actor| actor.offer_keys(credentials)).await;
     }
 
     /// Follows the session.
@@ -415,7 +415,7 @@ impl SessionHandle {
     pub async fn suspend(&self, now: bool) {
         let (reply, done) = oneshot::channel();
         if self
-            .tell(move |actor| actor.begin_suspend(now, reply))
+            .send(move |actor| actor.begin_suspend(now, reply))
             .await
         {
             // An actor that is gone sleeps too.
@@ -426,7 +426,7 @@ impl SessionHandle {
     /// Stops what runs, writes what there is, and ends the actor.
     pub(crate) async fn shutdown(&self) {
         let (reply, done) = oneshot::channel();
-        if self.tell(|actor| actor.begin_shutdown(reply)).await {
+        if self.send(|actor| actor.begin_shutdown(reply)).await {
             let _ = done.await;
         }
     }

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::departure::Kept;
+use crate::actor::departure::UnloadedState;
 use crate::actor::handle::Activity;
 
 /// See the module.
@@ -22,7 +22,7 @@ pub(crate) struct Life {
     /// The session is handed over: it takes no more work.
     pub(super) handed_over: bool,
     /// The session leaves memory; gets what the next life needs.
-    pub(super) parting: Option<oneshot::Sender<Box<Kept>>>,
+    pub(super) parting: Option<oneshot::Sender<Box<UnloadedState>>>,
     /// A warning for the first turn of this life.
     pub(super) warning: Option<String>,
 }

@@ -356,9 +356,9 @@ impl Actor {
         let extractions = wanted && !gather.unseen && gather.beside.is_none();
         let around = extractions.then(|| self.around(gather.item.clone()));
         let found = gather.found.take();
-        if let Some(books) = &gather.beside {
-            books.leave_out(gather.won);
-            self.note_spent(books);
+        if let Some(recorder) = &gather.beside {
+            recorder.leave_out(gather.won);
+            self.note_spent(recorder);
         }
         let answer = self.weighed(gather.finish(), true);
         let trace = around.as_ref().map(|_| answer.reasoning.clone());

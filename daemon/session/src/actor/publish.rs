@@ -4,20 +4,20 @@ use proto::params::session::SessionSummary;
 use tokio::sync::watch;
 
 use crate::actor::Actor;
-use crate::actor::handle::Seen;
+use crate::actor::handle::PublishedState;
 use crate::actor::inbox::Happened;
 use crate::journal::catalog_feed::{CatalogFeed, Written};
 
 /// Where others see a session.
 pub(crate) struct Publisher {
-    seen: watch::Sender<Seen>,
+    seen: watch::Sender<PublishedState>,
     catalog: CatalogFeed,
     /// What the catalog was sent last.
     listed: Option<SessionSummary>,
 }
 
 impl Publisher {
-    pub fn new(seen: watch::Sender<Seen>, catalog: CatalogFeed) -> Self {
+    pub fn new(seen: watch::Sender<PublishedState>, catalog: CatalogFeed) -> Self {
         Self {
             seen,
             catalog,
@@ -51,7 +51,7 @@ impl Actor {
             return;
         };
         let interactions = self.machine.facts().interactions.values();
-        self.publisher.seen.send_replace(Seen {
+        self.publisher.seen.send_replace(PublishedState {
             summary: summary.clone(),
             interactions: interactions.cloned().collect(),
             in_turn: self.machine.facts().open.is_some(),

@@ -7,15 +7,15 @@ use proto::{Body, ItemId};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Happened;
-use crate::request::reasoning::{Aide, Around, Purse};
-use crate::request::side_requests::Books;
+use crate::request::reasoning::{Aide, Purse, SideRequestContext};
+use crate::request::side_requests::UsageRecorder;
 
 impl Actor {
-    /// Around an answer of this session.
-    pub(crate) fn around(&self, item: ItemId) -> Around {
+    /// SideRequestContext an answer of this session.
+    pub(crate) fn around(&self, item: ItemId) -> SideRequestContext {
         let options = &self.machine.facts().options;
         let open = self.machine.facts().open.as_ref();
-        Around {
+        SideRequestContext {
             assembly: Arc::clone(&self.assembly),
             cwd: self.calls.bench().workspace.cwd().to_path_buf(),
             model: options.model.clone().unwrap_or_default(),
@@ -32,18 +32,18 @@ impl Actor {
     }
 
     /// Begins the extraction of an answer, where that is wanted and there is anything to be extracted.
-    pub(crate) fn begin_extraction(&mut self, around: Around, trace: String) {
+    pub(crate) fn begin_extraction(&mut self, around: SideRequestContext, trace: String) {
         let goes_on =
             self.life.closing.is_empty() && !self.life.handed_over && !self.journal.is_closed();
         if !goes_on || !turn::extraction::is_worth(&trace) {
             return;
         }
-        let (number, books, cancel) = self.requests.extractions_mut().start();
+        let (number, recorder, cancel) = self.requests.extractions_mut().start();
         let happened = self.happened.clone();
         tokio::spawn(async move {
             let extracting = async {
                 let aide = Aide::find(around).await?;
-                aide.extract(&trace, (&books, 0)).await
+                aide.extract(&trace, (&recorder, 0)).await
             };
             tokio::select! {
                 () = cancel.cancelled() => {}
@@ -57,10 +57,10 @@ impl Actor {
 
     /// An extraction has come to its end.
     pub(crate) fn extracted(&mut self, number: u64, found: Result<ReasoningExtracted, String>) {
-        let Some(books) = self.requests.extractions_mut().finish(number) else {
+        let Some(recorder) = self.requests.extractions_mut().finish(number) else {
             return;
         };
-        self.note_spent(&books);
+        self.note_spent(&recorder);
         match found {
             Ok(found) => self.note(Body::ReasoningExtracted(found)),
             Err(why) if self.requests.extractions_mut().is_first_failure() => {
@@ -77,17 +77,17 @@ impl Actor {
 
     /// Drops the extractions under way. What they are known to have taken counts.
     pub(crate) fn drop_extractions(&mut self) {
-        for books in self.requests.extractions_mut().stop_all() {
-            self.note_spent(&books);
+        for recorder in self.requests.extractions_mut().stop_all() {
+            self.note_spent(&recorder);
         }
     }
 
     /// Puts what requests beside the conversation took into the log.
-    pub(crate) fn note_spent(&mut self, books: &Books) {
-        for usage in books.take() {
-            let told = self.weighed_beside(&usage);
+    pub(crate) fn note_spent(&mut self, recorder: &UsageRecorder) {
+        for usage in recorder.take() {
+            let reported = self.weighed_beside(&usage);
             self.note(Body::Usage(usage));
-            for text in told {
+            for text in reported {
                 let level = Level::Warning;
                 self.note(Body::Notice(Notice { level, text }));
             }
@@ -99,13 +99,13 @@ impl Actor {
         let Some(gather) = self.requests.in_flight() else {
             return;
         };
-        let Some(books) = gather.beside.clone() else {
+        let Some(recorder) = gather.beside.clone() else {
             return;
         };
         if gather.answer.reported.is_some() {
-            books.leave_out(gather.won);
+            recorder.leave_out(gather.won);
         }
-        self.note_spent(&books);
+        self.note_spent(&recorder);
     }
 
     /// Appends a record that changes nothing in the turn.

@@ -9,11 +9,11 @@ use proto::record::{Purpose, Usage};
 use proto::{Body, Record, Stamp};
 
 use crate::actor::Actor;
-use crate::request::budget::{self, Leave};
+use crate::request::budget::{self, RequestPermit};
 
 impl Actor {
     /// The leave for the next request: whoever sends it asks.
-    pub(crate) fn new_leave(&mut self) -> Arc<Leave> {
+    pub(crate) fn new_leave(&mut self) -> Arc<RequestPermit> {
         self.requests.new_leave(self.expected(), self.ran_ms())
     }
 
@@ -67,11 +67,11 @@ impl Actor {
         };
         let wire = &self.machine.facts().wire;
         let model = format!("{}/{}", wire.provider, wire.model);
-        let told = self
+        let notices = self
             .requests
             .budget()
-            .tellings(&model, &more, answer.reported.is_some());
-        answer.tellings = told;
+            .notices(&model, &more, answer.reported.is_some());
+        answer.notices = notices;
         answer
     }
 
@@ -81,7 +81,7 @@ impl Actor {
         let model = format!("{}/{}", usage.provider, usage.model);
         self.requests
             .budget()
-            .tellings(&model, &more, usage.reported)
+            .notices(&model, &more, usage.reported)
     }
 
     /// Takes in what a record says of what was used, and what may be.

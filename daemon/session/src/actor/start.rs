@@ -15,12 +15,12 @@ use crate::actor::inbox::Reply;
 impl Actor {
     /// Writes the first records of a new session: creation, notices and first prompt are one commit.
     /// `born` is answered when they are on disk.
-    pub fn bear(
+    pub fn write_first_records(
         &mut self,
         created: SessionCreated,
         notices: Vec<String>,
         prompt: Option<PromptQueued>,
-        born: Reply<()>,
+        created_on_disk: Reply<()>,
     ) {
         let now = self.now();
         let mut effects = self.machine.record(Body::SessionCreated(created), now);
@@ -44,7 +44,7 @@ impl Actor {
                 now,
             ));
         }
-        self.reply_when(last, born, ());
+        self.reply_when(last, created_on_disk, ());
         self.perform(effects);
     }
 

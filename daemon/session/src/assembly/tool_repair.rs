@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use contract::{Family, ToolDeclaration, ToolSet};
 use turn::repair::flatten::{Flat, flatten};
-use turn::repair::{Known, Means};
+use turn::repair::{Means, RepairTool};
 
 use crate::assembly::setup::ModelSetup;
 
 /// All tools, as calls of them are mended.
 pub fn means(tools: &ToolSet) -> Means {
     let known = tools.specs().map(|spec| {
-        let known = Known {
+        let known = RepairTool {
             // What asks a person or changes the session's own state changes no file, but is not to be done by half.
             may_run_half: spec.family == Family::Read && spec.read_only,
             flat: flatten(&spec.schema),

@@ -23,10 +23,10 @@ use workspace::Workspace;
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
-use crate::calls::hooks::Seen;
-use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings, Unfit};
+use crate::calls::hooks::HookedCall;
+use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit};
 use crate::context::prefix::digest;
-use checkpoint::{Checkpoint, Keeper, Places, Watched};
+use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
 mod printed;
 mod run;
@@ -41,7 +41,7 @@ use stop::Never;
 
 /// What the calls of a session share.
 #[derive(Clone)]
-pub struct Bench {
+pub struct CallEnvironment {
     pub session: Pid,
     pub tools: ToolSet,
     /// Those whose parameters are shown flat, and the way back.
@@ -64,7 +64,7 @@ pub struct Bench {
     pub notes: Notes,
 }
 
-/// Stands before the reason in the hash of a question about a run outside the sandbox.
+/// ShellPosition before the reason in the hash of a question about a run outside the sandbox.
 const OUTSIDE: &str = "outside the sandbox";
 
 /// A call that may run: the tool (another than the call's where it stands for one), and its parsed arguments.
@@ -82,14 +82,14 @@ pub struct Ready {
 
 /// What the turn has kept already, so that it is not kept again.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct KeptPaths {
     /// Files, by their absolute paths.
     pub files: BTreeSet<String>,
     /// The work tree too, or it was said why not.
     pub tree: bool,
 }
 
-impl Bench {
+impl CallEnvironment {
     fn context(
         &self,
         call: CallId,
@@ -128,11 +128,11 @@ impl Bench {
 
     /// Where a call starts from, and which variables earlier ones have changed for it. A tool may bind the call to that;
     /// `None`: nobody makes the call.
-    pub(crate) fn stands(&self, tool: &dyn Tool, call: Option<&CallId>) -> Stands {
+    pub(crate) fn stands(&self, tool: &dyn Tool, call: Option<&CallId>) -> ShellPosition {
         let nobody = || CallId(String::new());
         let quiet = self.quiet(call.cloned().unwrap_or_else(nobody));
         let cwd = tool.cwd(&quiet);
-        Stands {
+        ShellPosition {
             cwd: cwd.unwrap_or_else(|| self.workspace.cwd().to_path_buf()),
             altered: tool.altered(&quiet),
         }
@@ -144,7 +144,7 @@ impl Bench {
     }
 
     /// The tool that a call leads to, with its parsed arguments.
-    fn found(&self, call: &ToolCall) -> Result<Found<'_>, Unfit> {
+    fn found(&self, call: &ToolCall) -> Result<ResolvedCall<'_>, Unfit> {
         let surroundings = self.surroundings();
         let tool = surroundings.tool(&call.name)?;
         let mut raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;
@@ -157,11 +157,11 @@ impl Bench {
     }
 
     /// A call as hooks are told of it, the tool that it leads to and its arguments; none where these cannot be read.
-    pub fn seen(&self, call: &ToolCall) -> Option<Seen> {
-        let Found {
+    pub fn seen(&self, call: &ToolCall) -> Option<HookedCall> {
+        let ResolvedCall {
             tool, arguments, ..
         } = self.found(call).ok()?;
-        Some(Seen {
+        Some(HookedCall {
             call: call.id.clone(),
             tool: Arc::clone(tool),
             arguments,
@@ -174,7 +174,7 @@ impl Bench {
         &self,
         call: &ToolCall,
         standpoint: &Standpoint,
-        kept: &Kept,
+        kept: &KeptPaths,
     ) -> (Judgement, Ready) {
         match self.try_judge(call, standpoint, kept) {
             Ok(judged) => judged,
@@ -186,7 +186,7 @@ impl Bench {
         &self,
         call: &ToolCall,
         standpoint: &Standpoint,
-        kept: &Kept,
+        kept: &KeptPaths,
     ) -> Result<(Judgement, Ready), Outcome> {
         let found = self.found(call)?;
         let stands = self.stands(&**found.tool, Some(&call.id));
@@ -258,8 +258,8 @@ impl Bench {
         &self,
         decision: &Decision,
         is_command: bool,
-        places: Places,
-        kept: &Kept,
+        places: PathSnapshots,
+        kept: &KeptPaths,
     ) -> Result<(Watched, Option<Checkpoint>), Outcome> {
         if is_command {
             if decision.read_only {
@@ -306,7 +306,7 @@ fn asked_always(decision: &mut Decision) {
 /// SHA-256 over what the user is shown: what a call asks in the place of a run, or what would run. `canonical`: the
 /// arguments as they are written down.
 fn shown_hash(
-    found: &Found<'_>,
+    found: &ResolvedCall<'_>,
     canonical: &str,
     preview: &Display,
     subject: &str,

@@ -18,7 +18,7 @@ pub(crate) fn programs(workspace: &Workspace, user_home: &Path) -> Vec<String> {
         Ok(directories) => directories,
         Err(why) => return vec![why],
     };
-    let mut look = Look {
+    let mut look = GitConfigReader {
         workspace,
         user_home,
         files: 0,
@@ -33,13 +33,13 @@ pub(crate) fn programs(workspace: &Workspace, user_home: &Path) -> Vec<String> {
     found
 }
 
-struct Look<'a> {
+struct GitConfigReader<'a> {
     workspace: &'a Workspace,
     user_home: &'a Path,
     files: usize,
 }
 
-impl Look<'_> {
+impl GitConfigReader<'_> {
     fn programs_of(&mut self, at: &GitDirectory) -> Result<Vec<String>, String> {
         let settings = self.settings(at)?;
         let mut found = policy::git_programs(&settings, at.inner);

@@ -17,7 +17,7 @@ use proto::{CallId, ErrorName, Failure, SessionId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::call::Bench;
+use crate::calls::call::CallEnvironment;
 
 /// The hooks of one session: which there are, how they went last, and which are under way.
 #[derive(Default)]
@@ -53,7 +53,12 @@ impl HookState {
     }
 
     /// What it takes to ask hooks about this event now. `None`: no hook is for it.
-    pub fn asker(&self, event: HookEvent, session: SessionId, bench: &Bench) -> Option<Asker> {
+    pub fn asker(
+        &self,
+        event: HookEvent,
+        session: SessionId,
+        bench: &CallEnvironment,
+    ) -> Option<Asker> {
         if !self.set.any(event) {
             return None;
         }
@@ -67,7 +72,7 @@ impl HookState {
                 cwd: workspace.cwd().to_path_buf(),
                 root: workspace.root().to_path_buf(),
             },
-            told: HookSession {
+            reported: HookSession {
                 session,
                 pid: bench.session,
                 cwd: workspace.cwd().to_path_buf(),
@@ -151,13 +156,13 @@ impl HookState {
 pub struct Asker {
     set: Arc<Hooks>,
     ground: HookEnvironment,
-    told: HookSession,
+    reported: HookSession,
 }
 
 impl Asker {
     /// Asks all that are for this. `None`: it was stopped.
     pub async fn ask(&self, what: HookPayload<'_>, stop: &CancellationToken) -> Option<HookChain> {
-        let asked = run_all(&self.ground, &self.set, &self.told, what, stop);
+        let asked = run_all(&self.ground, &self.set, &self.reported, what, stop);
         let asked = AssertUnwindSafe(asked).catch_unwind().await;
         // Somebody waits for the answer, and would wait for ever.
         asked.unwrap_or_else(|_| Some(self.crashed(&what)))
@@ -239,13 +244,13 @@ pub fn status_of(hooks: &Hooks) -> ListOutput {
 }
 
 /// A call as hooks are told of it.
-pub struct Seen {
+pub struct HookedCall {
     pub call: CallId,
     pub tool: Arc<dyn Tool>,
     pub arguments: Map<String, Value>,
 }
 
-impl Seen {
+impl HookedCall {
     /// As it is before it runs.
     pub fn before(&self) -> HookPayload<'_> {
         HookPayload::Call {

@@ -21,8 +21,8 @@ use workspace::{FileKind, PathError, Workspace};
 
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::git_config as gitsays;
-use crate::calls::sandbox::{self as walls, Around, Held};
-use checkpoint::Places;
+use crate::calls::sandbox::{self as walls, CommandSandbox, SandboxContext};
+use checkpoint::PathSnapshots;
 
 /// Where calls are judged: in a session, or in a directory as a new session would find it.
 pub struct Surroundings<'a> {
@@ -51,13 +51,13 @@ pub struct Standpoint {
 }
 
 /// Where a tool's calls start from, and which variables earlier ones have changed for them.
-pub struct Stands {
+pub struct ShellPosition {
     pub cwd: PathBuf,
     pub altered: Vec<String>,
 }
 
 /// The tool that a call leads to, and its arguments as that tool reads them.
-pub struct Found<'a> {
+pub struct ResolvedCall<'a> {
     pub tool: &'a Arc<dyn Tool>,
     pub arguments: Map<String, Value>,
     /// Never `CallTool`: that has been followed.
@@ -84,7 +84,7 @@ pub struct Judged {
     /// Where its paths lead, each place once.
     pub leads_to: Vec<PathBuf>,
     /// What stands now where it may change something, unless it is a command.
-    pub places: Places,
+    pub places: PathSnapshots,
     /// What its command may touch.
     pub walls: Option<Arc<SandboxSpec>>,
 }
@@ -107,13 +107,13 @@ impl<'a> Surroundings<'a> {
         &self,
         tool: &'a Arc<dyn Tool>,
         arguments: &Map<String, Value>,
-    ) -> Result<Found<'a>, Unfit> {
-        let found = Found::parse(tool, arguments)?;
+    ) -> Result<ResolvedCall<'a>, Unfit> {
+        let found = ResolvedCall::parse(tool, arguments)?;
         let CallAction::CallTool { tool, arguments } = &found.action else {
             return Ok(found);
         };
         let caller = &found.tool.spec().name;
-        let found = Found::parse(self.tool(tool)?, arguments)?;
+        let found = ResolvedCall::parse(self.tool(tool)?, arguments)?;
         if matches!(found.action, CallAction::CallTool { .. }) {
             let why = format!("`{caller}` calls other tools, not itself.");
             return Err(Outcome::refused(why).into());
@@ -122,7 +122,12 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Judges a call: its paths, what would hold it, the rules.
-    pub fn judge(&self, found: &Found<'_>, stands: Stands, standpoint: &Standpoint) -> Judged {
+    pub fn judge(
+        &self,
+        found: &ResolvedCall<'_>,
+        stands: ShellPosition,
+        standpoint: &Standpoint,
+    ) -> Judged {
         let spec = found.tool.spec();
         let touches = found.tool.touches(&found.arguments);
         let call = Call {
@@ -135,7 +140,7 @@ impl<'a> Surroundings<'a> {
         let outside = standpoint.outside.as_deref();
         let held = match is_command && outside.is_none() {
             true => self.held(&standpoint.rules),
-            false => Held::default(),
+            false => CommandSandbox::default(),
         };
         let mut context = self.context(&subjects, stands, standpoint, &held);
         let places = match spec.family {
@@ -146,7 +151,7 @@ impl<'a> Surroundings<'a> {
             | Family::WebSearch
             | Family::Task
             | Family::Memory
-            | Family::Session => Places::default(),
+            | Family::Session => PathSnapshots::default(),
         };
         let mut explanation = policy::explain(&standpoint.rules, &context, &call);
         if let Some(why) = outside {
@@ -168,9 +173,9 @@ impl<'a> Surroundings<'a> {
     fn context(
         &self,
         subjects: &Subjects,
-        stands: Stands,
+        stands: ShellPosition,
         standpoint: &Standpoint,
-        held: &Held,
+        held: &CommandSandbox,
     ) -> Context {
         let paths = subjects.paths.iter();
         Context {
@@ -196,8 +201,8 @@ impl<'a> Surroundings<'a> {
     }
 
     /// What would hold a command.
-    pub fn held(&self, rules: &RuleSet) -> Held {
-        let about = Around {
+    pub fn held(&self, rules: &RuleSet) -> CommandSandbox {
+        let about = SandboxContext {
             workspace: self.workspace,
             confine: self.confine,
             masked: self.masked,
@@ -208,7 +213,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Looks at what a call may change, and notes what of it could not be brought back.
-    fn look_before(&self, tool: &ToolSpec, context: &mut Context) -> Places {
+    fn look_before(&self, tool: &ToolSpec, context: &mut Context) -> PathSnapshots {
         let changes = |path: &&mut ResolvedPath| {
             let closed = path.masked || path.denied || path.error.is_some();
             path.access == Access::Edit && path.writable && !closed
@@ -225,7 +230,7 @@ impl<'a> Surroundings<'a> {
             })
             .collect();
         let all: BTreeSet<PathBuf> = named.iter().flat_map(|(_, all)| all.clone()).collect();
-        let places = Places::look_at(self.workspace, &all, !tool.shallow);
+        let places = PathSnapshots::look_at(self.workspace, &all, !tool.shallow);
         for (path, all) in named {
             path.unkept = all.iter().any(|place| places.unkept.contains(place));
         }
@@ -276,7 +281,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> ResolvedCall<'a> {
     fn parse(tool: &'a Arc<dyn Tool>, arguments: &Map<String, Value>) -> Result<Self, Outcome> {
         let arguments = tool.parse(arguments)?;
         let action = tool.action(&arguments)?;

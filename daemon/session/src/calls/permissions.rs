@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use workspace::{Workspace, WorkspaceOptions};
 
 use crate::assembly::setup::{Assembly, Layered, Terms};
-use crate::calls::call::Bench;
-use crate::calls::judgement::{Found, Standpoint, Stands, Surroundings};
+use crate::calls::call::CallEnvironment;
+use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings};
 use crate::context::first_message as opening;
 
 /// Names a session's temporary directory where there is none: sessions count from 1.
@@ -27,16 +27,16 @@ pub(crate) struct RulesAsOf {
 }
 
 /// What judging depends on in a session now.
-pub struct Standing {
+pub struct PermissionState {
     pub(crate) pid: Pid,
     pub(crate) layers: Vec<Layered>,
     pub(crate) standpoint: Standpoint,
-    pub(crate) bench: Arc<Bench>,
+    pub(crate) bench: Arc<CallEnvironment>,
 }
 
 /// Where rules are asked for.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum PermissionScope {
     /// A session, by pid, id or name.
     Session(String),
     /// A directory, as a new session would find it.
@@ -124,7 +124,7 @@ fn open(
 
 /// Judges a call as a session would now.
 pub(crate) fn in_session(
-    standing: &Standing,
+    standing: &PermissionState,
     tool: &str,
     arguments: &Map<String, Value>,
 ) -> Result<Explained, Failure> {
@@ -163,7 +163,7 @@ pub(crate) fn in_directory(
         env: &[],
     };
     let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
-    let stands = Stands {
+    let stands = ShellPosition {
         cwd: workspace.cwd().to_path_buf(),
         altered: Vec::new(),
     };
@@ -183,8 +183,8 @@ pub(crate) fn in_directory(
 
 fn explained(
     surroundings: &Surroundings<'_>,
-    found: &Found<'_>,
-    stands: Stands,
+    found: &ResolvedCall<'_>,
+    stands: ShellPosition,
     standpoint: &Standpoint,
 ) -> Explained {
     Explained {

@@ -17,7 +17,7 @@ mod sockets;
 
 /// What holds one command.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct CommandSandbox {
     pub walls: Option<Arc<SandboxSpec>>,
     pub strength: SandboxStrength,
     /// Not everything that is closed to tools is closed by the walls.
@@ -27,7 +27,7 @@ pub struct Held {
 }
 
 /// What walls are made from, beside rules.
-pub struct Around<'a> {
+pub struct SandboxContext<'a> {
     pub workspace: &'a Workspace,
     pub confine: &'a SandboxSettings,
     /// The agent's own directories.
@@ -38,10 +38,10 @@ pub struct Around<'a> {
 }
 
 /// The walls that rules and settings ask for, as far as they can be held here.
-pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
+pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     let confine = about.confine;
     if confine.demand == SandboxDemand::Off {
-        return Held::default();
+        return CommandSandbox::default();
     }
     let made = match about.strength {
         SandboxStrength::None => {
@@ -54,9 +54,9 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
         Err(why) => {
             let unconfined = (confine.demand == SandboxDemand::Enforce)
                 .then(|| format!("nothing would hold the command: {why}"));
-            return Held {
+            return CommandSandbox {
                 unconfined,
-                ..Held::default()
+                ..CommandSandbox::default()
             };
         }
     };
@@ -109,7 +109,7 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
         && !whole_family
         && !everything
         && !open_within;
-    Held {
+    CommandSandbox {
         walls: Some(Arc::new(SandboxSpec {
             write,
             protected,
@@ -125,7 +125,7 @@ pub fn around(about: &Around<'_>, rules: &RuleSet) -> Held {
 }
 
 /// The session's temporary directory, made again where somebody has cleared it away.
-fn temp_of(about: &Around<'_>) -> Result<PathBuf, String> {
+fn temp_of(about: &SandboxContext<'_>) -> Result<PathBuf, String> {
     let temp = about
         .workspace
         .temp()

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::assembly::persisted_rules::KeptRules;
 use crate::assembly::setup::Layered;
-use crate::calls::call::{Bench, Printed, Ready, Stop};
+use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::environment::Environment;
 use crate::calls::hooks::HookState;
 use crate::calls::permissions::{RulesAsOf, compiled};
@@ -35,7 +35,7 @@ impl Drop for Running {
 
 /// See the module.
 pub(crate) struct CallState {
-    bench: Arc<Bench>,
+    bench: Arc<CallEnvironment>,
     environment: Environment,
     hooks: HookState,
     /// The rules of the configuration.
@@ -61,7 +61,7 @@ pub(crate) struct CallState {
 
 impl CallState {
     pub fn new(
-        bench: Bench,
+        bench: CallEnvironment,
         environment: Environment,
         hooks: HookState,
         layers: Vec<Layered>,
@@ -85,7 +85,7 @@ impl CallState {
         }
     }
 
-    pub fn bench(&self) -> &Arc<Bench> {
+    pub fn bench(&self) -> &Arc<CallEnvironment> {
         &self.bench
     }
 
@@ -100,7 +100,7 @@ impl CallState {
     /// Takes in values of the environment that were lost with an earlier life of the daemon: calls from now on see them.
     pub fn fill_environment(&mut self, env: BTreeMap<String, String>) {
         if self.environment.fill(env) {
-            let mut bench = Bench::clone(&self.bench);
+            let mut bench = CallEnvironment::clone(&self.bench);
             let whole = self.environment.whole();
             let whole = sandbox::environment(whole, bench.workspace.temp(), &bench.confine);
             bench.env = Arc::new(whole);

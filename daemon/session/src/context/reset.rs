@@ -12,7 +12,7 @@ use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
 use store::log::{ByteLocation, LogFile};
 use turn::compacting::{Digest, Job, JobEnd, Resetting};
-use turn::compaction::{self, Excerpt, Message, Part, Planned, Terms, Why};
+use turn::compaction::{self, BasePart, CompactionPlan, Excerpt, Message, Terms, Why};
 
 use crate::assembly::setup::{Assembly, Effort, ModelSetup};
 use crate::context::prefix;
@@ -32,11 +32,11 @@ pub struct Workpiece {
     pub codec: Arc<dyn Codec>,
     pub cache_key: String,
     pub terms: Terms,
-    pub wanted: Wanted,
+    pub wanted: ModelTarget,
 }
 
 /// Who is to be asked, and what that takes.
-pub struct Wanted {
+pub struct ModelTarget {
     pub assembly: Arc<dyn Assembly>,
     /// The session's directory: settings are read there.
     pub cwd: PathBuf,
@@ -94,17 +94,17 @@ pub fn run(work: Workpiece) -> Done {
 ///
 /// # Errors
 /// The log cannot be read.
-pub fn preview(work: Workpiece) -> Result<(Planned, u64), Failure> {
+pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
     let messages = read(&work.file, &work.parts)?;
     let terms = Terms {
         digest: Some(String::new()),
         ..work.terms
     };
     let planned = compaction::plan(&messages, &terms);
-    let Planned::Done { parts, .. } = &planned else {
+    let CompactionPlan::Done { parts, .. } = &planned else {
         return Ok((planned, 0));
     };
-    let same = |(message, part): &(&Message, &Part)| matches!(part, Part::Keep(piece) if *piece == message.piece);
+    let same = |(message, part): &(&Message, &BasePart)| matches!(part, BasePart::Keep(piece) if *piece == message.piece);
     let head = messages.iter().zip(parts).take_while(same);
     let head: u64 = head.map(|(message, _)| message.bytes).sum();
     let tokens = terms.measure.tokens(terms.prefix_bytes + head);
@@ -118,7 +118,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
         terms.digest = Some(text.clone());
     }
     let mut planned = compaction::plan(&messages, &terms);
-    if let Planned::Ask { fold } = &planned {
+    if let CompactionPlan::Ask { fold } = &planned {
         let demand = SandboxDemand::of(&work, &messages, fold);
         if let Some(demand) = demand {
             let request = demand.body(&work, &messages, fold, instructions)?;
@@ -132,11 +132,11 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
         planned = compaction::plan(&messages, &terms);
     }
     match planned {
-        Planned::Nothing(why) => Ok(Done::of(JobEnd::Nothing(why))),
-        Planned::Full { kept } => Ok(Done::of(JobEnd::Full(kept))),
+        CompactionPlan::Nothing(why) => Ok(Done::of(JobEnd::Nothing(why))),
+        CompactionPlan::Full { kept } => Ok(Done::of(JobEnd::Full(kept))),
         // There is a digest.
-        Planned::Ask { .. } => Ok(Done::of(JobEnd::Nothing(Why::NothingToFold))),
-        Planned::Done { parts, done } => {
+        CompactionPlan::Ask { .. } => Ok(Done::of(JobEnd::Nothing(Why::NothingToFold))),
+        CompactionPlan::Done { parts, done } => {
             let (pieces, elements) = put(&*work.codec, &messages, parts);
             let own = bounded(base::own(None, &elements))?;
             let reset = CacheReset {
@@ -154,13 +154,17 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
 }
 
 /// The pieces of a base, and what is new among them. Neighbours that stay are one run.
-fn put(codec: &dyn Codec, messages: &[Message], parts: Vec<Part>) -> (Vec<Piece>, Vec<Element>) {
+fn put(
+    codec: &dyn Codec,
+    messages: &[Message],
+    parts: Vec<BasePart>,
+) -> (Vec<Piece>, Vec<Element>) {
     let (mut pieces, mut elements) = (Vec::<Piece>::new(), Vec::new());
     let mut before: Option<usize> = None;
     let mut from = 0;
     for part in parts {
         match part {
-            Part::Keep(piece) => {
+            BasePart::Keep(piece) => {
                 // Kept messages stay in their order: each is sought behind the one before.
                 let rest = messages.iter().skip(from);
                 let at = rest.clone().position(|message| message.piece == piece);
@@ -174,7 +178,7 @@ fn put(codec: &dyn Codec, messages: &[Message], parts: Vec<Part>) -> (Vec<Piece>
                 }
                 before = at;
             }
-            Part::New(item) => {
+            BasePart::New(item) => {
                 before = None;
                 if let Some(piece) = add(codec, item, &mut elements) {
                     pieces.push(piece);

@@ -20,7 +20,7 @@ const SUBJECT_MAX: usize = 1_000;
 
 /// Which steps are wanted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+pub struct StepFilter {
     pub turn: Option<u64>,
     pub after: u64,
     /// 0: as many as a page has.
@@ -30,7 +30,7 @@ pub struct Wanted {
 /// The fold.
 #[derive(Default)]
 pub struct Steps {
-    wanted: Wanted,
+    wanted: StepFilter,
     /// Answers so far.
     count: u64,
     /// The newest answer; its calls may still get their ends.
@@ -47,7 +47,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    pub fn new(wanted: Wanted) -> Self {
+    pub fn new(wanted: StepFilter) -> Self {
         Self {
             wanted,
             ..Self::default()
@@ -170,7 +170,7 @@ impl Steps {
             let subject = named.get(&call.call).map_or("", String::as_str);
             call.subject = subject.chars().take(SUBJECT_MAX).collect();
         }
-        let Wanted { turn, after, limit } = self.wanted;
+        let StepFilter { turn, after, limit } = self.wanted;
         if self.more || step.n <= after || turn.is_some_and(|turn| turn != step.turn) {
             return;
         }

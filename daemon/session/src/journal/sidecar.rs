@@ -26,14 +26,14 @@ struct Slot {
 
 #[derive(Default)]
 struct State {
-    wish: Option<Wish>,
+    request: Option<SidecarWrite>,
     /// A job is at work, and looks for the next wish before it ends.
     busy: bool,
     /// It has been said that the file cannot be written.
-    told: bool,
+    reported: bool,
 }
 
-enum Wish {
+enum SidecarWrite {
     Put(Vec<u8>),
     Remove,
 }
@@ -51,17 +51,17 @@ impl AsideFile {
 
     /// Has this content put in place of the old.
     pub fn put(&mut self, content: Vec<u8>) {
-        self.wish(Wish::Put(content));
+        self.request(SidecarWrite::Put(content));
     }
 
     /// Has the file taken away.
     pub fn remove(&mut self) {
-        self.wish(Wish::Remove);
+        self.request(SidecarWrite::Remove);
     }
 
-    fn wish(&mut self, wish: Wish) {
+    fn request(&mut self, request: SidecarWrite) {
         let mut state = self.slot.lock();
-        state.wish = Some(wish);
+        state.request = Some(request);
         if std::mem::replace(&mut state.busy, true) {
             return;
         }
@@ -89,17 +89,17 @@ impl Slot {
     fn work(&self) {
         loop {
             let mut state = self.lock();
-            let Some(wish) = state.wish.take() else {
+            let Some(request) = state.request.take() else {
                 state.busy = false;
                 return;
             };
             drop(state);
-            let done = match wish {
-                Wish::Put(content) => store::sidecar::put(&self.dir, self.aside, &content),
-                Wish::Remove => store::sidecar::remove(&self.dir, self.aside),
+            let done = match request {
+                SidecarWrite::Put(content) => store::sidecar::put(&self.dir, self.aside, &content),
+                SidecarWrite::Remove => store::sidecar::remove(&self.dir, self.aside),
             };
             if let Err(error) = done
-                && !std::mem::replace(&mut self.lock().told, true)
+                && !std::mem::replace(&mut self.lock().reported, true)
             {
                 tracing::warn!(
                     reason = store::reason(&error),

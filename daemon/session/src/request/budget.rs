@@ -24,7 +24,7 @@ use self::tree::{Reached, Tree};
 use crate::assembly::setup::Assembly;
 use crate::tasks::blocking;
 
-pub(crate) use self::leave::Leave;
+pub(crate) use self::leave::RequestPermit;
 
 /// Charges that are kept by themselves while nobody reads what was used before: those that may not be on disk yet.
 const RECENT: usize = 1_024;
@@ -79,7 +79,7 @@ struct Charge {
 
 /// A session, as budgets know it.
 #[derive(Clone)]
-pub(crate) struct Seat {
+pub(crate) struct BudgetMember {
     pub ledger: Arc<Ledger>,
     pub session: SessionId,
     pub root: String,
@@ -254,7 +254,7 @@ impl Inner {
     }
 }
 
-impl Seat {
+impl BudgetMember {
     /// The session is there, with what it may use and has used in its life.
     pub fn join(&self, pid: Pid, limit: Budget, spent: Spent) {
         let mut inner = self.ledger.lock();
@@ -287,21 +287,21 @@ impl Seat {
         });
     }
 
-    /// What people are to be told once an answer of this model is charged: limits that are nearly used up, and that some
-    /// do not hold it.
-    pub fn tellings(&self, model: &str, more: &Spent, reported: bool) -> Vec<String> {
+    /// Notices for the user when an answer of this model is charged: limits that are nearly used up, and limits that
+    /// cannot be enforced.
+    pub fn notices(&self, model: &str, more: &Spent, reported: bool) -> Vec<String> {
         let mut inner = self.ledger.lock();
         let near = inner.tree.newly_near(self.session, more);
-        let mut told: Vec<_> = near.iter().map(words::near).collect();
+        let mut notices: Vec<_> = near.iter().map(words::near).collect();
         let not_held: &[Dimension] = match (reported, more.unpriced > 0) {
             (false, _) => &[Dimension::Money, Dimension::Tokens],
             (true, true) => &[Dimension::Money],
             (true, false) => &[],
         };
         if inner.tree.bounds(self.session, not_held) && inner.tree.tells_unheld(self.session) {
-            told.push(words::unheld(model, reported));
+            notices.push(words::unheld(model, reported));
         }
-        told
+        notices
     }
 
     /// Takes the bounds of day and project from the files, as they are now. Blocks.

@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 use turn::{Answer, Input};
 
 use crate::journal::MessageAt;
-use crate::request::budget::{Bounded, Leave, Seat};
+use crate::request::budget::{Bounded, BudgetMember, RequestPermit};
 use crate::request::shape::Shape;
-use crate::request::side_requests::Books;
+use crate::request::side_requests::UsageRecorder;
 
-/// So long nothing comes of an answer before that is told, and between two tellings.
+/// So long nothing comes of an answer before that is told, and between two notices.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// A part of an answer, or its failure, or (first) what was sent.
@@ -82,9 +82,9 @@ pub struct Ask {
     /// The request before, where this life of the session has sent one.
     pub before: Option<Arc<Shape>>,
     /// What the session may use.
-    pub budget: Seat,
+    pub budget: BudgetMember,
     /// Whether this may be sent.
-    pub leave: Arc<Leave>,
+    pub leave: Arc<RequestPermit>,
 }
 
 /// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
@@ -261,7 +261,7 @@ pub struct Gather {
     /// It is no part of the conversation: nobody is shown it as it comes.
     pub unseen: bool,
     /// What other samples of the request, and extractions of all, take; `None`: it has one sample.
-    pub(crate) beside: Option<Books>,
+    pub(crate) beside: Option<UsageRecorder>,
     /// Which sample is taken: the record of the answer says what it took.
     pub(crate) won: Option<u32>,
     /// What was extracted of it.
@@ -284,7 +284,7 @@ pub struct Gather {
 #[derive(Clone, Copy)]
 struct Silence {
     since: Stamp,
-    told: tokio::time::Instant,
+    reported: tokio::time::Instant,
 }
 
 /// Arguments of a call in progress.
@@ -337,8 +337,8 @@ impl Gather {
     }
 
     /// Other requests go with this one: what they use is noted here.
-    pub(crate) fn with_side_requests(mut self, books: Books) -> Self {
-        self.beside = Some(books);
+    pub(crate) fn with_side_requests(mut self, recorder: UsageRecorder) -> Self {
+        self.beside = Some(recorder);
         self
     }
 
@@ -422,20 +422,20 @@ impl Gather {
 
     /// When it is to be told (again) that nothing comes; not of a request that is not sent yet.
     pub fn silence_due(&self) -> Option<tokio::time::Instant> {
-        let told = self.silence.map_or(self.heard, |silence| silence.told);
+        let reported = self.silence.map_or(self.heard, |silence| silence.reported);
         // Of samples nothing comes before one is taken: how many are in is told.
         let waits = !self.gated && self.beside.is_none();
-        waits.then_some(told + SILENCE)
+        waits.then_some(reported + SILENCE)
     }
 
     /// Notes that it is told now that nothing comes. Returns since how many milliseconds.
     pub fn tell_silence(&mut self) -> u64 {
-        let told = tokio::time::Instant::now();
-        let silent = told.duration_since(self.heard).as_millis();
+        let reported = tokio::time::Instant::now();
+        let silent = reported.duration_since(self.heard).as_millis();
         let ms = i64::try_from(silent).unwrap_or(i64::MAX);
         let since = Stamp(Stamp::now().0.saturating_sub(ms));
         let since = self.silence.map_or(since, |silence| silence.since);
-        self.silence = Some(Silence { since, told });
+        self.silence = Some(Silence { since, reported });
         u64::try_from(silent).unwrap_or(u64::MAX)
     }
 

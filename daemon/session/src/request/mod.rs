@@ -21,7 +21,7 @@ use proto::budget::Spent;
 use tokio::sync::mpsc;
 use turn::Answer;
 
-use crate::request::budget::{Leave, Seat};
+use crate::request::budget::{BudgetMember, RequestPermit};
 use crate::request::draft::Draft;
 use crate::request::in_flight::{Arrived, Ask, Gather};
 use crate::request::keys::Keys;
@@ -44,9 +44,9 @@ pub(crate) struct Requests {
     /// What an earlier life left of an answer, until the machine is recovered.
     recovered: Option<(ItemId, Answer)>,
     /// What the session may use.
-    budget: Seat,
+    budget: BudgetMember,
     /// The leave of the request in flight.
-    leave: Option<Arc<Leave>>,
+    leave: Option<Arc<RequestPermit>>,
     extractions: Extractions,
 }
 
@@ -55,7 +55,7 @@ impl Requests {
     pub fn new(
         route: ModelRoute,
         keys: Arc<Keys>,
-        budget: Seat,
+        budget: BudgetMember,
         arrived: mpsc::Sender<(u64, Arrived)>,
         dir: &Path,
         is_new: bool,
@@ -151,14 +151,14 @@ impl Requests {
         self.shape = shape.or(self.shape.take());
     }
 
-    pub fn budget(&self) -> &Seat {
+    pub fn budget(&self) -> &BudgetMember {
         &self.budget
     }
 
     /// The leave for the next request: whoever sends it asks. `expected`: what it may use; `ran_ms`: how long turns of
     /// the session have run.
-    pub fn new_leave(&mut self, expected: Spent, ran_ms: u64) -> Arc<Leave> {
-        let leave = Arc::new(Leave::new(self.budget.clone(), expected, ran_ms));
+    pub fn new_leave(&mut self, expected: Spent, ran_ms: u64) -> Arc<RequestPermit> {
+        let leave = Arc::new(RequestPermit::new(self.budget.clone(), expected, ran_ms));
         self.leave = Some(Arc::clone(&leave));
         leave
     }

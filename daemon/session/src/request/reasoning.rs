@@ -16,9 +16,9 @@ use proto::{ItemId, Stamp};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::assembly::setup::Assembly;
-use crate::request::budget::{Leave, Seat};
+use crate::request::budget::{BudgetMember, RequestPermit};
 use crate::request::keys::Keys;
-use crate::request::side_requests::{Bill, Books, hear};
+use crate::request::side_requests::{Bill, UsageRecorder, hear};
 use crate::tasks::blocking;
 
 /// An extraction that takes longer is given up.
@@ -28,35 +28,38 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Default)]
 pub(crate) struct Extractions {
     begun: u64,
-    under_way: BTreeMap<u64, (Books, DropGuard)>,
+    under_way: BTreeMap<u64, (UsageRecorder, DropGuard)>,
     /// That one came to nothing was told.
-    told: bool,
+    reported: bool,
 }
 
 impl Extractions {
     /// Starts one: its number, where its use is noted, and what stops it.
-    pub fn start(&mut self) -> (u64, Books, CancellationToken) {
+    pub fn start(&mut self) -> (u64, UsageRecorder, CancellationToken) {
         self.begun += 1;
-        let (books, cancel) = (Books::default(), CancellationToken::new());
-        let entry = (books.clone(), cancel.clone().drop_guard());
+        let (recorder, cancel) = (UsageRecorder::default(), CancellationToken::new());
+        let entry = (recorder.clone(), cancel.clone().drop_guard());
         self.under_way.insert(self.begun, entry);
-        (self.begun, books, cancel)
+        (self.begun, recorder, cancel)
     }
 
     /// One has ended: what it used. `None`: it was dropped before.
-    pub fn finish(&mut self, number: u64) -> Option<Books> {
-        self.under_way.remove(&number).map(|(books, _)| books)
+    pub fn finish(&mut self, number: u64) -> Option<UsageRecorder> {
+        self.under_way.remove(&number).map(|(recorder, _)| recorder)
     }
 
     /// Stops all that are under way: what each has used.
-    pub fn stop_all(&mut self) -> Vec<Books> {
+    pub fn stop_all(&mut self) -> Vec<UsageRecorder> {
         let stopped = std::mem::take(&mut self.under_way);
-        stopped.into_values().map(|(books, _)| books).collect()
+        stopped
+            .into_values()
+            .map(|(recorder, _)| recorder)
+            .collect()
     }
 
     /// Whether a failure is the session's first: users are notified once.
     pub fn is_first_failure(&mut self) -> bool {
-        !std::mem::replace(&mut self.told, true)
+        !std::mem::replace(&mut self.reported, true)
     }
 
     /// Whether none is under way.
@@ -66,7 +69,7 @@ impl Extractions {
 }
 
 /// Where a request beside the conversation comes from.
-pub(crate) struct Around {
+pub(crate) struct SideRequestContext {
     pub assembly: Arc<dyn Assembly>,
     pub cwd: PathBuf,
     /// The session's own, as `provider/model`.
@@ -81,7 +84,7 @@ pub(crate) struct Around {
 /// What budgets have to know of requests beside the conversation.
 #[derive(Clone)]
 pub(crate) struct Purse {
-    pub seat: Seat,
+    pub seat: BudgetMember,
     /// How long turns of the session have run.
     pub ran_ms: u64,
     /// What the next request of the conversation may be expected to use.
@@ -90,8 +93,8 @@ pub(crate) struct Purse {
 
 impl Purse {
     /// The leave for a request that may be expected to use so much.
-    pub fn leave(&self, expected: Spent) -> Arc<Leave> {
-        Arc::new(Leave::new(self.seat.clone(), expected, self.ran_ms))
+    pub fn leave(&self, expected: Spent) -> Arc<RequestPermit> {
+        Arc::new(RequestPermit::new(self.seat.clone(), expected, self.ran_ms))
     }
 }
 
@@ -111,7 +114,7 @@ impl Aide {
     ///
     /// # Errors
     /// Nobody can be: why.
-    pub async fn find(around: Around) -> Result<Self, String> {
+    pub async fn find(around: SideRequestContext) -> Result<Self, String> {
         let (assembly, cwd, model) = (around.assembly, around.cwd, around.model);
         let aide = blocking(move || assembly.aide(&cwd, &model)).await;
         let aide = aide.map_err(|failure| failure.message)?;
@@ -149,7 +152,7 @@ impl Aide {
     pub async fn extract(
         &self,
         trace: &str,
-        books: (&Books, u32),
+        recorder: (&UsageRecorder, u32),
     ) -> Result<ReasoningExtracted, String> {
         let question = Item::User(UserMessage {
             item: ItemId("h".into()),
@@ -182,7 +185,7 @@ impl Aide {
             ground: self.ground.clone(),
             permit: self.purse.leave(self.expected(trace)),
         };
-        let hearing = hear(&self.provider, request, &self.bill, books, None);
+        let hearing = hear(&self.provider, request, &self.bill, recorder, None);
         let heard = tokio::time::timeout(PATIENCE, hearing).await;
         let heard = heard.map_err(|_| "it took too long".to_owned())?;
         let heard = heard.map_err(|error| error.message)?;

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use turn::extraction::{Sample, choose, is_worth, temperatures};
 
 use crate::request::in_flight::{self as asking, Arrived, Ask};
-use crate::request::reasoning::{Aide, Around};
-use crate::request::side_requests::{Bill, Books, Heard, Turn, hear};
+use crate::request::reasoning::{Aide, SideRequestContext};
+use crate::request::side_requests::{Bill, CollectedAnswer, Turn, UsageRecorder, hear};
 
 /// What a request of several samples needs.
 pub(crate) struct Sampling {
@@ -24,17 +24,17 @@ pub(crate) struct Sampling {
     pub samples: u32,
     /// Whether requests may say a temperature. Else all samples are the same request.
     pub temperature: bool,
-    pub around: Around,
+    pub around: SideRequestContext,
     pub price: Option<Arc<catalog::Price>>,
     /// What all but the one that is taken take.
-    pub books: Books,
+    pub recorder: UsageRecorder,
 }
 
 /// A sample that has come whole, and what its reasoning held.
 struct Come {
     /// Its place among all.
     at: u32,
-    heard: Heard,
+    heard: CollectedAnswer,
     found: Option<ReasoningExtracted>,
     /// Unknown where its reasoning could not be extracted.
     uncertainties: Option<usize>,
@@ -52,10 +52,10 @@ pub(crate) async fn run(
         match sampled(sampling, &teller).await {
             Ok(parts) => {
                 for part in parts {
-                    teller.tell(Arrived::Part(part)).await;
+                    teller.send(Arrived::Part(part)).await;
                 }
             }
-            Err(error) => teller.tell(Arrived::Broke(error)).await,
+            Err(error) => teller.send(Arrived::Broke(error)).await,
         }
     };
     tokio::select! {
@@ -71,7 +71,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    pub async fn tell(&self, what: Arrived) {
+    pub async fn send(&self, what: Arrived) {
         // Whoever asked may be gone: then nobody misses it.
         let _ = self.arrived.send((self.number, what)).await;
     }
@@ -88,7 +88,7 @@ async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, Provi
         price: sampling.price.clone(),
     };
     let ready = asking::ready(sampling.ask).await?;
-    teller.tell(Arrived::Sent(ready.sent)).await;
+    teller.send(Arrived::Sent(ready.sent)).await;
     let purse = sampling.around.purse.clone();
     // Where nobody can be asked for extractions, the shortest answer is taken.
     let aide = Aide::find(sampling.around).await.ok();
@@ -106,17 +106,17 @@ async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, Provi
             // The first has the leave of the request.
             request.permit = purse.leave(purse.expected);
         }
-        let (provider, bill, books) = (&ready.provider, &bill, &sampling.books);
+        let (provider, bill, recorder) = (&ready.provider, &bill, &sampling.recorder);
         let (aide, is_in, turn) = (aide.as_ref(), &is_in, &turn);
         async move {
-            let come = one(provider, request, bill, (books, turn), (at, of), aide).await;
+            let come = one(provider, request, bill, (recorder, turn), (at, of), aide).await;
             if come.is_ok() {
                 let so_many = {
                     let mut is_in = is_in.lock().unwrap_or_else(PoisonError::into_inner);
                     *is_in += 1;
                     *is_in
                 };
-                teller.tell(Arrived::Sampled { is_in: so_many, of }).await;
+                teller.send(Arrived::Sampled { is_in: so_many, of }).await;
             }
             come
         }
@@ -134,7 +134,7 @@ async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, Provi
         return Err(failed.unwrap_or_else(crate::request::side_requests::broken));
     };
     let (at, found) = (won.at, won.found);
-    teller.tell(Arrived::Chosen { at, found }).await;
+    teller.send(Arrived::Chosen { at, found }).await;
     Ok(won.heard.parts)
 }
 
@@ -143,17 +143,17 @@ async fn one(
     provider: &Arc<dyn Provider>,
     request: Request,
     bill: &Bill,
-    (books, turn): (&Books, &Turn<'_>),
+    (recorder, turn): (&UsageRecorder, &Turn<'_>),
     (at, of): (u32, u32),
     aide: Option<&Aide>,
 ) -> Result<Come, ProviderError> {
-    let heard = hear(provider, request, bill, (books, at), Some(turn)).await?;
+    let heard = hear(provider, request, bill, (recorder, at), Some(turn)).await?;
     let trace = &heard.answer.reasoning;
     let (found, uncertainties) = match (is_worth(trace), aide) {
         // Where nothing was reasoned nothing is uncertain.
         (false, _) => (None, Some(0)),
         (true, None) => (None, None),
-        (true, Some(aide)) => match aide.extract(trace, (books, of + at)).await {
+        (true, Some(aide)) => match aide.extract(trace, (recorder, of + at)).await {
             Ok(found) => {
                 let uncertain = found.uncertainties.len();
                 (Some(found), Some(uncertain))

@@ -29,7 +29,7 @@ pub(crate) struct Bill {
 /// The newest that is known of each request. Whoever takes it out closes them: what is reported later, of requests that
 /// are being dropped, is not taken in.
 #[derive(Clone, Default)]
-pub(crate) struct Books(Arc<Mutex<Open>>);
+pub(crate) struct UsageRecorder(Arc<Mutex<Open>>);
 
 #[derive(Default)]
 struct Open {
@@ -39,7 +39,7 @@ struct Open {
     permits: Vec<Arc<dyn Permit>>,
 }
 
-impl Books {
+impl UsageRecorder {
     fn open(&self) -> MutexGuard<'_, Open> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,7 +75,7 @@ impl Books {
 }
 
 /// An answer as it came.
-pub(crate) struct Heard {
+pub(crate) struct CollectedAnswer {
     pub answer: turn::Answer,
     /// All of it, but what was said of its turn at the vendor.
     pub parts: Vec<Part>,
@@ -85,11 +85,11 @@ pub(crate) struct Heard {
 /// is sent.
 pub(crate) struct Turn<'a> {
     teller: &'a Teller,
-    stands: Mutex<Stands>,
+    stands: Mutex<TurnProgress>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stands {
+enum TurnProgress {
     /// Nothing was heard of any.
     Fresh,
     /// It was told that they wait.
@@ -99,32 +99,32 @@ enum Stands {
 
 impl<'a> Turn<'a> {
     pub fn new(teller: &'a Teller) -> Self {
-        let stands = Mutex::new(Stands::Fresh);
+        let stands = Mutex::new(TurnProgress::Fresh);
         Self { teller, stands }
     }
 
     /// Takes in a part of one of them, and tells what that comes to.
     async fn note(&self, part: &Part) {
-        let told = {
+        let reported = {
             let mut stands = self.stands.lock().unwrap_or_else(PoisonError::into_inner);
             match (*stands, part) {
-                (Stands::Fresh, Part::Waiting { .. }) => {
-                    *stands = Stands::Waiting;
+                (TurnProgress::Fresh, Part::Waiting { .. }) => {
+                    *stands = TurnProgress::Waiting;
                     Some(part.clone())
                 }
-                (Stands::Waiting, Part::Waiting { .. }) | (Stands::Sent, _) => None,
-                (Stands::Fresh, _) => {
-                    *stands = Stands::Sent;
+                (TurnProgress::Waiting, Part::Waiting { .. }) | (TurnProgress::Sent, _) => None,
+                (TurnProgress::Fresh, _) => {
+                    *stands = TurnProgress::Sent;
                     None
                 }
-                (Stands::Waiting, _) => {
-                    *stands = Stands::Sent;
+                (TurnProgress::Waiting, _) => {
+                    *stands = TurnProgress::Sent;
                     Some(Part::Sent)
                 }
             }
         };
-        if let Some(part) = told {
-            self.teller.tell(Arrived::Part(part)).await;
+        if let Some(part) = reported {
+            self.teller.send(Arrived::Part(part)).await;
         }
     }
 }
@@ -137,14 +137,14 @@ pub(crate) async fn hear(
     provider: &Arc<dyn Provider>,
     request: Request,
     bill: &Bill,
-    (books, slot): (&Books, u32),
+    (recorder, slot): (&UsageRecorder, u32),
     turn: Option<&Turn<'_>>,
-) -> Result<Heard, ProviderError> {
+) -> Result<CollectedAnswer, ProviderError> {
     let bytes = request.body.len() as u64;
     let mut gather = Gather::new(0, bill.item.clone(), false, bill.price.clone());
     let mut parts = Vec::new();
     request.permit.take()?;
-    books.hold(Arc::clone(&request.permit));
+    recorder.hold(Arc::clone(&request.permit));
     let mut stream = provider.stream(request);
     let failed = loop {
         match stream.next().await {
@@ -158,7 +158,7 @@ pub(crate) async fn hear(
                 }
                 let whole = gather.take(part);
                 if reports || whole {
-                    books.put(slot, usage(bill, &gather.so_far(), bytes));
+                    recorder.put(slot, usage(bill, &gather.so_far(), bytes));
                 }
                 if whole {
                     break None;
@@ -170,7 +170,7 @@ pub(crate) async fn hear(
     };
     match failed {
         Some(error) => Err(error),
-        None => Ok(Heard {
+        None => Ok(CollectedAnswer {
             answer: gather.finish(),
             parts,
         }),

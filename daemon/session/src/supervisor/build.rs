@@ -18,7 +18,7 @@ use turn::{Facts, Limits, Machine};
 use workspace::{Workspace, WorkspaceOptions};
 
 use crate::actor::commands::prompt_gate::PromptGate;
-use crate::actor::handle::{Activity, Seen, SessionHandle, Shared};
+use crate::actor::handle::{Activity, PublishedState, SessionHandle, Shared};
 use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
 use crate::actor::life::Life;
 use crate::actor::publish::Publisher;
@@ -27,7 +27,7 @@ use crate::actor::{Actor, Inbox};
 use crate::assembly::setup::Setup;
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
-use crate::calls::call::Bench;
+use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
@@ -40,11 +40,11 @@ use crate::history::summary;
 use crate::journal::elements::ElementAt;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
-use crate::request::budget::{self, Seat};
+use crate::request::budget::{self, BudgetMember};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
-use crate::supervisor::load::Ground;
+use crate::supervisor::load::SessionServices;
 use crate::viewers::Viewers;
 use crate::viewers::absence::Digest;
 use checkpoint::Keeper;
@@ -71,7 +71,10 @@ pub struct Parts {
 }
 
 /// Builds the actor. Nothing runs yet: see `Actor::run`.
-pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHandle), Failure> {
+pub fn build(
+    ground: &SessionServices,
+    parts: Parts,
+) -> Result<(Actor, Inbox, SessionHandle), Failure> {
     let dir = ground.home.session_dir(parts.created.session);
     let is_new = parts.index.last() == Seq(0);
     let (workspace, lost) = workspace_of(ground, &parts, &dir, is_new)?;
@@ -145,8 +148,8 @@ pub fn build(ground: &Ground, parts: Parts) -> Result<(Actor, Inbox, SessionHand
 }
 
 /// What the session may use, and has used so far, for who holds budgets.
-fn seat(ground: &Ground, machine: &Machine, created: &SessionCreated) -> Seat {
-    let seat = Seat {
+fn seat(ground: &SessionServices, machine: &Machine, created: &SessionCreated) -> BudgetMember {
+    let seat = BudgetMember {
         ledger: Arc::clone(&ground.ledger),
         session: created.session,
         root: created.root.clone(),
@@ -197,7 +200,7 @@ fn queues() -> (Queues, Inbox) {
 
 /// The workspace, and why it is none that can be worked in, where that is so.
 fn workspace_of(
-    ground: &Ground,
+    ground: &SessionServices,
     parts: &Parts,
     dir: &Path,
     is_new: bool,
@@ -220,20 +223,20 @@ fn spill_dir(dir: &Path) -> PathBuf {
 
 /// What its calls share.
 fn bench(
-    ground: &Ground,
+    ground: &SessionServices,
     created: &SessionCreated,
     setup: &Setup,
     workspace: Arc<Workspace>,
     environment: &Environment,
     happened: &mpsc::UnboundedSender<Happened>,
-) -> Bench {
+) -> CallEnvironment {
     let assembly = &ground.assembly;
     let dir = ground.home.session_dir(created.session);
     let spawn = assembly.spawn();
     let memory = assembly.tool_memory(Arc::clone(&workspace));
     let env = walls::environment(environment.whole(), workspace.temp(), &setup.confine);
     let files = Arc::clone(&workspace);
-    Bench {
+    CallEnvironment {
         session: created.pid,
         tools: setup.profile.tools.clone(),
         flat: tool_repair::flat(&setup.profile.tools),
@@ -256,10 +259,10 @@ fn bench(
 }
 
 /// What is seen of a session from outside before it has done anything.
-fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> Seen {
+fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> PublishedState {
     let facts = machine.facts();
     let summary = summary::of(facts, 0, journal.read_only());
-    Seen {
+    PublishedState {
         summary: summary.unwrap_or_else(|| unborn(created)),
         // Of a session that was read from its log: all of that is durable.
         interactions: facts.interactions.values().cloned().collect(),
@@ -279,19 +282,19 @@ struct Made {
     journal: Journal,
     prefix: FrozenPrefix,
     setup: Setup,
-    bench: Bench,
+    bench: CallEnvironment,
     keys: Arc<Keys>,
     environment: Environment,
     hooks: Hooks,
     missed: Option<Digest>,
-    seen: watch::Sender<Seen>,
+    seen: watch::Sender<PublishedState>,
     activity: Arc<Activity>,
     to: Queues,
-    budget: Seat,
+    budget: BudgetMember,
 }
 
 /// The actor, with nothing under way.
-fn actor(ground: &Ground, made: Made) -> Actor {
+fn actor(ground: &SessionServices, made: Made) -> Actor {
     let own = made.machine.facts().approval_mode();
     let warning = match made.is_new {
         true => None,
@@ -350,14 +353,14 @@ fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> 
 }
 
 /// The session's own temporary directory. `None`: it cannot be made, and commands have no walls without it.
-fn temp_of(ground: &Ground, pid: Pid) -> Option<PathBuf> {
+fn temp_of(ground: &SessionServices, pid: Pid) -> Option<PathBuf> {
     let temp = ground.assembly.temp()?.join(pid.to_string());
     walls::make_private(&temp).ok()?;
     Some(temp)
 }
 
 fn open_workspace(
-    ground: &Ground,
+    ground: &SessionServices,
     created: &SessionCreated,
     setup: &Setup,
     spill_dir: &Path,

@@ -23,7 +23,7 @@ use crate::context::first_message as opening;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
-use crate::supervisor::load::Ground;
+use crate::supervisor::load::SessionServices;
 use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
 
@@ -67,7 +67,7 @@ impl Supervisor {
         let made = slot
             .cell
             .get_or_try_init(async || {
-                let (handle, prompt) = self.bear(&params, client).await?;
+                let (handle, prompt) = self.create_new(&params, client).await?;
                 prompt_id = prompt;
                 Ok::<_, Failure>(handle)
             })
@@ -130,7 +130,7 @@ impl Supervisor {
         })
     }
 
-    async fn bear(
+    async fn create_new(
         &self,
         params: &CreateParams,
         client: &Client,
@@ -158,7 +158,7 @@ impl Supervisor {
             request_id: params.request_id,
         });
         let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
             let what = HookPayload::Prompt { text: &prompt.text };
             let chain = asker
@@ -167,20 +167,20 @@ impl Supervisor {
                 .unwrap_or_default();
             if let Some(failure) = hooked::refused(&chain) {
                 drop((actor, handle));
-                self.unmake(params.session).await;
+                self.discard(params.session).await;
                 return Err(failure);
             }
-            told = chain.finished;
+            reported = chain.finished;
         }
-        let (born, on_disk) = tokio::sync::oneshot::channel();
-        actor.bear(created, notices, prompt, born);
-        actor.tell_hooks(told);
+        let (created_on_disk, on_disk) = tokio::sync::oneshot::channel();
+        actor.write_first_records(created, notices, prompt, created_on_disk);
+        actor.tell_hooks(reported);
         self.house(&handle, actor, inbox);
         match on_disk.await {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => {
                 drop(handle);
-                self.unmake(params.session).await;
+                self.discard(params.session).await;
                 return Err(failure);
             }
             Err(_) => {
@@ -198,7 +198,7 @@ impl Supervisor {
 impl Supervisor {
     /// Takes away what there is of a session whose first records did not reach the disk. Nobody was told of it, and
     /// what a failed sync left of its log must never be taken for one.
-    async fn unmake(&self, session: SessionId) {
+    async fn discard(&self, session: SessionId) {
         let home = Arc::clone(&self.ground.home);
         let gone = blocking(move || {
             std::fs::remove_dir_all(home.session_dir(session))
@@ -258,7 +258,7 @@ struct Prepared {
 }
 
 /// Everything that touches a disk before the first record. Blocks.
-fn prepare(ground: &Ground, params: &CreateParams) -> Result<Prepared, Failure> {
+fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, Failure> {
     let cwd = PathBuf::from(&params.cwd);
     if !cwd.is_absolute() || !cwd.is_dir() {
         return Err(Failure::new(

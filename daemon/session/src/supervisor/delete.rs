@@ -17,7 +17,7 @@ use store::home::Home;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-use crate::actor::departure::{Leave, Urge};
+use crate::actor::departure::{EvictionReason, EvictionRequest};
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
@@ -55,7 +55,7 @@ impl Supervisor {
         if !params.confirm {
             return Err(self.confirm_needed(&summary).await?);
         }
-        match self.remove(session, pid, Urge::Deleted).await? {
+        match self.remove(session, pid, EvictionReason::Deleted).await? {
             Removed::Gone(bytes) => Ok(DeleteOutput {
                 session,
                 pid,
@@ -89,12 +89,12 @@ impl Supervisor {
         &self,
         session: SessionId,
         pid: Pid,
-        urge: Urge,
+        reason: EvictionReason,
     ) -> Result<Removed, Failure> {
         let Some(me) = self.me.upgrade() else {
             return Err(crate::tasks::shutting_down());
         };
-        let removing = tokio::spawn(async move { me.remove_now(session, pid, urge).await });
+        let removing = tokio::spawn(async move { me.remove_now(session, pid, reason).await });
         removing.await.map_err(|error| {
             let text = format!("the daemon has a bug: {error}");
             Failure::new(ErrorName::Internal, text, "")
@@ -105,11 +105,11 @@ impl Supervisor {
         &self,
         session: SessionId,
         pid: Pid,
-        urge: Urge,
+        reason: EvictionReason,
     ) -> Result<Removed, Failure> {
         let due = Instant::now() + SETTLES;
         if self.slots.loaded(session).is_none() && self.is_marked(session).await? {
-            if urge == Urge::Unused {
+            if reason == EvictionReason::Unused {
                 return Ok(Removed::Stays);
             }
             // An unfinished turn of a crash is looked at before it is lost. One that cannot be read has none.
@@ -117,13 +117,13 @@ impl Supervisor {
         }
         loop {
             self.refuse_when_closing()?;
-            let told = Arc::new(Mutex::new(None));
+            let reported = Arc::new(Mutex::new(None));
             let end = match self.slots.loaded(session) {
                 Some(handle) => self.slots.retire(&handle, || {
-                    self.leave_for_good(Some(handle.clone()), session, pid, urge, &told)
+                    self.leave_for_good(Some(handle.clone()), session, pid, reason, &reported)
                 }),
                 None => self.slots.hold(session, || {
-                    self.leave_for_good(None, session, pid, urge, &told)
+                    self.leave_for_good(None, session, pid, reason, &reported)
                 }),
             };
             let Some(end) = end else {
@@ -137,7 +137,7 @@ impl Supervisor {
             match end.clone().await {
                 Left::Stays(handle) => {
                     self.slots.stay(&handle, &end);
-                    let moves = handle.is_unfinished() || urge == Urge::Unused;
+                    let moves = handle.is_unfinished() || reason == EvictionReason::Unused;
                     if moves || Instant::now() > due {
                         return Ok(Removed::Stays);
                     }
@@ -146,8 +146,11 @@ impl Supervisor {
                 Left::Gone => {
                     // Dropping the last claim takes the empty slot away.
                     drop(self.slots.claim(session));
-                    let told = told.lock().unwrap_or_else(PoisonError::into_inner).take();
-                    return told.unwrap_or(Ok(Removed::Stays));
+                    let reported = reported
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .take();
+                    return reported.unwrap_or(Ok(Removed::Stays));
                 }
             }
         }
@@ -164,13 +167,13 @@ impl Supervisor {
         handle: Option<SessionHandle>,
         session: SessionId,
         pid: Pid,
-        urge: Urge,
-        told: &Arc<Mutex<Option<Result<Removed, Failure>>>>,
+        reason: EvictionReason,
+        reported: &Arc<Mutex<Option<Result<Removed, Failure>>>>,
     ) -> BoxFuture<'static, Left> {
-        let (me, told) = (self.me.clone(), Arc::clone(told));
+        let (me, reported) = (self.me.clone(), Arc::clone(reported));
         async move {
             if let Some(handle) = handle
-                && !leaves(&handle, urge).await
+                && !leaves(&handle, reason).await
             {
                 return Left::Stays(handle);
             }
@@ -187,7 +190,7 @@ impl Supervisor {
             );
             let purged = blocking(move || purge(&home, &catalog, session)).await;
             let result = purged.and_then(|purged| purged);
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            *reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             Left::Gone
         }
         .boxed()
@@ -229,10 +232,10 @@ impl Supervisor {
 }
 
 /// Asks an actor to leave for good. True: it has.
-async fn leaves(handle: &SessionHandle, urge: Urge) -> bool {
+async fn leaves(handle: &SessionHandle, reason: EvictionReason) -> bool {
     let (reply, left) = oneshot::channel();
-    let leave = Leave { urge, reply };
-    if !handle.tell(|actor| actor.leave_memory(leave)).await {
+    let leave = EvictionRequest { reason, reply };
+    if !handle.send(|actor| actor.leave_memory(leave)).await {
         return true;
     }
     // It says no by dropping the wish; one that died of a bug says nothing any more.

@@ -9,21 +9,21 @@ use futures::future::BoxFuture;
 use proto::state::State;
 use tokio::sync::oneshot;
 
-use crate::actor::departure::{Leave, Urge};
+use crate::actor::departure::{EvictionReason, EvictionRequest};
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 
 /// SharedBudgets on what is kept in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Residence {
+pub struct ResidencyLimits {
     /// How long a session that does nothing stays.
     pub idle: Duration,
     /// How many such sessions stay; the one that has done nothing for longest leaves first.
     pub idle_max: usize,
 }
 
-impl Default for Residence {
+impl Default for ResidencyLimits {
     /// Ten minutes; 64 sessions, a few descriptors each.
     fn default() -> Self {
         Self {
@@ -141,12 +141,12 @@ pub(crate) fn leave(
 ) -> BoxFuture<'static, Left> {
     async move {
         let (reply, left) = oneshot::channel();
-        let urge = match word {
-            Some(_) => Urge::Forced,
-            None => Urge::Unused,
+        let reason = match word {
+            Some(_) => EvictionReason::Forced,
+            None => EvictionReason::Unused,
         };
-        let leave = Leave { urge, reply };
-        if !handle.tell(|actor| actor.leave_memory(leave)).await {
+        let leave = EvictionRequest { reason, reply };
+        if !handle.send(|actor| actor.leave_memory(leave)).await {
             // It ended before: of a bug, or with the daemon.
             return Left::Gone;
         }

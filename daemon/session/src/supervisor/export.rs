@@ -22,9 +22,9 @@ const KEPT: Duration = Duration::from_secs(60);
 
 /// The text that was written out last, so that its later pieces need not be made again.
 #[derive(Clone, Default)]
-pub(crate) struct Exported(Arc<Mutex<Option<Kept>>>);
+pub(crate) struct Exported(Arc<Mutex<Option<CachedExport>>>);
 
-struct Kept {
+struct CachedExport {
     session: SessionId,
     format: ExportFormat,
     text: Arc<str>,
@@ -39,7 +39,7 @@ impl Exported {
 
     /// Keeps a text for a while, in the place of the one before.
     fn put(&self, session: SessionId, format: ExportFormat, text: &Arc<str>) {
-        let kept = Kept {
+        let kept = CachedExport {
             session,
             format,
             text: Arc::clone(text),
@@ -106,7 +106,7 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
                 |_| true,
                 |record, _| {
                     facts.apply(record);
-                    if markdown::tells(&record.body) {
+                    if markdown::lists(&record.body) {
                         records.push(record.clone());
                     }
                 },

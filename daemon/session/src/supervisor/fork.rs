@@ -30,7 +30,7 @@ use crate::context::forecast;
 use crate::context::prefix::FrozenPrefix;
 use crate::journal::elements as base;
 use crate::supervisor::Supervisor;
-use crate::supervisor::load::Ground;
+use crate::supervisor::load::SessionServices;
 use crate::tasks::blocking;
 
 /// The kinds of records that a fork begins with.
@@ -161,7 +161,11 @@ fn behind(source: &Source, turn: u64, upto: Seq) -> Seq {
 }
 
 /// Makes the log of the fork, whole and durable. Blocks.
-fn write(ground: &Ground, source: (SessionId, Seq), params: &ForkParams) -> Result<(), Failure> {
+fn write(
+    ground: &SessionServices,
+    source: (SessionId, Seq),
+    params: &ForkParams,
+) -> Result<(), Failure> {
     let home = &ground.home;
     let (session, upto) = source;
     let dir = home.session_dir(session);

@@ -25,11 +25,11 @@ use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
 use crate::viewers::absence::{Bit, Digest, Left};
-use checkpoint::Planned;
+use checkpoint::PlannedRewind;
 
 /// What every session is made with.
 #[derive(Clone)]
-pub struct Ground {
+pub struct SessionServices {
     pub home: Arc<Home>,
     pub assembly: Arc<dyn Assembly>,
     pub catalog: CatalogFeed,
@@ -57,7 +57,7 @@ pub struct Read {
 }
 
 /// Reads a log: the fold of its records. Blocks.
-pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
+pub fn read(ground: &SessionServices, session: SessionId) -> Result<Read, Failure> {
     let dir = ground.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
     let mut elements = Vec::new();
@@ -93,7 +93,7 @@ pub fn read(ground: &Ground, session: SessionId) -> Result<Read, Failure> {
                 if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
                     && let Some(own) = raw.own
                 {
-                    facts.begun_to_undo(Planned::of(own.get()).undoes);
+                    facts.begun_to_undo(PlannedRewind::of(own.get()).undoes);
                 }
                 if let (Some(missed), Some(bit)) = (&mut missed, Bit::of(&record)) {
                     missed.apply(&bit);
@@ -162,7 +162,11 @@ pub struct Revived {
 }
 
 /// Builds a session's actor from its log. Blocks.
-pub fn revive(ground: &Ground, session: SessionId, before: Before) -> Result<Revived, Failure> {
+pub fn revive(
+    ground: &SessionServices,
+    session: SessionId,
+    before: Before,
+) -> Result<Revived, Failure> {
     let Read {
         file,
         index,

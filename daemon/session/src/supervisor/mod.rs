@@ -1,4 +1,4 @@
-//! All sessions of a home: which are loaded, how one is loaded, recovered, put away. Making one is `birth`, finding and
+//! All sessions of a home: which are loaded, how one is loaded, recovered, put away. Making one is `create`, finding and
 //! listing are `listing`.
 
 pub(crate) mod build;
@@ -32,15 +32,15 @@ use store::home::Home;
 use store::pids::PidCounter;
 use tokio::sync::{OnceCell, watch};
 
-use crate::actor::departure::{Cloakroom, Kept};
+use crate::actor::departure::{UnloadedSessions, UnloadedState};
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::setup::Assembly;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::request::budget::Ledger;
-use crate::supervisor::eviction::Residence;
+use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
-use crate::supervisor::load::{Before, Ground, Revived};
+use crate::supervisor::load::{Before, Revived, SessionServices};
 use crate::supervisor::reopen as heal;
 use crate::supervisor::slots::Slots;
 use crate::tasks::{blocking, panicked, shutting_down};
@@ -61,12 +61,12 @@ pub struct Client {
 /// All sessions of a home.
 pub struct Supervisor {
     pub(crate) me: Weak<Self>,
-    pub(crate) ground: Ground,
+    pub(crate) ground: SessionServices,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) slots: Slots,
     /// What those need that have left memory.
-    pub(crate) kept: Cloakroom,
-    pub(crate) residence: Residence,
+    pub(crate) kept: UnloadedSessions,
+    pub(crate) residence: ResidencyLimits,
     /// What was written out last.
     pub(crate) exported: Exported,
     /// A look for idle sessions is about to begin.
@@ -91,7 +91,7 @@ impl Supervisor {
         pids: Arc<PidCounter>,
         assembly: Arc<dyn Assembly>,
     ) -> std::io::Result<Arc<Self>> {
-        Self::with(home, catalog, pids, assembly, Residence::default())
+        Self::with(home, catalog, pids, assembly, ResidencyLimits::default())
     }
 
     /// As `new`, with other bounds on what stays in memory.
@@ -103,12 +103,12 @@ impl Supervisor {
         catalog: Arc<Catalog>,
         pids: Arc<PidCounter>,
         assembly: Arc<dyn Assembly>,
-        residence: Residence,
+        residence: ResidencyLimits,
     ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            ground: Ground {
+            ground: SessionServices {
                 home,
                 ledger: Arc::new(Ledger::new(Arc::clone(&assembly), me.clone())),
                 assembly,
@@ -118,7 +118,7 @@ impl Supervisor {
             },
             catalog,
             slots: Slots::default(),
-            kept: Cloakroom::default(),
+            kept: UnloadedSessions::default(),
             residence,
             exported: Exported::default(),
             sweeping: AtomicBool::new(false),
@@ -275,7 +275,7 @@ impl Supervisor {
     }
 
     /// What an earlier life left waits for the next one that comes to be.
-    fn keep(&self, session: SessionId, kept: Option<Kept>) {
+    fn keep(&self, session: SessionId, kept: Option<UnloadedState>) {
         if let Some(kept) = kept {
             self.kept.put(session, kept);
         }
@@ -284,7 +284,7 @@ impl Supervisor {
     /// Lets an actor live, and clears up after it. One that dies of a bug takes nobody with it: its processes end with
     /// it, and its session is read from its log again.
     pub(crate) fn house(&self, handle: &SessionHandle, actor: Actor, inbox: Inbox) {
-        let (me, session, born) = (self.me.clone(), handle.id(), Instant::now());
+        let (me, session, started) = (self.me.clone(), handle.id(), Instant::now());
         let (seen, shared) = (handle.shared.seen.clone(), Arc::downgrade(&handle.shared));
         let mut life = tokio::spawn(actor.run(inbox));
         self.sweep_when_crowded();
@@ -303,7 +303,7 @@ impl Supervisor {
                 std::ptr::eq(Arc::as_ptr(&loaded.shared), shared.as_ptr())
             });
             // One that dies at once would die again: it waits until somebody asks for it.
-            if born.elapsed() > LIFE_MIN
+            if started.elapsed() > LIFE_MIN
                 && let Err(failure) = supervisor.load(session).await
             {
                 tracing::error!(%session, %failure, "the session could not be read again");

@@ -9,7 +9,7 @@ use proto::state::ApprovalMode;
 use serde_json::{Map, Value};
 
 use crate::calls::permissions::{
-    Asked, Explained, Permissions, compiled, in_directory, in_session, root_of, with_kept,
+    Explained, PermissionScope, Permissions, compiled, in_directory, in_session, root_of, with_kept,
 };
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
@@ -19,9 +19,9 @@ impl Supervisor {
     ///
     /// # Errors
     /// No such session; the log of it cannot be opened.
-    pub async fn permissions(&self, asked: &Asked) -> Result<Permissions, Failure> {
+    pub async fn permissions(&self, asked: &PermissionScope) -> Result<Permissions, Failure> {
         match asked {
-            Asked::Session(session) => {
+            PermissionScope::Session(session) => {
                 let standing = self.find(session).await?.standing().await?;
                 let misread = compiled(&standing.layers, &standing.bench.tools).1;
                 Ok(Permissions {
@@ -33,7 +33,7 @@ impl Supervisor {
                     problems: Vec::new(),
                 })
             }
-            Asked::Directory(cwd) => {
+            PermissionScope::Directory(cwd) => {
                 let (ground, cwd) = (self.ground.clone(), cwd.clone());
                 blocking(move || {
                     let assembly = &ground.assembly;
@@ -61,20 +61,20 @@ impl Supervisor {
     /// No such session, no such tool, arguments that it does not take, a directory that cannot be opened.
     pub async fn explain(
         &self,
-        asked: &Asked,
+        asked: &PermissionScope,
         tool: String,
         arguments: Map<String, Value>,
         approval_mode: Option<ApprovalMode>,
     ) -> Result<Explained, Failure> {
         match asked {
-            Asked::Session(session) => {
+            PermissionScope::Session(session) => {
                 let mut standing = self.find(session).await?.standing().await?;
                 if let Some(approval_mode) = approval_mode {
                     standing.standpoint.approval_mode = approval_mode;
                 }
                 blocking(move || in_session(&standing, &tool, &arguments)).await?
             }
-            Asked::Directory(cwd) => {
+            PermissionScope::Directory(cwd) => {
                 let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
                 let judge =
                     move || in_directory(&*assembly, &cwd, &tool, &arguments, approval_mode);

@@ -9,7 +9,7 @@ use proto::params::session::SessionSummary;
 use proto::state::State;
 use proto::{Failure, Stamp};
 
-use crate::actor::departure::Urge;
+use crate::actor::departure::EvictionReason;
 use crate::supervisor::Supervisor;
 use crate::supervisor::delete::{Removed, works};
 use crate::supervisor::listing::index_failure;
@@ -68,7 +68,7 @@ impl Supervisor {
 
     async fn pruned(&self, summary: &SessionSummary) -> Option<u64> {
         let (session, pid) = (summary.session, summary.pid);
-        match self.remove(session, pid, Urge::Unused).await {
+        match self.remove(session, pid, EvictionReason::Unused).await {
             Ok(Removed::Gone(bytes)) => Some(bytes),
             Ok(Removed::Stays) => None,
             Err(failure) => {

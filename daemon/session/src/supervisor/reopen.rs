@@ -12,7 +12,7 @@ use proto::{Body, Failure, SessionId};
 use store::log::{RenewOutcome, renew};
 use tokio::sync::watch;
 
-use crate::actor::handle::{Reopen, Seen, SessionHandle};
+use crate::actor::handle::{PublishedState, Reopen, SessionHandle};
 use crate::journal::{Cause, Closed};
 use crate::supervisor::Supervisor;
 use crate::supervisor::eviction::leave;
@@ -35,9 +35,9 @@ impl Reopen for Supervisor {
 pub(crate) async fn tend(
     supervisor: Weak<Supervisor>,
     session: SessionId,
-    mut seen: watch::Receiver<Seen>,
+    mut seen: watch::Receiver<PublishedState>,
 ) {
-    let by_disk = |seen: &Seen| {
+    let by_disk = |seen: &PublishedState| {
         let closed = seen.closed.as_ref();
         closed.is_some_and(|closed| closed.cause == Cause::Disk && closed.mendable())
     };
@@ -106,7 +106,7 @@ impl Supervisor {
                         .map_err(|error| store::reason(&error))
                 });
                 let renewed = renewed.await.map_err(words)??;
-                Ok(told(&renewed, &closed.reason))
+                Ok(reported(&renewed, &closed.reason))
             }
             (Cause::Directory, _) => {
                 let cwd = old.summary().cwd;
@@ -149,7 +149,7 @@ impl Supervisor {
     }
 }
 
-fn told(renewed: &RenewOutcome, reason: &str) -> String {
+fn reported(renewed: &RenewOutcome, reason: &str) -> String {
     let what = match renewed {
         RenewOutcome::Sound | RenewOutcome::Cut { .. } => String::new(),
         RenewOutcome::Copied { kept: Some(kept) } => {

@@ -30,7 +30,7 @@ const TIME_MAX: Duration = Duration::from_secs(5);
 const BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Messages that it finds before some are left out.
 const FOUND_MAX: usize = 20_000;
-/// Words of a question.
+/// SearchWords of a question.
 const WORDS_MAX: usize = 32;
 /// Characters of a place, and of them before the word.
 const SNIPPET: usize = 200;
@@ -42,7 +42,7 @@ impl Supervisor {
     /// # Errors
     /// `invalid_params`: no words, or too many; `storage`: the catalog cannot be read.
     pub async fn search(&self, params: SearchParams) -> Result<SearchOutput, Failure> {
-        let words = Words::of(&params.text)?;
+        let words = SearchWords::of(&params.text)?;
         let mut sessions = self.everything().await?;
         sessions.retain(|summary| params.cwd.as_ref().is_none_or(|cwd| *cwd == summary.cwd));
         sessions.sort_by_key(|summary| std::cmp::Reverse((summary.active_at, summary.pid)));
@@ -52,7 +52,7 @@ impl Supervisor {
         };
         let loaded: Vec<_> = self.handles().iter().map(|handle| handle.id()).collect();
         let given_up = GiveUp::default();
-        let mut look = Look {
+        let mut look = LogSearch {
             words,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             due: Instant::now() + TIME_MAX,
@@ -93,8 +93,8 @@ impl Drop for GiveUp {
 }
 
 /// One search.
-struct Look {
-    words: Words,
+struct LogSearch {
+    words: SearchWords,
     limit: usize,
     due: Instant,
     bytes: u64,
@@ -102,7 +102,7 @@ struct Look {
     given_up: Arc<AtomicBool>,
 }
 
-impl Look {
+impl LogSearch {
     /// Looks through one session; its newest messages come first. False: a bound was met.
     fn session(
         &mut self,
@@ -192,11 +192,11 @@ fn kind_of(line: &[u8]) -> Option<&[u8]> {
 /// What was found in a log, and what of it is shown.
 #[derive(Default)]
 struct Log {
-    found: Vec<Found>,
-    view: Shown,
+    found: Vec<Match>,
+    view: ShownRecords,
 }
 
-struct Found {
+struct Match {
     seq: Seq,
     turn: Option<u64>,
     at: proto::Stamp,
@@ -206,12 +206,12 @@ struct Found {
 
 /// The records that the newest rewind has left.
 #[derive(Default)]
-struct Shown {
+struct ShownRecords {
     runs: Vec<(Seq, Seq)>,
     since: Seq,
 }
 
-impl Shown {
+impl ShownRecords {
     fn shows(&self, seq: Seq) -> bool {
         seq > self.since
             || self
@@ -223,14 +223,14 @@ impl Shown {
 
 impl Log {
     /// Takes a record in. Whether it is a message with all the words.
-    fn take(&mut self, record: &Record, words: &Words) -> bool {
+    fn take(&mut self, record: &Record, words: &SearchWords) -> bool {
         let (role, text) = match &record.body {
             Body::User(message) if message.voice != Voice::Daemon => ("user", &message.text),
             Body::Assistant(message) => ("assistant", &message.text),
             Body::Tool(message) => ("tool", &message.text),
             Body::SessionRewound(rewound) => {
                 if let Some(shown) = &rewound.shown {
-                    self.view = Shown {
+                    self.view = ShownRecords {
                         runs: shown.clone(),
                         since: record.seq,
                     };
@@ -242,7 +242,7 @@ impl Log {
         let Some(text) = words.find(text) else {
             return false;
         };
-        self.found.push(Found {
+        self.found.push(Match {
             seq: record.seq,
             turn: record.turn,
             at: record.at,
@@ -254,14 +254,14 @@ impl Log {
 }
 
 /// What is searched for.
-struct Words {
+struct SearchWords {
     /// In small letters.
     words: Vec<String>,
     /// What stands in a line of the log wherever the word does: the longest part of each that is written there as it is.
     signs: Vec<Vec<u8>>,
 }
 
-impl Words {
+impl SearchWords {
     fn of(text: &str) -> Result<Self, Failure> {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() || words.len() > WORDS_MAX {
@@ -333,7 +333,7 @@ fn char_at(text: &str, in_lower: usize) -> usize {
     0
 }
 
-/// Words around a character, in one line without control characters.
+/// SearchWords around a character, in one line without control characters.
 fn snippet(text: &str, at: usize) -> String {
     let from = at.saturating_sub(BEFORE);
     let cut = |letter: char| letter.is_control() || letter.is_whitespace();

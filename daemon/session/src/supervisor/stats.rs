@@ -46,7 +46,7 @@ impl Supervisor {
         let live = self.reached().await;
         let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
         let summed = blocking(move || {
-            let wanted = Wanted::new(&params, only);
+            let wanted = StatsFilter::new(&params, only);
             sum(&home, &catalog, &live, wanted)
         });
         summed.await?.map_err(|error| index_failure(&error))
@@ -64,7 +64,7 @@ impl Supervisor {
 }
 
 /// What is asked for.
-struct Wanted {
+struct StatsFilter {
     since: Option<Stamp>,
     session: Option<SessionId>,
     cwd: Option<String>,
@@ -73,7 +73,7 @@ struct Wanted {
     tools: bool,
 }
 
-impl Wanted {
+impl StatsFilter {
     fn new(params: &StatsParams, session: Option<SessionId>) -> Self {
         Self {
             // The quarter that it is in counts whole.
@@ -101,7 +101,7 @@ fn sum(
     home: &Home,
     catalog: &Catalog,
     live: &HashMap<SessionId, Seq>,
-    wanted: Wanted,
+    wanted: StatsFilter,
 ) -> Result<StatsOutput, CatalogError> {
     // What has no directory is gone, whatever else still knows it; what has one tells by its log, whatever the books say.
     let there = there(home)?;
@@ -213,7 +213,7 @@ impl Sum {
 
 /// The sums of an answer.
 struct Sums {
-    wanted: Wanted,
+    wanted: StatsFilter,
     total: Sum,
     days: BTreeMap<String, Sum>,
     models: HashMap<String, Sum>,
@@ -223,7 +223,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(wanted: Wanted) -> Self {
+    fn new(wanted: StatsFilter) -> Self {
         Self {
             wanted,
             total: Sum::default(),

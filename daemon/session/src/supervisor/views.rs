@@ -12,7 +12,7 @@ use store::home::Home;
 use turn::Facts;
 
 use crate::actor::commands::inspection::Files;
-use crate::history::steps::{Steps, Wanted};
+use crate::history::steps::{StepFilter, Steps};
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
 
@@ -62,7 +62,7 @@ impl Supervisor {
     /// As `find`; `storage`.
     pub async fn steps(&self, params: &p::StepsParams) -> Result<p::StepsOutput, Failure> {
         let log = self.log_of(&params.session).await?;
-        let wanted = Wanted {
+        let wanted = StepFilter {
             turn: params.turn,
             after: params.after,
             limit: params.limit,

@@ -102,7 +102,7 @@ proptest! {
             absence.settled(durable);
             if leaves {
                 absence.returned();
-                prop_assert_eq!(absence.tell(true), None, "somebody is there");
+                prop_assert_eq!(absence.send(true), None, "somebody is there");
                 let now = Left { since: Stamp(7), seq: durable };
                 absence.left(now);
                 left = Some(now);
@@ -116,9 +116,9 @@ proptest! {
             digest
         });
         let from_log = Absence::new(from_log);
-        prop_assert_eq!(absence.tell(true), from_log.tell(true));
-        prop_assert_eq!(absence.tell(false), from_log.tell(false));
-        if let Some(away) = absence.tell(true) {
+        prop_assert_eq!(absence.send(true), from_log.send(true));
+        prop_assert_eq!(absence.send(false), from_log.send(false));
+        if let Some(away) = absence.send(true) {
             let mut files = away.files.clone();
             files.sort();
             files.dedup();

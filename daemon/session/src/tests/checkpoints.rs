@@ -45,16 +45,16 @@ async fn a_tracked_file_goes_back_whatever_is_ignored() {
         sh("echo newer > dist/a; git rm -q --cached dist/a; echo 2 > dist/a"),
     ])
     .await;
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     assert_eq!(
-        results(&shop, &told),
+        results(&shop, &reported),
         [
             ("dist/a".to_owned(), RewoundResult::Restored),
             ("dist/deep".to_owned(), RewoundResult::Restored),
             ("dist/deep/b".to_owned(), RewoundResult::Restored),
         ]
     );
-    assert!(told.notes.is_empty(), "{:?}", told.notes);
+    assert!(reported.notes.is_empty(), "{:?}", reported.notes);
     let mut after = shop.tree();
     // It was ignored when it came.
     assert_eq!(after.remove("dist/new").as_deref(), Some("644 n\n"));
@@ -73,12 +73,12 @@ async fn what_is_untracked_ignored_and_untouched_is_not_told() {
         "echo '*.c' >> .gitignore; git rm -q --cached dist/a a.c; echo 2 > dist/other",
     )])
     .await;
-    let told = shop.rewind(0, What::Code).await;
+    let reported = shop.rewind(0, What::Code).await;
     assert_eq!(
-        results(&shop, &told),
+        results(&shop, &reported),
         [(".gitignore".to_owned(), RewoundResult::Restored)]
     );
-    assert!(told.notes.is_empty(), "{:?}", told.notes);
+    assert!(reported.notes.is_empty(), "{:?}", reported.notes);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,9 +98,9 @@ async fn a_change_of_a_file_whose_name_is_no_text_is_told() {
     .await;
     let listed = shop.handle.checkpoints().await.unwrap();
     assert!(listed.turns[0].notes.is_empty(), "{:?}", listed.turns);
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     assert_eq!(
-        told.notes,
+        reported.notes,
         [
             "Turn 2: Of a call of `sh`: what it changed where names are no text (\"caf\\xE9\", \"d/n\\xE9w\") \
             is in no checkpoint."
@@ -122,14 +122,14 @@ async fn what_came_under_a_rule_that_came_with_it_is_told() {
         "echo out > .git/info/exclude; mkdir out; echo 1 > out/x",
     )])
     .await;
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     let note = |turn: u64, name: &str| {
         format!(
             "Turn {turn}: Of a call of `sh`: it changed what git ignores, and what came and is ignored now (\"{name}\") \
             is in no checkpoint."
         )
     };
-    assert_eq!(told.notes, [note(1, "c.c"), note(2, "out")]);
+    assert_eq!(reported.notes, [note(1, "c.c"), note(2, "out")]);
     let tree = shop.tree();
     assert_eq!(tree["a.c"], "644 one\n");
     assert_eq!(tree[".gitignore"], "644 dist/\n");
@@ -167,13 +167,13 @@ async fn a_tracked_file_among_very_many_ignored_ones_is_told() {
         shop.write(&format!("dist/many-{number}"), "");
     }
     shop.turn(&[sh("echo new > dist/a; echo two > a.c")]).await;
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     assert_eq!(
-        results(&shop, &told),
+        results(&shop, &reported),
         [("a.c".to_owned(), RewoundResult::Restored)]
     );
     assert_eq!(
-        told.notes,
+        reported.notes,
         [
             "Turn 1: Of a call of `sh`: what it changed of tracked files among very many ignored ones (\"dist/a\") \
             is in no checkpoint."
@@ -189,13 +189,13 @@ async fn where_the_index_cannot_be_read_it_is_told_what_is_not_kept() {
     let shop = shop().await;
     shop.write(".git/index", "no index");
     shop.turn(&[sh("echo new > dist/a; echo two > a.c")]).await;
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     assert_eq!(
-        results(&shop, &told),
+        results(&shop, &reported),
         [("a.c".to_owned(), RewoundResult::Restored)]
     );
     assert_eq!(
-        told.notes,
+        reported.notes,
         [
             "Turn 1: Changes by commands to files that git tracks and ignores cannot be taken back: git's index has an unsupported format."
         ]

@@ -13,7 +13,7 @@ const GRACE_MS: u64 = 2_000;
 async fn with_a_child() -> House {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     house.shells.spawned(a_child());
     until("the child is shown", || {
@@ -84,7 +84,7 @@ async fn the_end_of_the_daemon_is_its_end_and_the_log_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whose_end_it_was_is_in_the_log_unless_it_was_its_own() {
-    for (killed, own, told) in [
+    for (killed, own, reported) in [
         (true, None, Some("killed by ann")),
         (true, Some("kill_shell"), Some("kill_shell")),
         (false, None, None),
@@ -102,7 +102,7 @@ async fn whose_end_it_was_is_in_the_log_unless_it_was_its_own() {
             ..gone()
         });
         until("its end is shown", || house.handle.summary().children == 0).await;
-        assert_eq!(cause(&house).as_deref(), told);
+        assert_eq!(cause(&house).as_deref(), reported);
     }
 }
 

@@ -20,7 +20,7 @@ fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 /// What `inspect` would say: shown, hidden, lost.
-async fn told(house: &House) -> (Vec<String>, Vec<String>, Vec<String>) {
+async fn reported(house: &House) -> (Vec<String>, Vec<String>, Vec<String>) {
     let InspectOutput::Env {
         shown,
         hidden,
@@ -50,7 +50,7 @@ async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
     assert_eq!(seen(&house), pairs(&[("PATH", "/bin"), ("PROJECT", "x")]));
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(
-        told(&house).await,
+        reported(&house).await,
         (
             names(&["PATH"]),
             names(&["PROJECT"]),
@@ -60,7 +60,7 @@ async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
 
     house.crash(Scripted::new(MARKS), None).await;
     assert_eq!(
-        told(&house).await,
+        reported(&house).await,
         (
             names(&["PATH"]),
             names(&[]),
@@ -79,7 +79,7 @@ async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
     assert_eq!(*house.runs.lock().unwrap(), ["two"]);
     assert_eq!(seen(&house), pairs(&[("PATH", "/bin"), ("PROJECT", "y")]));
     assert_eq!(
-        told(&house).await,
+        reported(&house).await,
         (
             names(&["PATH"]),
             names(&["PROJECT"]),

@@ -15,7 +15,7 @@ use super::fixtures::prompt;
 use super::house::until;
 use super::world::World;
 use crate::supervisor::slots::Left;
-use crate::{Attach, Residence};
+use crate::{Attach, ResidencyLimits};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
 {"text":"Marked."}
@@ -89,8 +89,8 @@ async fn a_session_that_came_back_goes_on_where_it_was() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_clients_brought_and_tools_know_is_still_there() {
     let world = World::new(TALK);
-    let wish = world.wish("mark it", Kind::Interactive);
-    let handle = world.create(wish).await.unwrap();
+    let request = world.create_params("mark it", Kind::Interactive);
+    let handle = world.create(request).await.unwrap();
     handle.wait(Until::Turn).await.unwrap();
     let session = handle.pid().to_string();
     let id = Some(RequestId::new());
@@ -141,7 +141,7 @@ async fn tool_memory_survives_an_eviction() {
 async fn who_is_attached_waits_or_works_keeps_the_session() {
     let world = World::new("{\"text\":\"a slow answer\",\"delay_ms\":300}");
     let handle = world
-        .create(world.wish("go", Kind::Interactive))
+        .create(world.create_params("go", Kind::Interactive))
         .await
         .unwrap();
     let session = handle.pid().to_string();
@@ -211,7 +211,7 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
     let world = World::with(
         "{\"text\":\"Done.\"}",
         0,
-        Residence {
+        ResidencyLimits {
             idle: Duration::from_secs(3_600),
             idle_max: 8,
         },
@@ -224,7 +224,7 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
     let (mut fds, mut alive) = (0, 0);
     for number in 0..1_000 {
         let handle = world
-            .create(world.wish("go", Kind::Headless))
+            .create(world.create_params("go", Kind::Headless))
             .await
             .unwrap();
         handle.wait(Until::Exit).await.unwrap();
@@ -363,7 +363,9 @@ async fn lists_know_a_paused_session_as_it_left() {
 async fn what_waits_in_a_session_that_has_exited_keeps_nothing_in_memory() {
     let mut world =
         World::new("{\"text\":\"a slow answer\",\"delay_ms\":2000}\n{\"text\":\"Again.\"}");
-    let handle = world.create(world.wish("go", Kind::Interactive)).await;
+    let handle = world
+        .create(world.create_params("go", Kind::Interactive))
+        .await;
     let handle = handle.unwrap();
     let session = handle.pid().to_string();
     handle.prompt(prompt("later"), "ann".into()).await.unwrap();
@@ -408,10 +410,10 @@ async fn a_looser_approval_mode_is_told_once_in_a_life_of_the_daemon() {
         evict(&world).await;
     }
     let id = world.supervisor.find_id(&session).await.unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     let count = &mut |raw: &store::format::RawRecord<'_>| {
-        told += usize::from(raw.data.get().contains("keeps its approval mode"));
+        reported += usize::from(raw.data.get().contains("keeps its approval mode"));
     };
     store::log::read(&world.home.session_dir(id), count).unwrap();
-    assert_eq!(told, 1);
+    assert_eq!(reported, 1);
 }

@@ -19,7 +19,7 @@ use store::home::Home;
 use tokio::sync::Semaphore;
 
 use crate::assembly::setup::{Assembly, Layered, ModelSetup, Profile, Setup};
-use crate::{Residence, SYSTEM_PROMPT, SandboxDemand, SandboxSettings, Supervisor};
+use crate::{ResidencyLimits, SYSTEM_PROMPT, SandboxDemand, SandboxSettings, Supervisor};
 
 /// A session with this profile, and nothing else set.
 pub fn setup(profile: Profile) -> Setup {
@@ -184,7 +184,7 @@ pub fn records(dir: &Path) -> Vec<Record> {
 pub fn supervise(
     home: &Arc<Home>,
     assembly: Arc<dyn Assembly>,
-    residence: Residence,
+    residence: ResidencyLimits,
 ) -> Arc<Supervisor> {
     let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
     let pids = Arc::new(store::pids::PidCounter::open(home).unwrap());

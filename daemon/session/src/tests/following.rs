@@ -41,11 +41,14 @@ async fn a_subscriber_that_reads_nothing_for_long_misses_nothing() {
     house.handle.wait(Until::Turn).await.unwrap();
     let end = house.handle.summary().seq;
     assert!(end.0 > 1_200, "{end}");
-    let told = follow_to(&mut fast, end).await;
-    assert!(told.behind.is_empty(), "only who sees live events is told");
-    let told = follow_to(&mut slow, end).await;
+    let reported = follow_to(&mut fast, end).await;
+    assert!(
+        reported.behind.is_empty(),
+        "only who sees live events is told"
+    );
+    let reported = follow_to(&mut slow, end).await;
     // It was fed from the log from the beginning, and never live before.
-    assert!(told.behind.is_empty() && told.syncs == 1);
+    assert!(reported.behind.is_empty() && reported.syncs == 1);
 }
 
 /// What a follower was told on its way.
@@ -62,7 +65,7 @@ async fn follow_to(follow: &mut Follow, end: Seq) -> Told {
 }
 
 async fn follow_on(follow: &mut Follow, from: Seq, end: Seq) -> Told {
-    let (mut last, mut told) = (from, Told::default());
+    let (mut last, mut reported) = (from, Told::default());
     let mut live = from > Seq(0);
     while last < end || !live {
         let next = tokio::time::timeout(Duration::from_secs(30), follow.next()).await;
@@ -81,7 +84,7 @@ async fn follow_on(follow: &mut Follow, from: Seq, end: Seq) -> Told {
                 behind >= 1 && last.0 + behind <= end.0,
                 "{behind} behind {last}"
             );
-            told.behind.push(behind);
+            reported.behind.push(behind);
             live = false;
         }
         if event["kind"] == "sync" {
@@ -89,11 +92,11 @@ async fn follow_on(follow: &mut Follow, from: Seq, end: Seq) -> Told {
                 event["data"]["seq"], last.0,
                 "all that was durable came before"
             );
-            told.syncs += 1;
+            reported.syncs += 1;
             live = true;
         }
     }
-    told
+    reported
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,8 +105,8 @@ async fn each_time_that_a_follower_falls_behind_it_is_told_and_synced_again() {
     house.gate.open();
     house.handle.wait(Until::Turn).await.unwrap();
     let (_, mut slow) = house.handle.attach(attach(true)).await.unwrap();
-    let mut told = follow_to(&mut slow, house.handle.summary().seq).await;
-    assert_eq!((told.behind.len(), told.syncs), (0, 1));
+    let mut reported = follow_to(&mut slow, house.handle.summary().seq).await;
+    assert_eq!((reported.behind.len(), reported.syncs), (0, 1));
     for round in 1..=2 {
         let from = house.handle.summary().seq;
         for number in 0..300 {
@@ -112,10 +115,10 @@ async fn each_time_that_a_follower_falls_behind_it_is_told_and_synced_again() {
         }
         house.handle.wait(Until::Turn).await.unwrap();
         let more = follow_on(&mut slow, from, house.handle.summary().seq).await;
-        told.behind.extend(more.behind);
-        told.syncs += more.syncs;
-        assert_eq!(told.behind.len(), round, "{:?}", told.behind);
-        assert_eq!(told.syncs, round as u64 + 1);
+        reported.behind.extend(more.behind);
+        reported.syncs += more.syncs;
+        assert_eq!(reported.behind.len(), round, "{:?}", reported.behind);
+        assert_eq!(reported.syncs, round as u64 + 1);
     }
 }
 
@@ -137,16 +140,16 @@ async fn a_few_large_events_are_too_much_as_well() {
             .await
             .unwrap();
     }
-    let told = follow_on(&mut slow, from, house.handle.summary().seq).await;
-    assert_eq!(told.behind, [1], "the ninth did not fit into 8 MiB");
-    assert_eq!(told.syncs, 1);
+    let reported = follow_on(&mut slow, from, house.handle.summary().seq).await;
+    assert_eq!(reported.behind, [1], "the ninth did not fit into 8 MiB");
+    assert_eq!(reported.syncs, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_of_another_log_is_told_so() {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     let mut foreign = attach(false);
     foreign.params.epoch = Some(2);
     let Err(refusal) = house.handle.attach(foreign).await else {
@@ -165,7 +168,7 @@ async fn a_cursor_of_another_log_is_told_so() {
 async fn a_client_that_goes_while_it_is_let_in_is_gone() {
     let mut house = begin("{\"text\":\"one\"}", "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     let mut attaching = Box::pin(house.handle.attach(watching(true)));
     assert!(futures::poll!(&mut attaching).is_pending());
     until("it is let in", || house.handle.summary().attached == 1).await;

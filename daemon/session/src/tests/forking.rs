@@ -18,7 +18,7 @@ const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments"
 {"text":"Fourth."}
 {"text":"Fifth."}"#;
 
-fn wish(session: &str, at_turn: Option<u64>) -> ForkParams {
+fn request(session: &str, at_turn: Option<u64>) -> ForkParams {
     ForkParams {
         session: session.into(),
         fork: SessionId::new(),
@@ -78,7 +78,11 @@ async fn the_first_request_of_a_fork_extends_the_origins_byte_for_byte() {
     let origin = world.begin("mark it").await;
     world.prompt(&origin, "more").await.unwrap();
     let before = world.sent();
-    let made = world.supervisor.fork(wish(&origin, Some(1))).await.unwrap();
+    let made = world
+        .supervisor
+        .fork(request(&origin, Some(1)))
+        .await
+        .unwrap();
     assert_eq!(made.at_turn, 1);
     let fork = made.pid.to_string();
     world.prompt(&fork, "another way").await.unwrap();
@@ -102,7 +106,7 @@ async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
     let mut world = World::new(TALK);
     let origin = world.begin("mark it").await;
     world.prompt(&origin, "more").await.unwrap();
-    let made = world.supervisor.fork(wish(&origin, None)).await.unwrap();
+    let made = world.supervisor.fork(request(&origin, None)).await.unwrap();
     assert_eq!(made.at_turn, 2);
     let (from, to) = (id(&world, &origin).await, made.session);
     assert_eq!(fragments(&world, from), fragments(&world, to));
@@ -150,7 +154,7 @@ async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
     // A fork of a fork knows the first of all.
     let again = world
         .supervisor
-        .fork(wish("other way", Some(1)))
+        .fork(request("other way", Some(1)))
         .await
         .unwrap();
     let summary = world
@@ -166,17 +170,17 @@ async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
 async fn the_same_fork_twice_is_one() {
     let world = World::new(TALK);
     let origin = world.begin("mark it").await;
-    let wish = wish(&origin, None);
+    let request = request(&origin, None);
     let (one, other) = tokio::join!(
-        world.supervisor.fork(wish.clone()),
-        world.supervisor.fork(wish.clone())
+        world.supervisor.fork(request.clone()),
+        world.supervisor.fork(request.clone())
     );
     let one = one.unwrap();
     assert_eq!(one, other.unwrap());
-    assert_eq!(world.supervisor.fork(wish.clone()).await.unwrap(), one);
+    assert_eq!(world.supervisor.fork(request.clone()).await.unwrap(), one);
     let foreign = ForkParams {
         session: one.pid.to_string(),
-        ..wish
+        ..request
     };
     let refused = world.supervisor.fork(foreign).await.unwrap_err();
     assert_eq!(refused.name, ErrorName::RequestIdReused);
@@ -209,14 +213,14 @@ async fn only_turns_that_are_shown_and_have_ended_can_be_forked() {
         let (name, hint) = refused(
             world
                 .supervisor
-                .fork(wish(&origin, Some(turn)))
+                .fork(request(&origin, Some(turn)))
                 .await
                 .unwrap_err(),
         );
         assert_eq!(name, ErrorName::NotFound);
         assert!(hint.contains("1, 4"), "{hint}");
     }
-    let made = world.supervisor.fork(wish(&origin, None)).await.unwrap();
+    let made = world.supervisor.fork(request(&origin, None)).await.unwrap();
     assert_eq!(made.at_turn, 4);
     let said: Vec<_> = records(&world, made.session)
         .into_iter()
@@ -242,12 +246,12 @@ async fn only_turns_that_are_shown_and_have_ended_can_be_forked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_without_a_turn_cannot_be_forked_and_leaves_nothing() {
     let world = World::new(TALK);
-    let mut empty = world.wish("", Kind::Interactive);
+    let mut empty = world.create_params("", Kind::Interactive);
     empty.prompt = None;
     let handle = world.create(empty).await.unwrap();
     let refused = world
         .supervisor
-        .fork(wish(&handle.pid().to_string(), None))
+        .fork(request(&handle.pid().to_string(), None))
         .await
         .unwrap_err();
     assert_eq!(refused.name, ErrorName::NotFound);
@@ -270,7 +274,7 @@ async fn a_damaged_log_is_forked_up_to_its_damage() {
     bytes[at] = b'!';
     fs::write(&path, bytes).unwrap();
     world.restart().await;
-    let made = world.supervisor.fork(wish(&origin, None)).await.unwrap();
+    let made = world.supervisor.fork(request(&origin, None)).await.unwrap();
     assert_eq!(made.at_turn, 2);
     world.prompt(&made.pid.to_string(), "go on").await.unwrap();
     let summary = world
@@ -289,8 +293,8 @@ async fn a_disk_that_refuses_leaves_no_half_fork() {
         .disk
         .sync_fails
         .store(true, std::sync::atomic::Ordering::SeqCst);
-    let wish = wish(&origin, None);
-    let refused = world.supervisor.fork(wish.clone()).await.unwrap_err();
+    let request = request(&origin, None);
+    let refused = world.supervisor.fork(request.clone()).await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Storage);
     assert_eq!(fs::read_dir(world.home.sessions()).unwrap().count(), 1);
     world
@@ -298,7 +302,12 @@ async fn a_disk_that_refuses_leaves_no_half_fork() {
         .sync_fails
         .store(false, std::sync::atomic::Ordering::SeqCst);
     assert_eq!(
-        world.supervisor.fork(wish.clone()).await.unwrap().session,
-        wish.fork
+        world
+            .supervisor
+            .fork(request.clone())
+            .await
+            .unwrap()
+            .session,
+        request.fork
     );
 }

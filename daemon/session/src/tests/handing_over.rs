@@ -43,7 +43,7 @@ fn daemon_that_plays(dir: &Path, cassette: &str) -> Daemon {
     }
 }
 
-fn wish(dir: &Path) -> CreateParams {
+fn request(dir: &Path) -> CreateParams {
     CreateParams {
         session: SessionId::new(),
         cwd: dir.to_string_lossy().into_owned(),
@@ -85,7 +85,7 @@ async fn with_a_running_call(dir: &Path) -> (Daemon, SessionId) {
     daemon.script.leave.forget_permits(1_000);
     let made = daemon
         .supervisor
-        .create(wish(dir), &client())
+        .create(request(dir), &client())
         .await
         .unwrap();
     until("the call runs", || {
@@ -103,7 +103,7 @@ async fn a_turn_sleeps_behind_its_running_call_and_goes_on_in_the_next_daemon() 
     let supervisor = Arc::clone(&old.supervisor);
     let leaving = tokio::spawn(async move { supervisor.hand_over(Duration::from_secs(30)).await });
     takes_nothing(&handle).await;
-    let other = old.supervisor.create(wish(dir.path()), &client()).await;
+    let other = old.supervisor.create(request(dir.path()), &client()).await;
     assert_eq!(other.unwrap_err().name, ErrorName::ShuttingDown);
     assert!(!leaving.is_finished(), "it went before the call had ended");
     old.script.leave.add_permits(1_000);
@@ -131,7 +131,7 @@ async fn a_session_is_suspended_when_that_is_on_disk_and_takes_nothing_meanwhile
     script.leave.forget_permits(1_000);
     let mut house = begin_with(script, "mark it", |_, _| {});
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     until("the call runs", || !house.runs.lock().unwrap().is_empty()).await;
     let handle = house.handle.clone();
     let suspending = tokio::spawn(async move { handle.suspend(false).await });
@@ -191,7 +191,7 @@ async fn a_stream_that_is_too_long_for_a_hand_over_is_gone_on_from() {
     let dir = tempfile::tempdir().unwrap();
     let slow = r#"{"text":"one two three four five six seven","chunk_bytes":4,"delay_ms":300}"#;
     let old = daemon_that_plays(dir.path(), slow);
-    let made = old.supervisor.create(wish(dir.path()), &client()).await;
+    let made = old.supervisor.create(request(dir.path()), &client()).await;
     let session = made.unwrap().session;
     let partial = old.home.session_dir(session).join("partial.json");
     until("some of it is kept", || partial.exists()).await;
@@ -217,7 +217,7 @@ async fn a_session_at_rest_is_handed_over_at_once() {
     let old = daemon(dir.path());
     let made = old
         .supervisor
-        .create(wish(dir.path()), &client())
+        .create(request(dir.path()), &client())
         .await
         .unwrap();
     let handle = old
@@ -244,7 +244,7 @@ async fn a_question_stays_open_when_clients_go_because_the_daemon_does() {
         created.options.on_ask = Some(OnAsk::Sandboxed);
     });
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     let mut attach = watching(true);
     attach.role = Role::Approve;

@@ -110,7 +110,7 @@ async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
     // Who attaches again with its cursor misses nothing, and sees nothing that was refused.
     let (_, mut follow) = handle.attach(attach(seen.0)).await.unwrap();
     let end = handle.summary().seq;
-    let mut told = String::new();
+    let mut reported = String::new();
     while seen < end {
         let Following::Event { seq, text } = follow.next().await else {
             panic!("the subscription ended")
@@ -118,11 +118,17 @@ async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
         if let Some(seq) = seq {
             assert_eq!(seq, seen.next());
             seen = seq;
-            told.push_str(&text);
+            reported.push_str(&text);
         }
     }
-    assert!(told.contains("can be again"), "people are told: {told}");
-    assert!(told.contains("go on") && !told.contains("lost"), "{told}");
+    assert!(
+        reported.contains("can be again"),
+        "people are told: {reported}"
+    );
+    assert!(
+        reported.contains("go on") && !reported.contains("lost"),
+        "{reported}"
+    );
     let scan = store::log::read(&world.home.session_dir(id), &mut |_| {}).unwrap();
     assert_eq!((scan.invalid, scan.last), (None, end));
 }
@@ -146,7 +152,7 @@ async fn a_headless_run_goes_on_by_itself_when_the_disk_is_back() {
 {"text":"Marked."}"#,
     );
     let handle = world
-        .create(world.wish("mark it", Kind::Headless))
+        .create(world.create_params("mark it", Kind::Headless))
         .await
         .unwrap();
     let session = handle.pid().to_string();
@@ -180,14 +186,14 @@ async fn a_headless_run_goes_on_by_itself_when_the_disk_is_back() {
 async fn a_session_that_could_not_be_made_leaves_nothing() {
     let world = World::new(TALK);
     world.disk.sync_fails.store(true, Ordering::SeqCst);
-    let wish = world.wish("mark it", Kind::Interactive);
-    let Err(refused) = world.create(wish.clone()).await else {
+    let request = world.create_params("mark it", Kind::Interactive);
+    let Err(refused) = world.create(request.clone()).await else {
         panic!("it was acknowledged")
     };
     assert_eq!(refused.name, ErrorName::Storage);
-    assert!(!world.home.session_dir(wish.session).exists());
+    assert!(!world.home.session_dir(request.session).exists());
     world.disk.sync_fails.store(false, Ordering::SeqCst);
-    let handle = world.create(wish).await.unwrap();
+    let handle = world.create(request).await.unwrap();
     handle.wait(Until::Turn).await.unwrap();
     assert_eq!(handle.summary().read_only, None);
 }

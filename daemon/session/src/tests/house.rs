@@ -23,7 +23,7 @@ use crate::assembly::setup::{Assembly, Setup};
 use crate::context::prefix::FrozenPrefix;
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
-use crate::supervisor::load::{self, Ground};
+use crate::supervisor::load::{self, SessionServices};
 use crate::{Follow, Following};
 
 /// A disk whose syncs wait for leave.
@@ -155,10 +155,10 @@ pub struct House {
     pub runs: Arc<Mutex<Vec<String>>>,
     pub script: Arc<Scripted>,
     /// Answered when the first records are on disk.
-    pub born: oneshot::Receiver<Result<(), Failure>>,
+    pub created_on_disk: oneshot::Receiver<Result<(), Failure>>,
     /// What its tools would tell it of commands in the background.
     pub shells: Arc<dyn contract::tool::Shells>,
-    ground: Ground,
+    ground: SessionServices,
     life: tokio::task::JoinHandle<()>,
     _dir: tempfile::TempDir,
 }
@@ -250,7 +250,7 @@ pub fn begin_with(
     let catalog = store::catalog::Catalog::open(&home).unwrap().catalog;
     let feed = crate::journal::catalog_feed::CatalogFeed::start(Arc::new(catalog)).unwrap();
     let script = Arc::new(script);
-    let ground = Ground {
+    let ground = SessionServices {
         home: Arc::clone(&home),
         assembly: Arc::clone(&script) as Arc<dyn Assembly>,
         catalog: feed,
@@ -286,7 +286,7 @@ pub fn begin_with(
         known: Vec::new(),
     };
     let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
-    let (reply, born) = oneshot::channel();
+    let (reply, created_on_disk) = oneshot::channel();
     let prompt = PromptQueued {
         on_ask: None,
         prompt_id: PromptId::new(),
@@ -295,7 +295,7 @@ pub fn begin_with(
         by: "test".into(),
         request_id: None,
     };
-    actor.bear(created, Vec::new(), Some(prompt), reply);
+    actor.write_first_records(created, Vec::new(), Some(prompt), reply);
     let shells = Arc::clone(&actor.calls.bench().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {
@@ -303,7 +303,7 @@ pub fn begin_with(
         gate,
         runs: Arc::clone(&script.runs),
         script,
-        born,
+        created_on_disk,
         shells,
         ground,
         life,

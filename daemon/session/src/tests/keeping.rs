@@ -34,7 +34,7 @@ async fn an_answer_is_kept_while_it_grows_and_dropped_when_the_log_has_it() {
     let mut house = begin(SLOW, "first");
     house.gate.open();
     let (_, mut follow) = house.handle.attach(watching(true)).await.unwrap();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     until("something is kept", || kept(&house).is_some()).await;
     let first = kept(&house).unwrap();
     assert_eq!(first["item"], "m1.2");
@@ -58,7 +58,7 @@ async fn an_answer_is_kept_while_it_grows_and_dropped_when_the_log_has_it() {
 async fn an_answer_that_comes_at_once_touches_no_side_file() {
     let mut house = begin(r#"{"text":"at once"}"#, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     house.shutdown().await;
     let names: Vec<_> = std::fs::read_dir(house.dir())
@@ -76,7 +76,7 @@ async fn what_was_seen_before_a_crash_is_in_the_log_of_the_next_life() {
     for policy in [RecoverPolicy::Idle, RecoverPolicy::Continue] {
         let mut house = begin(SLOW, "first");
         house.gate.open();
-        (&mut house.born).await.unwrap().unwrap();
+        (&mut house.created_on_disk).await.unwrap().unwrap();
         until("something is kept", || kept_text(&house).len() > 3).await;
         house.crash(Scripted::new(SLOW), Some(policy)).await;
         let text = kept_text(&house);
@@ -102,7 +102,7 @@ async fn what_was_superseded_is_not_kept() {
     let broken = SLOW.replace("\"delay_ms\":400", "\"delay_ms\":400,\"fault\":\"cut\"");
     let mut house = begin(&broken, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     until("something is kept", || !kept_text(&house).is_empty()).await;
     until("it waits for its next try", || {
         house.handle.summary().waiting_for == Some(WaitingFor::Retry)

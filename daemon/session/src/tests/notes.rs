@@ -33,9 +33,9 @@ async fn a_change_in_a_rest_comes_with_the_next_prompt_and_later_ones_with_resul
     world.prompt(&session, "mark it").await.unwrap();
     let sent = world.sent();
     assert_eq!(sent.len(), 4);
-    let told = "\"text\":\"mark it\",\"context\":\"[Changed by somebody else since you read it:\\n`a` changed:\\n-1\\n+2\\n]\"";
+    let reported = "\"text\":\"mark it\",\"context\":\"[Changed by somebody else since you read it:\\n`a` changed:\\n-1\\n+2\\n]\"";
     let new = fresh(&sent[0], &sent[1]);
-    assert!(new.contains(told), "{new}");
+    assert!(new.contains(reported), "{new}");
     for pair in sent.windows(2) {
         fresh(&pair[0], &pair[1]);
     }
@@ -56,7 +56,7 @@ async fn a_change_in_a_turn_comes_with_the_result_of_the_next_call() {
 {"text":"Marked."}"#;
     let world = World::new(SLOW);
     let handle = world
-        .create(world.wish("mark it", Kind::Interactive))
+        .create(world.create_params("mark it", Kind::Interactive))
         .await
         .unwrap();
     change(&world, "`a` was deleted");

@@ -30,7 +30,7 @@ async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
     let mut house = begin(MARKS, "mark it");
     until("the first sync begins", || house.gate.begun() == 1).await;
     assert!(
-        house.born.try_recv().is_err(),
+        house.created_on_disk.try_recv().is_err(),
         "acknowledged before it was on disk"
     );
     let (attached, mut follow) = house.handle.attach(attach_all()).await.unwrap();
@@ -41,7 +41,7 @@ async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
     );
 
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     assert_eq!(*house.runs.lock().unwrap(), ["one"]);
 
@@ -66,7 +66,7 @@ async fn a_call_that_changes_things_waits_for_the_disk() {
     // One sync is let through; the next one, which holds the start of the call, is held again.
     let gate = std::sync::Arc::clone(&house.gate);
     gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     gate.close();
     until("a later sync is held, or the call has run", || {
         gate.begun() >= 2 || !house.runs.lock().unwrap().is_empty()
@@ -85,7 +85,7 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
     until("the first sync begins", || house.gate.begun() == 1).await;
     let (_, mut follow) = house.handle.attach(attach_all()).await.unwrap();
     house.gate.break_down();
-    let refusal = (&mut house.born).await.unwrap().unwrap_err();
+    let refusal = (&mut house.created_on_disk).await.unwrap().unwrap_err();
     assert_eq!(refusal.name, ErrorName::Storage);
     assert!(
         refusal.message.contains("the disk is gone"),

@@ -8,12 +8,12 @@ use crate::calls::call::Printed;
 
 #[test]
 fn offsets_are_right_also_behind_what_was_dropped() {
-    let (happened, mut told) = unbounded_channel();
+    let (happened, mut reported) = unbounded_channel();
     let printed = Printed::new(call_reporter(&happened));
     printed.output("one ");
     printed.output("two");
     assert!(
-        told.try_recv().is_ok() && told.try_recv().is_err(),
+        reported.try_recv().is_ok() && reported.try_recv().is_err(),
         "told once until it is looked at"
     );
     assert_eq!(printed.take(), Some((0, "one two".to_owned())));

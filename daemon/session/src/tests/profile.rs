@@ -21,7 +21,9 @@ fn prefix(body: &str) -> (String, String) {
 async fn another_model_gets_the_text_that_was_frozen_at_the_start() {
     let mut world = World::new(THREE);
     *world.outside.system_prompt.lock().unwrap() = "Review only.".into();
-    let handle = world.create(world.wish("one", Kind::Interactive)).await;
+    let handle = world
+        .create(world.create_params("one", Kind::Interactive))
+        .await;
     let handle = handle.unwrap();
     handle.wait(Until::Turn).await.unwrap();
     let session = handle.id().to_string();
@@ -48,7 +50,9 @@ async fn another_model_gets_the_text_that_was_frozen_at_the_start() {
     assert_eq!(prefix(&sent[1]), frozen);
 
     // A new session has what is said now.
-    let fresh = world.create(world.wish("one", Kind::Interactive)).await;
+    let fresh = world
+        .create(world.create_params("one", Kind::Interactive))
+        .await;
     fresh.unwrap().wait(Until::Turn).await.unwrap();
     let now = prefix(&world.sent()[2]);
     assert_eq!(now.0, "\"Do as you like.\"");

@@ -12,7 +12,7 @@ use super::house::{House, Scripted, begin, begin_with, until};
 async fn with_three() -> (House, Vec<PromptId>) {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     let signal = house.handle.signal(Signal::Pause, None, "ann".into());
     assert!(signal.await.unwrap().delivered);
@@ -176,8 +176,8 @@ async fn what_waits_behind_a_turn_that_was_cut_off_is_told_and_holds_up_nobody()
         proto::outcome::OutcomeKind::Interrupted
     );
     assert_eq!(house.handle.summary().queued, 1);
-    let told = house.records().into_iter().any(|record| {
+    let reported = house.records().into_iter().any(|record| {
         matches!(record.body, Body::Notice(notice) if notice.text.contains("One prompt waits"))
     });
-    assert!(told);
+    assert!(reported);
 }

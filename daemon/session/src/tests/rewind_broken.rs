@@ -89,9 +89,9 @@ fn cut(dir: &Path) -> String {
     lines[..end].concat()
 }
 
-fn all_came(told: &RewindOutput) -> bool {
-    told.notes.is_empty()
-        && told
+fn all_came(reported: &RewindOutput) -> bool {
+    reported.notes.is_empty()
+        && reported
             .files
             .iter()
             .all(|file| matches!(file.result, RewoundResult::Restored | RewoundResult::Same))
@@ -159,10 +159,10 @@ impl Case {
         shop.rewind(1, What::Code).await;
         let first = Picture::take(&shop, "first");
         shop.undo().await;
-        let told = shop.rewind(0, What::Both).await;
-        assert!(all_came(&told), "{:?}", results(&shop, &told));
+        let reported = shop.rewind(0, What::Both).await;
+        assert!(all_came(&reported), "{:?}", results(&shop, &reported));
         let back = Picture::take(&shop, "back");
-        let order = order(&shop, &told.files);
+        let order = order(&shop, &reported.files);
         let mut log = String::new();
         shop.restart_over(|dir| log = cut(dir)).await;
         Self {
@@ -192,8 +192,8 @@ impl Case {
     }
 
     /// The rewind that was just done was killed before its end: so many of its places were left.
-    async fn killed_in(&mut self, told: &RewindOutput, from: &str, left: usize) {
-        let order = order(&self.shop, &told.files);
+    async fn killed_in(&mut self, reported: &RewindOutput, from: &str, left: usize) {
+        let order = order(&self.shop, &reported.files);
         let _ = Picture::take(&self.shop, "reached");
         let mut log = String::new();
         self.shop.restart_over(|dir| log = cut(dir)).await;
@@ -218,27 +218,39 @@ impl Case {
         match then {
             Then::Undo => {}
             Then::BrokenUndo(left) => {
-                let told = self.shop.undo().await;
-                self.killed_in(&told, "half", left).await;
+                let reported = self.shop.undo().await;
+                self.killed_in(&reported, "half", left).await;
             }
             Then::Again | Then::BrokenAgain(_) => {
-                let told = self.shop.rewind(0, What::Both).await;
-                assert!(all_came(&told), "{why} {:?}", results(&self.shop, &told));
-                assert_eq!(told.turn, 0, "{why}");
+                let reported = self.shop.rewind(0, What::Both).await;
+                assert!(
+                    all_came(&reported),
+                    "{why} {:?}",
+                    results(&self.shop, &reported)
+                );
+                assert_eq!(reported.turn, 0, "{why}");
                 self.stands(&self.back, &why);
                 if let Then::BrokenAgain(left) = then {
-                    self.killed_in(&told, "half", left).await;
+                    self.killed_in(&reported, "half", left).await;
                 }
             }
             Then::Other => {
-                let told = self.shop.rewind(1, What::Both).await;
-                assert!(all_came(&told), "{why} {:?}", results(&self.shop, &told));
+                let reported = self.shop.rewind(1, What::Both).await;
+                assert!(
+                    all_came(&reported),
+                    "{why} {:?}",
+                    results(&self.shop, &reported)
+                );
                 self.stands(&self.first, &why);
             }
         }
-        let told = self.shop.undo().await;
-        assert!(all_came(&told), "{why} {:?}", results(&self.shop, &told));
-        assert_eq!(told.turn, 2, "{why}");
+        let reported = self.shop.undo().await;
+        assert!(
+            all_came(&reported),
+            "{why} {:?}",
+            results(&self.shop, &reported)
+        );
+        assert_eq!(reported.turn, 2, "{why}");
         self.stands(&self.there, &why);
         let more = RewindParams {
             undo: true,
@@ -288,11 +300,11 @@ async fn an_undoing_that_was_killed_is_finished_by_the_next() {
     case.killed(case.log.clone(), "there", "there", &[]).await;
     for left in [0, 3, 7, 100] {
         case.shop.rewind(0, What::Both).await;
-        let told = case.shop.undo().await;
-        case.killed_in(&told, "back", left).await;
-        let told = case.shop.undo().await;
-        assert!(all_came(&told), "{:?}", results(&case.shop, &told));
-        assert_eq!((told.turn, told.turns), (2, 2));
+        let reported = case.shop.undo().await;
+        case.killed_in(&reported, "back", left).await;
+        let reported = case.shop.undo().await;
+        assert!(all_came(&reported), "{:?}", results(&case.shop, &reported));
+        assert_eq!((reported.turn, reported.turns), (2, 2));
         case.stands(&case.there, "undone");
     }
 }
@@ -334,8 +346,8 @@ async fn what_came_since_it_was_killed_is_left_and_told() {
             .open(case.shop.project.join(name));
         file.unwrap().set_modified(at).unwrap();
     }
-    let told = case.shop.undo().await;
-    let left = results(&case.shop, &told).into_iter();
+    let reported = case.shop.undo().await;
+    let left = results(&case.shop, &reported).into_iter();
     let left: Vec<_> = left
         .filter(|(_, result)| *result == RewoundResult::ChangedSince)
         .map(|(path, _)| path)

@@ -154,12 +154,12 @@ async fn alone(steps: Vec<Step>) {
                     .map_or_else(|| shop.tree(), |(_, tree)| tree.clone());
                 let before = (shown.clone(), shop.tree());
                 let what = if code { What::Code } else { What::Both };
-                let told = shop.rewind(to_turn, what).await;
-                assert_eq!(shop.tree(), wanted, "{:?}", results(&shop, &told));
+                let reported = shop.rewind(to_turn, what).await;
+                assert_eq!(shop.tree(), wanted, "{:?}", results(&shop, &reported));
                 if code {
                     // What a turn finds is not what the one before it left then: only the way back is looked at.
-                    let told = shop.undo().await;
-                    assert_eq!(shop.tree(), before.1, "{:?}", results(&shop, &told));
+                    let reported = shop.undo().await;
+                    assert_eq!(shop.tree(), before.1, "{:?}", results(&shop, &reported));
                 } else {
                     back.push(before);
                     shown.truncate(keep);
@@ -167,8 +167,8 @@ async fn alone(steps: Vec<Step>) {
             }
             Step::Undo => {
                 if let Some((turns, tree)) = back.pop() {
-                    let told = shop.undo().await;
-                    assert_eq!(shop.tree(), tree, "{:?}", results(&shop, &told));
+                    let reported = shop.undo().await;
+                    assert_eq!(shop.tree(), tree, "{:?}", results(&shop, &reported));
                     shown = turns;
                 }
             }
@@ -194,9 +194,9 @@ async fn among_others(rounds: Vec<(Vec<Act>, Vec<Command>)>) {
         super::workshop::run(&shop.project, &lines(&commands));
     }
     let before = shop.tree();
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     let after = shop.tree();
-    let results = results(&shop, &told);
+    let results = results(&shop, &reported);
     for (path, result) in &results {
         // A directory that is gone is made again for what is put back below it: nothing of anybody's is lost.
         let carries = !before.contains_key(path)

@@ -90,16 +90,16 @@ async fn a_rewind_restores_the_exact_tree_after_edits_by_tools_and_by_commands()
     assert_eq!((foretold.seq, foretold.turn, foretold.turns), (None, 1, 1));
     assert_eq!(shop.tree(), after, "a dry run changes nothing");
 
-    let told = shop.rewind(1, What::Both).await;
-    assert_eq!(told.files, foretold.files);
-    assert_eq!(shop.tree(), before, "{:?}", results(&shop, &told));
-    assert!(told.notes.is_empty(), "{:?}", told.notes);
+    let reported = shop.rewind(1, What::Both).await;
+    assert_eq!(reported.files, foretold.files);
+    assert_eq!(shop.tree(), before, "{:?}", results(&shop, &reported));
+    assert!(reported.notes.is_empty(), "{:?}", reported.notes);
 
     // The next life knows it all too.
     shop.restart().await;
-    let told = shop.undo().await;
-    assert_eq!(shop.tree(), after, "{:?}", results(&shop, &told));
-    assert_eq!((told.turn, told.turns), (2, 1));
+    let reported = shop.undo().await;
+    assert_eq!(shop.tree(), after, "{:?}", results(&shop, &reported));
+    assert_eq!((reported.turn, reported.turns), (2, 1));
 
     shop.rewind(1, What::Code).await;
     assert_eq!(shop.tree(), before);
@@ -120,16 +120,22 @@ async fn what_others_changed_since_is_told_and_left_unless_forced() {
     .await;
     shop.write("a.txt", "by a person\n");
     shop.write("dir/mine", "a person's");
-    let told = shop.rewind(0, What::Code).await;
-    let result = |path: &str, told: &_| {
-        let results = results(&shop, told);
+    let reported = shop.rewind(0, What::Code).await;
+    let result = |path: &str, reported: &_| {
+        let results = results(&shop, reported);
         let found = results.into_iter().find(|(name, _)| name == path);
         found.map(|(_, result)| result)
     };
-    assert_eq!(result("a.txt", &told), Some(RewoundResult::ChangedSince));
-    assert_eq!(result("dir/b.txt", &told), Some(RewoundResult::Restored));
-    assert_eq!(result("dir", &told), Some(RewoundResult::ChangedSince));
-    assert_eq!(result("c.txt", &told), Some(RewoundResult::Restored));
+    assert_eq!(
+        result("a.txt", &reported),
+        Some(RewoundResult::ChangedSince)
+    );
+    assert_eq!(
+        result("dir/b.txt", &reported),
+        Some(RewoundResult::Restored)
+    );
+    assert_eq!(result("dir", &reported), Some(RewoundResult::ChangedSince));
+    assert_eq!(result("c.txt", &reported), Some(RewoundResult::Restored));
     let tree = shop.tree();
     assert_eq!(tree["a.txt"], "644 by a person\n");
     assert_eq!(tree["dir/mine"], "644 a person's");
@@ -141,8 +147,8 @@ async fn what_others_changed_since_is_told_and_left_unless_forced() {
         force: true,
         ..RewindParams::default()
     };
-    let told = shop.handle.rewind(forced, "ann".into()).await.unwrap();
-    assert_eq!(result("a.txt", &told), Some(RewoundResult::Restored));
+    let reported = shop.handle.rewind(forced, "ann".into()).await.unwrap();
+    assert_eq!(result("a.txt", &reported), Some(RewoundResult::Restored));
     assert_eq!(shop.tree()["a.txt"], "644 one\n");
     // Even what was forced away comes back.
     shop.undo().await;
@@ -159,10 +165,10 @@ async fn a_rewind_of_the_conversation_leaves_files_and_shows_again_when_undone()
     let shop = shop().await;
     shop.turn(&[]).await;
     shop.turn(&[put("a.txt", "two\n")]).await;
-    let told = shop.rewind(0, What::Conversation).await;
-    assert_eq!((told.turn, told.turns), (0, 2));
+    let reported = shop.rewind(0, What::Conversation).await;
+    assert_eq!((reported.turn, reported.turns), (0, 2));
     assert_eq!(shop.tree()["a.txt"], "644 two\n");
-    assert!(told.files.is_empty());
+    assert!(reported.files.is_empty());
     shop.turn(&[]).await;
     let sent = shop.sent.lock().unwrap().last().unwrap().clone();
     assert!(!sent.contains("do 1 things"), "{sent}");
@@ -173,8 +179,8 @@ async fn a_rewind_of_the_conversation_leaves_files_and_shows_again_when_undone()
     let listed = shop.handle.checkpoints().await.unwrap();
     let turns: Vec<_> = listed.turns.iter().map(|turn| turn.turn).collect();
     assert_eq!((turns, listed.undo), (vec![3], true));
-    let told = shop.undo().await;
-    assert_eq!(told.turn, 2);
+    let reported = shop.undo().await;
+    assert_eq!(reported.turn, 2);
     let listed = shop.handle.checkpoints().await.unwrap();
     let turns: Vec<_> = listed.turns.iter().map(|turn| turn.turn).collect();
     assert_eq!((turns, listed.undo), (vec![1, 2], false));
@@ -234,15 +240,15 @@ async fn outside_of_a_work_tree_it_is_said_once_a_turn_that_commands_cannot_be_t
         .await;
     let listed = shop.handle.checkpoints().await.unwrap();
     assert_eq!(listed.turns[0].notes.len(), 1, "{:?}", listed.turns);
-    let told = shop.rewind(0, What::Both).await;
+    let reported = shop.rewind(0, What::Both).await;
     assert!(
-        told.notes[0].contains("no git work tree"),
+        reported.notes[0].contains("no git work tree"),
         "{:?}",
-        told.notes
+        reported.notes
     );
     assert_eq!(shop.tree()["a.txt"], "644 2\n", "nobody knows what it was");
     // A command has changed it since the tool did: nobody saw that.
-    assert_eq!(results(&shop, &told)[0].1, RewoundResult::ChangedSince);
+    assert_eq!(results(&shop, &reported)[0].1, RewoundResult::ChangedSince);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -259,35 +265,35 @@ async fn large_files_and_whole_directories_come_back() {
     ])
     .await;
     assert_ne!(shop.tree(), before);
-    let told = shop.rewind(0, What::Both).await;
-    assert_eq!(shop.tree(), before, "{:?}", results(&shop, &told));
+    let reported = shop.rewind(0, What::Both).await;
+    assert_eq!(shop.tree(), before, "{:?}", results(&shop, &reported));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_of_the_same_wish_does_nothing_twice() {
     let shop = shop().await;
     shop.turn(&[put("a.txt", "two\n")]).await;
-    let wish = RewindParams {
+    let request = RewindParams {
         to_turn: Some(0),
         request_id: Some(RequestId::new()),
         ..RewindParams::default()
     };
     let first = shop
         .handle
-        .rewind(wish.clone(), "ann".into())
+        .rewind(request.clone(), "ann".into())
         .await
         .unwrap();
     shop.write("a.txt", "by a person");
     let again = shop
         .handle
-        .rewind(wish.clone(), "ann".into())
+        .rewind(request.clone(), "ann".into())
         .await
         .unwrap();
     assert_eq!(first, again);
     assert_eq!(shop.tree()["a.txt"], "644 by a person");
     let other = RewindParams {
         what: What::Code,
-        ..wish
+        ..request
     };
     let refused = shop.handle.rewind(other, "ann".into()).await.unwrap_err();
     assert_eq!(refused.name, ErrorName::RequestIdReused);
@@ -335,16 +341,16 @@ async fn what_git_ignored_is_not_taken_for_new_when_it_is_ignored_no_more() {
         sh("echo touched > target/built"),
     ])
     .await;
-    let told = shop.rewind(0, What::Code).await;
+    let reported = shop.rewind(0, What::Code).await;
     let tree = shop.tree();
     assert_eq!(
         tree["target/built"],
         "644 touched\n",
         "{:?}",
-        results(&shop, &told)
+        results(&shop, &reported)
     );
     assert!(tree.contains_key(".gitignore") && !tree.contains_key("new"));
-    let failed = results(&shop, &told)
+    let failed = results(&shop, &reported)
         .into_iter()
         .filter(|(_, result)| matches!(result, RewoundResult::Failed { .. }));
     let failed: Vec<_> = failed.map(|(path, _)| path).collect();
@@ -364,9 +370,9 @@ async fn what_cannot_be_kept_is_not_deleted_without_a_persons_yes() {
     });
     assert!(asked, "it was not asked about");
     assert!(shop.project.join("large").exists());
-    let told = shop.rewind(0, What::Code).await;
+    let reported = shop.rewind(0, What::Code).await;
     let all = [("a.txt".to_owned(), RewoundResult::Restored)];
-    assert_eq!(results(&shop, &told), all);
+    assert_eq!(results(&shop, &reported), all);
 }
 
 /// A command that runs in the background, or may: nobody knows what it changes.
@@ -374,7 +380,7 @@ async fn what_cannot_be_kept_is_not_deleted_without_a_persons_yes() {
 async fn a_command_in_the_background_keeps_files_from_going_back() {
     let mut house = super::house::begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house
         .handle
         .wait(proto::params::session::Until::Turn)
@@ -385,13 +391,18 @@ async fn a_command_in_the_background_keeps_files_from_going_back() {
         house.handle.summary().children == 1
     })
     .await;
-    let wish = |what, dry_run| RewindParams {
+    let request = |what, dry_run| RewindParams {
         to_turn: Some(0),
         what,
         dry_run,
         ..RewindParams::default()
     };
-    let rewind = async |what, dry_run| house.handle.rewind(wish(what, dry_run), "ann".into()).await;
+    let rewind = async |what, dry_run| {
+        house
+            .handle
+            .rewind(request(what, dry_run), "ann".into())
+            .await
+    };
     let refused = rewind(What::Both, false).await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Busy);
     assert!(refused.hint.contains("reasonix kill 7"), "{}", refused.hint);
@@ -409,11 +420,15 @@ async fn while_a_turn_runs_nothing_goes_back() {
     house.gate.open();
     let runs = std::sync::Arc::clone(&house.runs);
     super::house::until("the call runs", || !runs.lock().unwrap().is_empty()).await;
-    let wish = RewindParams {
+    let request = RewindParams {
         to_turn: Some(0),
         ..RewindParams::default()
     };
-    let refused = house.handle.rewind(wish, "ann".into()).await.unwrap_err();
+    let refused = house
+        .handle
+        .rewind(request, "ann".into())
+        .await
+        .unwrap_err();
     assert_eq!(refused.name, ErrorName::Busy);
     house.script.leave.add_permits(1);
 }
@@ -437,9 +452,13 @@ async fn what_a_command_did_that_was_cut_off_goes_back_when_it_is_forced() {
         .wait(proto::params::session::Until::Turn)
         .await
         .unwrap();
-    let told = shop.rewind(0, What::Code).await;
-    assert!(told.notes[0].contains("cut off"), "{:?}", told.notes);
-    let left = results(&shop, &told);
+    let reported = shop.rewind(0, What::Code).await;
+    assert!(
+        reported.notes[0].contains("cut off"),
+        "{:?}",
+        reported.notes
+    );
+    let left = results(&shop, &reported);
     assert!(
         left.iter()
             .all(|(_, result)| *result == RewoundResult::ChangedSince)
@@ -451,8 +470,8 @@ async fn what_a_command_did_that_was_cut_off_goes_back_when_it_is_forced() {
         force: true,
         ..RewindParams::default()
     };
-    let told = shop.handle.rewind(forced, "ann".into()).await.unwrap();
-    assert_eq!(shop.tree(), before, "{:?}", results(&shop, &told));
+    let reported = shop.handle.rewind(forced, "ann".into()).await.unwrap();
+    assert_eq!(shop.tree(), before, "{:?}", results(&shop, &reported));
 }
 
 /// A keeper beside the session's own, and the project's path.
@@ -529,10 +548,10 @@ async fn what_git_has_lost_is_told_and_nothing_is_deleted_for_it() {
         session.display()
     );
     run(&shop.project, &line);
-    let told = shop.rewind(0, What::Code).await;
+    let reported = shop.rewind(0, What::Code).await;
     let why = "git does not hold it any more".to_owned();
     let all = [("a.txt".to_owned(), RewoundResult::Failed { why })];
-    assert_eq!(results(&shop, &told), all);
+    assert_eq!(results(&shop, &reported), all);
     assert_eq!(shop.tree()["a.txt"], "644 two\n");
 }
 
@@ -564,14 +583,14 @@ async fn files_go_back_also_over_turns_that_the_conversation_has_lost() {
         .await;
     shop.rewind(1, What::Conversation).await;
     shop.turn(&[put("a.txt", "three\n")]).await;
-    let told = shop.rewind(1, What::Both).await;
-    assert_eq!(told.turns, 1);
+    let reported = shop.rewind(1, What::Both).await;
+    assert_eq!(reported.turns, 1);
     let tree = shop.tree();
     assert_eq!(tree["a.txt"], "644 one\n");
     assert!(!tree.contains_key("b.txt"));
     // What is back already stays.
-    let told = shop.rewind(1, What::Code).await;
-    let mut all = results(&shop, &told).into_iter();
+    let reported = shop.rewind(1, What::Code).await;
+    let mut all = results(&shop, &reported).into_iter();
     assert!(all.all(|(_, result)| result == RewoundResult::Same));
     shop.undo().await;
     shop.undo().await;

@@ -11,7 +11,7 @@ async fn a_signal_that_is_sent_again_does_not_hit_the_next_turn() {
     // The answer takes a while: time enough for a signal, and the next turn gets the same one.
     let mut house = begin("{\"text\":\"a slow answer\",\"delay_ms\":2000}", "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     let id = Some(RequestId::new());
     assert!(
         house
@@ -59,7 +59,7 @@ async fn a_pause_with_nothing_behind_it_is_no_unfinished_work() {
     let slow = "{\"text\":\"one\"}\n{\"text\":\"a slow answer\",\"delay_ms\":2000}";
     let mut house = begin(slow, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     let pause = || house.handle.signal(Signal::Pause, None, "ann".into());
     assert!(pause().await.unwrap().delivered);
@@ -82,7 +82,7 @@ async fn a_pause_with_nothing_behind_it_is_no_unfinished_work() {
 async fn a_pause_is_on_disk_when_it_is_answered_and_says_whether_there_was_anything_to_do() {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     house.handle.wait(Until::Turn).await.unwrap();
     let send = |signal, id| house.handle.signal(signal, id, "ann".into());
     assert!(!send(Signal::Resume, None).await.unwrap().delivered);

@@ -12,7 +12,7 @@ async fn silence_is_told_every_ten_seconds_and_changes_nothing() {
     let mut house = begin(script, "first");
     house.gate.open();
     let (_, mut follow) = house.handle.attach(watching(true)).await.unwrap();
-    (&mut house.born).await.unwrap().unwrap();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
     assert_eq!(house.handle.summary().silent_since, None);
     let first = next_of(&mut follow, "status").await["no_data_ms"]
         .as_u64()

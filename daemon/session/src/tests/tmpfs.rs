@@ -8,7 +8,7 @@ use proto::ErrorName;
 
 use super::fixtures::prompt;
 use super::world::World;
-use crate::Residence;
+use crate::ResidencyLimits;
 
 /// Where the small file system is, in the process that has it.
 const INSIDE: &str = "REASONIX_TEST_TMPFS";
@@ -69,7 +69,7 @@ async fn inside_a_full_disk() {
         tempfile::tempdir_in(&place).unwrap(),
         "{\"text\":\"One.\"}\n{\"text\":\"Two.\"}\n{\"text\":\"Three.\"}",
         0,
-        Residence::default(),
+        ResidencyLimits::default(),
     );
     let session = world.begin("first").await;
     let id = world.supervisor.find(&session).await.unwrap().id();

@@ -83,7 +83,9 @@ fn results(bodies: &[Body]) -> Vec<&str> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_tool_is_found_judged_and_run_by_its_spec_alone() {
     let world = with_rockets(FINDS_AND_CALLS);
-    let handle = world.create(world.wish("go", Kind::Interactive)).await;
+    let handle = world
+        .create(world.create_params("go", Kind::Interactive))
+        .await;
     let handle = handle.unwrap();
     handle.wait(Until::Turn).await.unwrap();
     let bodies = records(&world, handle.id());
@@ -121,15 +123,15 @@ async fn a_new_tool_is_found_judged_and_run_by_its_spec_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_name_a_new_tool_and_a_misspelt_one_is_refused_with_the_nearest() {
     let world = with_rockets(FINDS_AND_CALLS);
-    let wish = |rule: &str| {
-        let mut wish = world.wish("go", Kind::Interactive);
-        wish.options.rules = Some(Rules {
+    let request = |rule: &str| {
+        let mut request = world.create_params("go", Kind::Interactive);
+        request.options.rules = Some(Rules {
             deny: vec![rule.to_owned()],
             ..Rules::default()
         });
-        wish
+        request
     };
-    let handle = world.create(wish("launch_rockets")).await.unwrap();
+    let handle = world.create(request("launch_rockets")).await.unwrap();
     handle.wait(Until::Turn).await.unwrap();
     let bodies = records(&world, handle.id());
     assert!(
@@ -140,7 +142,7 @@ async fn rules_name_a_new_tool_and_a_misspelt_one_is_refused_with_the_nearest() 
     assert!(!bodies.iter().any(
         |body| matches!(body, Body::ToolStarted(started) if started.tool == "launch_rockets")
     ));
-    let Err(failure) = world.create(wish("launch_rocket")).await else {
+    let Err(failure) = world.create(request("launch_rocket")).await else {
         panic!("the rule names no tool")
     };
     assert!(

@@ -25,7 +25,7 @@ use store::home::Home;
 
 use super::fixtures::{self, prompt, supervise};
 use crate::assembly::setup::{Assembly, Setup};
-use crate::{Client, Residence, SessionHandle, Supervisor};
+use crate::{Client, ResidencyLimits, SessionHandle, Supervisor};
 
 /// What the model says next: calls, or the end of its turn.
 type Says = Vec<(&'static str, Value)>;
@@ -323,8 +323,8 @@ impl Workshop {
             home: dir.path().join("home"),
             seen: Seen::default(),
         });
-        let supervisor = supervise(&home, outside.clone(), Residence::default());
-        let wish = CreateParams {
+        let supervisor = supervise(&home, outside.clone(), ResidencyLimits::default());
+        let request = CreateParams {
             session: SessionId::new(),
             cwd: project.to_string_lossy().into_owned(),
             options: SessionOptions {
@@ -337,7 +337,7 @@ impl Workshop {
         let client = Client {
             name: "test".into(),
         };
-        let made = supervisor.create(wish, &client).await.unwrap();
+        let made = supervisor.create(request, &client).await.unwrap();
         let handle = supervisor.find(&made.pid.to_string()).await.unwrap();
         Self {
             project,
@@ -360,7 +360,7 @@ impl Workshop {
     pub async fn restart_over(&mut self, work: impl FnOnce(&Path)) {
         self.supervisor.shutdown().await;
         work(&self.home.session_dir(self.handle.id()));
-        self.supervisor = supervise(&self.home, self.outside.clone(), Residence::default());
+        self.supervisor = supervise(&self.home, self.outside.clone(), ResidencyLimits::default());
         let pid = self.handle.pid().to_string();
         self.handle = self.supervisor.find(&pid).await.unwrap();
     }

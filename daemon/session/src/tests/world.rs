@@ -19,7 +19,7 @@ use store::log::Syncer;
 
 use super::fixtures::{self, Marker, Stops, prompt, supervise};
 use crate::assembly::setup::{Assembly, Effort, ModelSetup, Setup};
-use crate::{Client, Residence, SessionHandle, Supervisor};
+use crate::{Client, ResidencyLimits, SessionHandle, Supervisor};
 
 /// A disk that refuses on demand.
 #[derive(Default)]
@@ -206,7 +206,7 @@ pub struct World {
     pub outside: Arc<Outside>,
     pub disk: Arc<Disk>,
     pub supervisor: Arc<Supervisor>,
-    pub residence: Residence,
+    pub residence: ResidencyLimits,
     pub home: Arc<Home>,
     pub project: PathBuf,
     _dir: tempfile::TempDir,
@@ -214,10 +214,10 @@ pub struct World {
 
 impl World {
     pub fn new(cassette: &str) -> Self {
-        Self::with(cassette, 0, Residence::default())
+        Self::with(cassette, 0, ResidencyLimits::default())
     }
 
-    pub fn with(cassette: &str, max_steps: u64, residence: Residence) -> Self {
+    pub fn with(cassette: &str, max_steps: u64, residence: ResidencyLimits) -> Self {
         Self::at(tempfile::tempdir().unwrap(), cassette, max_steps, residence)
     }
 
@@ -226,7 +226,7 @@ impl World {
         dir: tempfile::TempDir,
         cassette: &str,
         max_steps: u64,
-        residence: Residence,
+        residence: ResidencyLimits,
     ) -> Self {
         let project = dir.path().join("project");
         std::fs::create_dir(&project).unwrap();
@@ -271,7 +271,7 @@ impl World {
     }
 
     /// Parameters of a session with this first prompt.
-    pub fn wish(&self, prompt: &str, kind: Kind) -> CreateParams {
+    pub fn create_params(&self, prompt: &str, kind: Kind) -> CreateParams {
         CreateParams {
             session: SessionId::new(),
             cwd: self.project.to_string_lossy().into_owned(),
@@ -293,18 +293,18 @@ impl World {
         }
     }
 
-    pub async fn create(&self, wish: CreateParams) -> Result<SessionHandle, Failure> {
+    pub async fn create(&self, request: CreateParams) -> Result<SessionHandle, Failure> {
         let client = Client {
             name: "test".into(),
         };
-        let made = self.supervisor.create(wish, &client).await?;
+        let made = self.supervisor.create(request, &client).await?;
         self.supervisor.find(&made.pid.to_string()).await
     }
 
     /// A session that has come to rest after its first prompt; nobody holds it.
     pub async fn begin(&self, prompt: &str) -> String {
         let handle = self
-            .create(self.wish(prompt, Kind::Interactive))
+            .create(self.create_params(prompt, Kind::Interactive))
             .await
             .unwrap();
         handle.wait(Until::Turn).await.unwrap();

@@ -1,4 +1,4 @@
-//! What happened while no person was there: a fold over the records behind the last one that somebody has seen.
+//! BitKind happened while no person was there: a fold over the records behind the last one that somebody has seen.
 //!
 //! Pure. The actor feeds it what has become durable; a load feeds it the log. Both come to the same digest.
 
@@ -21,7 +21,7 @@ pub struct Left {
 }
 
 impl Left {
-    /// Reads what the side file holds. What cannot be read is as good as absent.
+    /// Reads what the side file holds. BitKind cannot be read is as good as absent.
     pub fn read(content: &[u8]) -> Option<Self> {
         serde_json::from_slice(content).ok()
     }
@@ -32,15 +32,15 @@ impl Left {
     }
 }
 
-/// What a record adds to a digest.
+/// BitKind a record adds to a digest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bit {
     seq: Seq,
-    what: What,
+    what: BitKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
+enum BitKind {
     Ended(OutcomeKind),
     Changed(String),
     Ran,
@@ -51,11 +51,11 @@ impl Bit {
     /// `None` for a record that a digest does not tell about.
     pub fn of(record: &Record) -> Option<Self> {
         let what = match &record.body {
-            Body::TurnEnded(ended) => What::Ended(ended.outcome),
-            Body::Usage(usage) => What::Used(UsageTotals::of(usage)),
+            Body::TurnEnded(ended) => BitKind::Ended(ended.outcome),
+            Body::Usage(usage) => BitKind::Used(UsageTotals::of(usage)),
             Body::ToolFinished(finished) => match &finished.display {
-                Display::Diff { path, .. } => What::Changed(path.clone()),
-                Display::Command { .. } => What::Ran,
+                Display::Diff { path, .. } => BitKind::Changed(path.clone()),
+                Display::Command { .. } => BitKind::Ran,
                 Display::Line { .. } => return None,
             },
             _ => return None,
@@ -67,7 +67,7 @@ impl Bit {
     }
 }
 
-/// What happened since somebody left.
+/// BitKind happened since somebody left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest(Away);
 
@@ -87,17 +87,17 @@ impl Digest {
             return;
         }
         match &bit.what {
-            What::Ended(outcome) => {
+            BitKind::Ended(outcome) => {
                 away.turns += 1;
                 away.outcome = Some(*outcome);
             }
-            What::Changed(path) => {
+            BitKind::Changed(path) => {
                 if away.files.len() < FILES_MAX && !away.files.contains(path) {
                     away.files.push(path.clone());
                 }
             }
-            What::Ran => away.commands += 1,
-            What::Used(totals) => away.usage.add(totals),
+            BitKind::Ran => away.commands += 1,
+            BitKind::Used(totals) => away.usage.add(totals),
         }
     }
 }
@@ -144,8 +144,8 @@ impl Absence {
         self.digest = None;
     }
 
-    /// What there is to tell to who comes now; `waits`: something waits for a person.
-    pub fn tell(&self, waits: bool) -> Option<Away> {
+    /// BitKind there is to tell to who comes now; `waits`: something waits for a person.
+    pub fn send(&self, waits: bool) -> Option<Away> {
         let Digest(away) = self.digest.as_ref()?;
         (away.turns > 0 || waits).then(|| away.clone())
     }

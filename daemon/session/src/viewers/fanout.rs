@@ -59,17 +59,17 @@ pub enum Start {
 /// A follower that was let in.
 pub struct Joined {
     /// Of one that is new.
-    pub place: Option<Place>,
+    pub place: Option<ViewerGuard>,
     pub feed: Feed,
 }
 
 /// A follower's place among those who are there. When it is dropped, wherever it is by then, they have gone.
-pub struct Place {
+pub struct ViewerGuard {
     subscriber: u64,
     gone: mpsc::UnboundedSender<u64>,
 }
 
-impl Place {
+impl ViewerGuard {
     /// `gone`: where it is said that they have gone.
     pub fn new(subscriber: u64, gone: mpsc::UnboundedSender<u64>) -> Self {
         Self { subscriber, gone }
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ViewerGuard {
     fn drop(&mut self) {
         // A session that has left memory has no followers.
         let _ = self.gone.send(self.subscriber);
@@ -113,7 +113,7 @@ struct Subscriber {
     ephemeral: bool,
 }
 
-struct Held {
+struct HeldEvent {
     after: Seq,
     event: Published,
     grows: Option<Grows>,
@@ -131,7 +131,7 @@ enum Grows {
 
 /// The message in progress, as far as it was sent.
 #[derive(Default)]
-struct Shown {
+struct SentProgress {
     item: Option<ItemId>,
     text: u64,
     reasoning: u64,
@@ -139,7 +139,7 @@ struct Shown {
 
 pub struct Fanout {
     pub pid: Pid,
-    outbox: VecDeque<Held>,
+    outbox: VecDeque<HeldEvent>,
     live: BTreeMap<u64, Subscriber>,
     attending: BTreeMap<u64, Follower>,
     last_id: u64,
@@ -147,7 +147,7 @@ pub struct Fanout {
     cut: BTreeSet<u64>,
     /// Followers whose queue overflowed, and who have not been told yet that they are behind.
     fallen: BTreeSet<u64>,
-    shown: Shown,
+    shown: SentProgress,
 }
 
 impl Fanout {
@@ -160,7 +160,7 @@ impl Fanout {
             last_id: 0,
             cut: BTreeSet::new(),
             fallen: BTreeSet::new(),
-            shown: Shown::default(),
+            shown: SentProgress::default(),
         }
     }
 
@@ -175,7 +175,7 @@ impl Fanout {
             record.body.kind(),
             data,
         );
-        self.outbox.push_back(Held {
+        self.outbox.push_back(HeldEvent {
             after: record.seq,
             event: Published {
                 seq: Some(record.seq),
@@ -202,7 +202,7 @@ impl Fanout {
             _ => None,
         };
         if let Some(event) = live_event(self.pid, at, turn, live) {
-            self.outbox.push_back(Held {
+            self.outbox.push_back(HeldEvent {
                 after,
                 event,
                 grows,
@@ -374,7 +374,7 @@ impl Fanout {
     }
 }
 
-impl Shown {
+impl SentProgress {
     fn take(&mut self, grows: Grows) {
         match grows {
             Grows::Text(item, to) => self.of(item).text = to,

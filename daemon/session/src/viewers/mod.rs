@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::journal::sidecar::AsideFile;
 use crate::viewers::absence::{Absence, Digest, Left};
-use crate::viewers::fanout::{Fanout, Feed, Follower, Join, Joined, Place, Published};
+use crate::viewers::fanout::{Fanout, Feed, Follower, Join, Joined, Published, ViewerGuard};
 
 /// How often subscribers are sent what has grown: the rate of a screen.
 const LIVE_FRAME: Duration = Duration::from_millis(20);
@@ -115,18 +115,18 @@ impl Viewers {
 
     /// What there is to report to a user who comes now. `waits`: something waits for a user.
     pub fn missed(&self, waits: bool) -> Option<Away> {
-        self.absence.tell(waits).filter(|_| !self.fanout.watched())
+        self.absence.send(waits).filter(|_| !self.fanout.watched())
     }
 
     /// Lets a new follower in. `last`, `durable`: the newest record, appended and on disk.
-    pub fn enter(&mut self, follower: Follower, last: Seq, durable: Seq) -> Place {
+    pub fn enter(&mut self, follower: Follower, last: Seq, durable: Seq) -> ViewerGuard {
         let watched = self.fanout.watched();
         let subscriber = self.fanout.enter(follower, last, Stamp::now());
         if !watched && self.fanout.watched() {
             self.absence.returned();
             self.note_seen(durable);
         }
-        Place::new(subscriber, self.gone.clone())
+        ViewerGuard::new(subscriber, self.gone.clone())
     }
 
     /// Lets a follower go. `last`, `durable`: as for [`Viewers::enter`].

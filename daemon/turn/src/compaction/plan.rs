@@ -105,7 +105,7 @@ pub struct Terms {
     reason = "one is made at a time, and taken apart at once"
 )]
 #[derive(Clone, Debug, PartialEq)]
-pub enum Planned {
+pub enum CompactionPlan {
     /// It is not worth it.
     Nothing(Why),
     /// What may not be folded is too much by itself: so many tokens.
@@ -113,7 +113,10 @@ pub enum Planned {
     /// The messages at these places are to be folded: a digest of them is wanted.
     Ask { fold: Vec<usize> },
     /// What requests begin with from now on.
-    Done { parts: Vec<Part>, done: Compaction },
+    Done {
+        parts: Vec<BasePart>,
+        done: Compaction,
+    },
 }
 
 /// Why nothing is done.
@@ -127,7 +130,7 @@ pub enum Why {
 
 /// A part of what requests begin with.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum BasePart {
     /// It stays as it is.
     Keep(Piece),
     /// It stands in the place of others, and has to be rendered.
@@ -136,7 +139,7 @@ pub enum Part {
 
 /// Plans a compaction of these messages, in their order.
 #[must_use]
-pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
+pub fn plan(messages: &[Message], terms: &Terms) -> CompactionPlan {
     let before = terms.before(messages);
     let window = match terms.window {
         // Not known: the one that this would fill to four fifths.
@@ -183,27 +186,27 @@ pub fn plan(messages: &[Message], terms: &Terms) -> Planned {
     let stuck = terms.trigger == Trigger::TooLong || !lands(newest.after_all());
     let Some((sketch, fold, after)) = best else {
         return match by_itself && stuck && !lands(before) {
-            true => Planned::Full { kept: before },
-            false => Planned::Nothing(Why::NothingToFold),
+            true => CompactionPlan::Full { kept: before },
+            false => CompactionPlan::Nothing(Why::NothingToFold),
         };
     };
     if by_itself && !lands(after) {
         return match stuck {
-            true => Planned::Full { kept: after },
-            false => Planned::Nothing(Why::TooLittle),
+            true => CompactionPlan::Full { kept: after },
+            false => CompactionPlan::Nothing(Why::TooLittle),
         };
     }
     if terms.trigger == Trigger::Auto && !freed(after) {
-        return Planned::Nothing(Why::TooLittle);
+        return CompactionPlan::Nothing(Why::TooLittle);
     }
     let written = terms.digest.as_deref().unwrap_or_default();
     let shorter = written.is_empty() || after < before;
     let gains = shorter && sketch.tokens_of(&fold) >= WORTH;
     if !by_itself && !gains {
-        return Planned::Nothing(Why::TooLittle);
+        return CompactionPlan::Nothing(Why::TooLittle);
     }
     match &terms.digest {
-        None => Planned::Ask { fold },
+        None => CompactionPlan::Ask { fold },
         Some(text) => {
             let text = digest::wrapped(text, &terms.restated, terms.mechanical);
             let none = Shortened::default();
@@ -392,7 +395,7 @@ impl<'a> Sketch<'a> {
         fold: &[usize],
         digest: Option<String>,
         before: u64,
-    ) -> Planned {
+    ) -> CompactionPlan {
         let mut parts = Vec::new();
         let mut shorts = shortened.by_place.iter().peekable();
         let folded: BTreeSet<usize> = fold.iter().copied().collect();
@@ -404,19 +407,19 @@ impl<'a> Sketch<'a> {
             if at == place
                 && let Some(text) = &digest
             {
-                parts.push(Part::New(self.digest_item(text)));
+                parts.push(BasePart::New(self.digest_item(text)));
             }
             if let Some((_, item)) = shorts.next_if(|(place, _)| *place == at) {
-                parts.push(Part::New(item.clone()));
+                parts.push(BasePart::New(item.clone()));
             } else if !folded.contains(&at) {
-                parts.push(Part::Keep(message.piece.clone()));
+                parts.push(BasePart::Keep(message.piece.clone()));
             }
         }
         let after = match &digest {
             Some(_) => self.after_folding(fold),
             None => shortened.after,
         };
-        Planned::Done {
+        CompactionPlan::Done {
             parts,
             done: Compaction {
                 trigger: self.terms.trigger,

@@ -22,7 +22,7 @@ pub struct Cache {
     /// Resets so far: a request is compared with no request from before one.
     pub resets: u64,
     /// Providers that have said something of their caches.
-    tell: BTreeSet<String>,
+    send: BTreeSet<String>,
 }
 
 /// A request that was answered.
@@ -52,8 +52,8 @@ impl Cache {
             false => own.clone(),
         };
         let provider = or_sessions(&usage.provider, &wire.provider);
-        if tells(usage) {
-            self.tell.insert(provider.clone());
+        if lists(usage) {
+            self.send.insert(provider.clone());
         }
         self.previous = says_its_length(usage).then(|| Previous {
             provider,
@@ -124,7 +124,7 @@ impl Cache {
             return None;
         }
         Some(miss(match ttl_ms {
-            _ if !self.tell.contains(&usage.provider) && !tells(usage) => MissCause::NotReported,
+            _ if !self.send.contains(&usage.provider) && !lists(usage) => MissCause::NotReported,
             0 if gap_ms > TTL_GUESS_MS => MissCause::ProbablyExpired,
             ttl if ttl > 0 && gap_ms > ttl => MissCause::Expired,
             _ => MissCause::Vendor,
@@ -147,7 +147,7 @@ fn says_its_length(usage: &Usage) -> bool {
 }
 
 /// Whether the vendor says something of its cache here.
-fn tells(usage: &Usage) -> bool {
+fn lists(usage: &Usage) -> bool {
     usage.cached_tokens > 0 || usage.cache_write_tokens > 0
 }
 

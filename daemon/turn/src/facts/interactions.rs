@@ -301,7 +301,7 @@ impl Facts {
         if by == Answerer::Person {
             self.options.mode = Some(Mode::Normal);
             // The call's result says it.
-            self.told.mode = Mode::Normal;
+            self.reported_permissions.mode = Mode::Normal;
             self.plan_in_force = Some(plan.to_owned());
         }
         if resolved.unattended {

@@ -207,12 +207,15 @@ impl OpenTurn {
     /// A call has its result: it is closed, and remembered where it may be repeated.
     pub(super) fn close(&mut self, message: &ToolMessage) {
         let open = self.calls.iter().find(|open| open.call.id == message.call);
-        let told = !matches!(
+        let reported = !matches!(
             message.status,
             CallStatus::Interrupted | CallStatus::Unknown
         );
         let remembered = |open: &&OpenCall| {
-            told && !open.held_back && !storm::is_exempt(open.kind) && open.stage != Stage::Closed
+            reported
+                && !open.held_back
+                && !storm::is_exempt(open.kind)
+                && open.stage != Stage::Closed
         };
         if let Some(open) = open.filter(remembered) {
             let call = storm::digest(&open.call.name, &open.call.arguments);

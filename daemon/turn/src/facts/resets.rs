@@ -133,7 +133,7 @@ impl Facts {
             self.context_tokens = done.tokens_after;
             self.spared = 0;
             // What it was told may be folded, or stand there still: it is told again.
-            self.told_again = self.was_told;
+            self.repeat_permissions = self.was_told;
             let undoable = Undoable {
                 seq: record.seq,
                 done: done.clone(),

@@ -5,7 +5,7 @@ use proto::record::{SessionCreated, SessionExited, SessionReopened, SessionState
 use proto::state::{Mode, State};
 use proto::{Body, Record, SessionOptions, Stamp};
 
-use super::{Facts, Standing, content_of_set};
+use super::{Facts, SessionStatus, content_of_set};
 
 impl Facts {
     pub(super) fn apply_created(&mut self, created: &SessionCreated, record: &Record) {
@@ -49,7 +49,7 @@ impl Facts {
     }
 
     pub(super) fn apply_state(&mut self, state: &SessionState) {
-        self.state = Standing {
+        self.state = SessionStatus {
             state: state.state,
             waiting_for: state.waiting_for,
             cause: state.cause.clone(),
@@ -64,7 +64,7 @@ impl Facts {
             reason: exited.reason,
             exit_code: exited.exit_code,
         });
-        self.state = Standing {
+        self.state = SessionStatus {
             state: State::Exited,
             waiting_for: None,
             cause: "exit".into(),
@@ -78,7 +78,7 @@ impl Facts {
     pub(super) fn apply_reopened(&mut self, reopened: &SessionReopened) {
         self.exited = None;
         self.woken = false;
-        self.state = Standing {
+        self.state = SessionStatus {
             state: State::Idle,
             waiting_for: None,
             cause: format!("reopened by {}", reopened.by),

@@ -68,10 +68,10 @@ impl Facts {
     pub(super) fn apply_user(&mut self, message: &UserMessage) {
         self.spoken += 1;
         if message.voice == Voice::Daemon
-            && let Some(told) = words::told_by(&message.text)
+            && let Some(reported) = words::reported_by(&message.text)
         {
-            self.told = told;
-            (self.was_told, self.told_again) = (true, false);
+            self.reported_permissions = reported;
+            (self.was_told, self.repeat_permissions) = (true, false);
         }
         if self.opening.is_none() {
             self.opening.clone_from(&message.context);

@@ -11,7 +11,7 @@ use proto::{Record, Seq, Stamp};
 
 use crate::compaction::EditedFile;
 
-use super::{BrokenOff, Facts, Told, content_of_rewind};
+use super::{BrokenOff, Facts, ReportedPermissions, content_of_rewind};
 
 /// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,9 +119,9 @@ pub struct Counts {
     /// The plan that was approved last, and the files that were edited last.
     pub plan_in_force: Option<String>,
     pub edited: VecDeque<EditedFile>,
-    pub told: Told,
+    pub reported_permissions: ReportedPermissions,
     pub was_told: bool,
-    pub told_again: bool,
+    pub repeat_permissions: bool,
     pub cut_off: Option<OutcomeKind>,
 }
 
@@ -308,9 +308,9 @@ impl Facts {
             todos: self.todos.clone(),
             plan_in_force: self.plan_in_force.clone(),
             edited: self.edited.clone(),
-            told: self.told,
+            reported_permissions: self.reported_permissions,
             was_told: self.was_told,
-            told_again: self.told_again,
+            repeat_permissions: self.repeat_permissions,
             cut_off: self.cut_off,
         }
     }
@@ -322,9 +322,9 @@ impl Facts {
         self.todos = counts.todos;
         self.plan_in_force = counts.plan_in_force;
         self.edited = counts.edited;
-        self.told = counts.told;
+        self.reported_permissions = counts.reported_permissions;
         self.was_told = counts.was_told;
-        self.told_again = counts.told_again;
+        self.repeat_permissions = counts.repeat_permissions;
         self.cut_off = counts.cut_off;
     }
 

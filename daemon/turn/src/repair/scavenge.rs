@@ -16,7 +16,7 @@ pub const SCANNED_MAX: usize = 64 * 1024;
 
 /// A call that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ScavengedCall {
     /// A tool that there is.
     pub tool: String,
     /// Its arguments, as JSON.
@@ -30,7 +30,7 @@ pub fn scavenge(
     text: &str,
     declared: &[ToolCall],
     is_tool: impl Fn(&str) -> bool,
-) -> Vec<Found> {
+) -> Vec<ScavengedCall> {
     let mut seen: Vec<(String, String)> = declared
         .iter()
         .map(|call| (call.name.clone(), canonical_text(&call.arguments)))
@@ -43,7 +43,7 @@ pub fn scavenge(
             continue;
         }
         seen.push(key);
-        found.push(Found { tool, arguments });
+        found.push(ScavengedCall { tool, arguments });
     }
     found
 }

@@ -786,10 +786,10 @@ impl Checker {
             "no question outlives its turn"
         );
         assert_eq!(ended.duration_ms, open.ran_ms, "a pause is no time");
-        let told: BTreeSet<_> = ended.denied.iter().map(|denied| &denied.call).collect();
-        assert_eq!(told.len(), ended.denied.len(), "a denial is told once");
+        let reported: BTreeSet<_> = ended.denied.iter().map(|denied| &denied.call).collect();
+        assert_eq!(reported.len(), ended.denied.len(), "a denial is told once");
         assert_eq!(
-            told,
+            reported,
             open.unattended.iter().collect(),
             "every unattended denial is told, and no other"
         );
@@ -835,7 +835,7 @@ impl Checker {
     /// A new request tells the model what the session may do. Another try of one is what that was.
     pub fn is_up_to_date(&self) {
         if self.open.as_ref().is_some_and(|open| !open.summing_up) {
-            self.shown.tells(self.mode, self.read_only);
+            self.shown.lists(self.mode, self.read_only);
         }
     }
 

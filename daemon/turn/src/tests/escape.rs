@@ -40,9 +40,12 @@ fn a_yes_lets_a_call_run_once_more_outside() {
         "
     );
     check(&scene);
-    let told = result(&scene, "a");
-    assert!(told.contains("it writes outside"), "{told}");
-    assert!(told.ends_with("What that came to:\nits output"), "{told}");
+    let reported = result(&scene, "a");
+    assert!(reported.contains("it writes outside"), "{reported}");
+    assert!(
+        reported.ends_with("What that came to:\nits output"),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -68,9 +71,9 @@ fn a_no_leaves_what_it_came_to_and_is_not_asked_again() {
 The user (ann) was asked to let it run once outside the sandbox, and said no: use the project | ask
         "
     );
-    let told = result(&scene, "a");
-    assert!(told.starts_with("its output\n"), "{told}");
-    assert!(told.trim_end().ends_with("said no: use the project"));
+    let reported = result(&scene, "a");
+    assert!(reported.starts_with("its output\n"), "{reported}");
+    assert!(reported.trim_end().ends_with("said no: use the project"));
     let again = format!(
         "{scene}
         > model calls b:write a
@@ -181,10 +184,10 @@ fn what_is_stopped_in_a_pause_is_offered_behind_it() {
 #[test]
 fn an_interrupt_leaves_what_it_came_to() {
     let scene = format!("{ASKED}\n> stop user\n");
-    let told = result(&scene, "a");
+    let reported = result(&scene, "a");
     assert!(
-        told.starts_with("its output\nNobody said whether"),
-        "{told}"
+        reported.starts_with("its output\nNobody said whether"),
+        "{reported}"
     );
 }
 
@@ -234,9 +237,12 @@ fn a_crash_in_the_run_outside_leaves_its_effects_unknown() {
         > crash continue
         "
     );
-    let told = result(&scene, "a");
-    assert!(told.contains("The sandbox stopped this call"), "{told}");
-    assert!(told.contains("while it ran outside"), "{told}");
+    let reported = result(&scene, "a");
+    assert!(
+        reported.contains("The sandbox stopped this call"),
+        "{reported}"
+    );
+    assert!(reported.contains("while it ran outside"), "{reported}");
 }
 
 #[test]
@@ -250,8 +256,8 @@ fn a_crash_before_the_question_has_it_asked_or_leaves_what_it_came_to() {
     let scene = format!("{ASKED}\n> crash idle after tool.blocked\n");
     assert_eq!(result(&scene, "a"), "its output");
     let scene = format!("{ASKED}\n> ann yes 7.1\n> crash idle\n");
-    let told = result(&scene, "a");
-    assert!(told.contains("was not started any more"), "{told}");
+    let reported = result(&scene, "a");
+    assert!(reported.contains("was not started any more"), "{reported}");
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn the_first_message_has_its_place_again_after_a_rewind_to_the_beginning() {
 
 #[test]
 fn prompts_wait_while_files_are_put_back() {
-    for (over, told) in [
+    for (over, reported) in [
         ("rewound", "back at turn 1 | cache reset: rewind |"),
         ("not rewound", ""),
     ] {
@@ -232,7 +232,7 @@ fn prompts_wait_while_files_are_put_back() {
             > user four
             > steer five
             > {over}
-              {told} turn starts | running | prompt: four | ask
+              {reported} turn starts | running | prompt: four | ask
             > not rewound
         "
         ));

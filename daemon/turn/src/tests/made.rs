@@ -13,7 +13,7 @@ use proto::{CallId, Pid, PromptId, SessionId, SessionOptions};
 
 use crate::Judgement;
 use crate::input::Unattended;
-use crate::repair::{Known, Means};
+use crate::repair::{Means, RepairTool};
 
 /// The first record of a session with these settings.
 pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
@@ -161,7 +161,7 @@ fn kind(tool: &str) -> ToolKind {
 /// What repair knows of the tools of tests: `read` only looks at files.
 pub fn means() -> Means {
     let tools = ["read", "write", "bash", "bash_output", "ask", "plan"];
-    let known = |tool: &str| Known {
+    let known = |tool: &str| RepairTool {
         may_run_half: tool == "read",
         flat: None,
     };

@@ -45,10 +45,10 @@ use crate::{
 };
 
 mod happens;
-mod told;
+mod reported;
 
 use happens::{answer, child, ends, kind, model, number, set, stop};
-use told::told;
+use reported::reported;
 
 /// Plays a scene, and compares what came of each line.
 #[track_caller]
@@ -78,7 +78,7 @@ pub fn check(script: &str) {
             }
         }
     }
-    let tell = |scene: &[(&str, Vec<String>)]| -> String {
+    let send = |scene: &[(&str, Vec<String>)]| -> String {
         scene
             .iter()
             .map(|(happens, made)| format!("> {happens}\n  {}\n", made.join(" | ")))
@@ -87,8 +87,8 @@ pub fn check(script: &str) {
     assert!(
         played == wanted,
         "it went so:\n{}\nand not so:\n{}",
-        tell(&played),
-        tell(&wanted)
+        send(&played),
+        send(&wanted)
     );
     Checker::of(&stage.log, &stage.cuts).no_prompt_is_lost();
 }
@@ -182,8 +182,8 @@ impl Stage {
         }
         self.machine = Machine::new(Facts::default(), self.limits);
         // Somebody is to be told of the ends of turns.
-        let told = settings.split_whitespace().any(|setting| setting == "told");
-        self.machine.tell_ends(told);
+        let reported = settings.split_whitespace().any(|setting| setting == "told");
+        self.machine.tell_ends(reported);
         self.repair = settings
             .split_whitespace()
             .any(|setting| setting == "repair");
@@ -302,7 +302,7 @@ impl Stage {
                 _ => {}
             }
         }
-        effects.iter().filter_map(told).collect()
+        effects.iter().filter_map(reported).collect()
     }
 
     /// `resets`, `nothing`, `full`, `fails`, `asks`.

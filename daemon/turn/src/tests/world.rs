@@ -69,7 +69,7 @@ pub struct World {
     peace: bool,
     /// What happened, where somebody wants to read it.
     story: Vec<String>,
-    told: bool,
+    reported: bool,
     /// Who answers where the session's model is down.
     fallback: Option<Fallback>,
 }
@@ -141,7 +141,7 @@ fn live(world: &mut World, steps: usize) -> Result<(), String> {
 }
 
 impl World {
-    fn new(seed: u64, told: bool) -> Self {
+    fn new(seed: u64, reported: bool) -> Self {
         let mut chance = Chance::new(seed);
         // By a chance of its own: worlds in which nothing fails are what they were.
         let mut aside = Chance::new(!seed);
@@ -181,7 +181,7 @@ impl World {
             handing: false,
             peace: false,
             story: Vec::new(),
-            told,
+            reported,
             fallback,
         }
     }
@@ -273,7 +273,7 @@ impl World {
 
     fn end_is_told(&mut self) {
         self.outside.telling = false;
-        let told = Body::HookFinished(HookFinished {
+        let reported = Body::HookFinished(HookFinished {
             event: HookEvent::Stop,
             hook: "true".into(),
             source: "/h/settings.json".into(),
@@ -282,7 +282,7 @@ impl World {
             duration_ms: 1,
             call: None,
         });
-        let effects = self.machine.record(told, self.now);
+        let effects = self.machine.record(reported, self.now);
         self.perform(effects);
         self.step(Input::EndTold);
     }
@@ -295,7 +295,7 @@ impl World {
             self.chance.below(waiting + 1)
         };
         self.durable += u64::try_from(batch).expect("small");
-        self.tell(|world| format!("durable {}", world.durable));
+        self.send(|world| format!("durable {}", world.durable));
         let (due, held) = std::mem::take(&mut self.outside.held)
             .into_iter()
             .partition(|(seq, _)| seq.0 <= self.durable);
@@ -415,7 +415,7 @@ impl World {
                 }
             }
         };
-        self.tell(|_| format!("> late: {}", short(&late)));
+        self.send(|_| format!("> late: {}", short(&late)));
         let effects = self.machine.step(late, self.now);
         assert_eq!(effects, [], "what comes late changes nothing");
         self.holds();
@@ -463,7 +463,7 @@ impl World {
         let policy = self
             .chance
             .one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
-        self.tell(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
+        self.send(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
         self.now.mono_ms = 0;
         if self.chance.once_in(2) {
             self.machine.mend_calls(Some(means()));
@@ -490,7 +490,7 @@ impl World {
     // What the machine wants.
 
     fn step(&mut self, input: Input) {
-        self.tell(|_| format!("> {}", short(&input)));
+        self.send(|_| format!("> {}", short(&input)));
         let effects = self.machine.step(input, self.now);
         self.perform(effects);
         self.holds();
@@ -498,7 +498,7 @@ impl World {
 
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            self.tell(|_| format!("  {}", short(&effect)));
+            self.send(|_| format!("  {}", short(&effect)));
             let starts = matches!(
                 effect,
                 Effect::Ask { .. } | Effect::Judge { .. } | Effect::Run { .. }
@@ -528,8 +528,8 @@ impl World {
                     if matches!(record.body, Body::TurnStarted(_)) {
                         let alone = self.outside.rewinding.is_none();
                         assert!(alone, "a turn starts while the session goes back");
-                        let told = !self.outside.telling;
-                        assert!(told, "a turn starts before the end of the last is told");
+                        let reported = !self.outside.telling;
+                        assert!(reported, "a turn starts before the end of the last is told");
                         assert!(!self.closing, "a turn starts while the daemon goes down");
                     }
                     if let Body::TurnEnded(ended) = &record.body
@@ -669,8 +669,8 @@ impl World {
         }
     }
 
-    fn tell(&mut self, what: impl FnOnce(&Self) -> String) {
-        if self.told {
+    fn send(&mut self, what: impl FnOnce(&Self) -> String) {
+        if self.reported {
             let line = what(self);
             self.story.push(line);
         }

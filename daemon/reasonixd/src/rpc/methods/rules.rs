@@ -8,7 +8,7 @@ use contract::{ArgumentUse, Basis};
 use policy::{Explanation, Layer, List, Via, cases};
 use proto::params::rules as p;
 use proto::{ErrorName, Failure};
-use session::{Asked, Permissions};
+use session::{PermissionScope, Permissions};
 
 use super::interaction::refuse_tools;
 use crate::daemon::{Daemon, blocking};
@@ -25,15 +25,15 @@ const PARTS_MAX: usize = 512;
 const TEXT_MAX: usize = 4096;
 
 /// Which rules are meant: those of a session, or of a directory.
-fn asked(session: Option<String>, cwd: Option<String>) -> Result<Asked, Failure> {
+fn asked(session: Option<String>, cwd: Option<String>) -> Result<PermissionScope, Failure> {
     let wrong = |what: &str| {
         let hint = "Name a session, or the absolute path of a directory.";
         Failure::new(ErrorName::InvalidParams, what, hint)
     };
     match (session, cwd) {
-        (Some(session), _) => Ok(Asked::Session(session)),
+        (Some(session), _) => Ok(PermissionScope::Session(session)),
         (None, Some(cwd)) if Path::new(&cwd).is_absolute() => {
-            Ok(Asked::Directory(PathBuf::from(cwd)))
+            Ok(PermissionScope::Directory(PathBuf::from(cwd)))
         }
         (None, Some(_)) => Err(wrong("The directory must be an absolute path.")),
         (None, None) => Err(wrong("Neither a session nor a directory is named.")),

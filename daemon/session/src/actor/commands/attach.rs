@@ -9,7 +9,9 @@ use tokio::sync::oneshot;
 
 use crate::actor::Actor;
 use crate::actor::inbox::Page;
-use crate::viewers::fanout::{Feed, Follower, Join, Joined, Place, Published, Start, stale_cursor};
+use crate::viewers::fanout::{
+    Feed, Follower, Join, Joined, Published, Start, ViewerGuard, stale_cursor,
+};
 
 /// Bytes of log that a subscriber who is behind reads at once.
 const PAGE_BYTES: usize = 512 * 1024;
@@ -68,7 +70,7 @@ impl Actor {
             None
         };
         let behind = (durable.0 + 1).saturating_sub(next.0);
-        let told = self
+        let reported = self
             .viewers
             .tell_behind(subscriber, join.ephemeral, at, behind);
         let feed = if next <= durable {
@@ -77,7 +79,7 @@ impl Actor {
                 file: Arc::clone(self.journal.file()),
                 offset,
                 len,
-                first: told.into_iter().chain(snapshot).collect(),
+                first: reported.into_iter().chain(snapshot).collect(),
                 pid: self.viewers.fanout().pid,
                 next,
             }
@@ -90,7 +92,7 @@ impl Actor {
     }
 
     /// Takes a new follower in.
-    fn enter(&mut self, follower: Follower) -> Place {
+    fn enter(&mut self, follower: Follower) -> ViewerGuard {
         let (last, durable) = (self.journal.last(), self.journal.durable());
         let place = self.viewers.enter(follower, last, durable);
         // Who is there is known as soon as they are.

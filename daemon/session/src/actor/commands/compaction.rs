@@ -11,7 +11,7 @@ use proto::reset::{CacheReset, Pinned, Trigger, Wire};
 use proto::{Body, ErrorName, Failure, ItemId, Stamp};
 use turn::Input;
 use turn::compacting::{CompactionEnd, Digest, Job, JobEnd, Resetting};
-use turn::compaction::{Measure, Planned, Restated, Terms, Why};
+use turn::compaction::{CompactionPlan, Measure, Restated, Terms, Why};
 use turn::facts::{content_of_compaction, content_of_pin};
 
 use crate::actor::Actor;
@@ -20,7 +20,7 @@ use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::assembly::tool_repair;
 use crate::context::forecast;
-use crate::context::reset::{self as resetting, Done, Wanted, Workpiece};
+use crate::context::reset::{self as resetting, Done, ModelTarget, Workpiece};
 use crate::request::in_flight::{Ask, Source};
 use crate::request::route::ModelRoute;
 
@@ -80,7 +80,7 @@ impl Actor {
                     files: facts.edited.iter().cloned().collect(),
                 },
             },
-            wanted: Wanted {
+            wanted: ModelTarget {
                 assembly: Arc::clone(&self.assembly),
                 cwd: self.calls.bench().workspace.cwd().to_path_buf(),
                 text: self.resets.text(),
@@ -249,7 +249,7 @@ impl Actor {
         );
         tokio::task::spawn_blocking(move || {
             let said = resetting::preview(work).map(|(planned, head)| match planned {
-                Planned::Done { done, .. } => CompactOutput {
+                CompactionPlan::Done { done, .. } => CompactOutput {
                     forecasts: Some(Box::new(Forecasts {
                         then: forecast::ahead(
                             now.model.clone(),
@@ -263,9 +263,11 @@ impl Actor {
                     compaction: Some(done),
                     ..CompactOutput::default()
                 },
-                Planned::Nothing(why) => nothing(why),
+                CompactionPlan::Nothing(why) => nothing(why),
                 // Not by hand: a person may do with it what they like.
-                Planned::Full { .. } | Planned::Ask { .. } => nothing(Why::NothingToFold),
+                CompactionPlan::Full { .. } | CompactionPlan::Ask { .. } => {
+                    nothing(Why::NothingToFold)
+                }
             });
             // The caller may be gone.
             let _ = reply.send(said);

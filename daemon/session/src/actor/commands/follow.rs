@@ -11,7 +11,7 @@ use store::log::LogFile;
 use tokio::sync::mpsc;
 
 use crate::actor::handle::SessionHandle;
-use crate::viewers::fanout::{Feed, Follower, Join, Place, Published, Start, event_text};
+use crate::viewers::fanout::{Feed, Follower, Join, Published, Start, ViewerGuard, event_text};
 
 /// What a subscriber gets next.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Follow {
     handle: SessionHandle,
     follower: Follower,
     ephemeral: bool,
-    place: Option<Place>,
+    place: Option<ViewerGuard>,
     start: Start,
     ready: VecDeque<Published>,
     live: Option<(mpsc::Receiver<Published>, Arc<AtomicUsize>)>,
@@ -84,7 +84,7 @@ impl Follow {
 
     async fn join(&mut self) -> Result<(), Failure> {
         let join = Join {
-            subscriber: self.place.as_ref().map(Place::subscriber),
+            subscriber: self.place.as_ref().map(ViewerGuard::subscriber),
             follower: self.follower.clone(),
             ephemeral: self.ephemeral,
             next: self.start,

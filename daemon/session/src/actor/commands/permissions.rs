@@ -8,7 +8,7 @@ use proto::Failure;
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::calls::judgement::Standpoint;
-use crate::calls::permissions::Standing;
+use crate::calls::permissions::PermissionState;
 
 impl Actor {
     /// The rules in force now.
@@ -29,10 +29,10 @@ impl Actor {
         }
     }
 
-    pub(crate) fn standing(&mut self) -> Standing {
+    pub(crate) fn standing(&mut self) -> PermissionState {
         let standpoint = self.standpoint(None);
         let facts = self.machine.facts();
-        Standing {
+        PermissionState {
             pid: self.calls.bench().session,
             layers: self.calls.layers(facts.created.as_ref(), &facts.grants),
             standpoint,
@@ -42,7 +42,7 @@ impl Actor {
 }
 
 impl SessionHandle {
-    pub(crate) async fn standing(&self) -> Result<Standing, Failure> {
+    pub(crate) async fn standing(&self) -> Result<PermissionState, Failure> {
         self.read(|actor| actor.standing()).await
     }
 }

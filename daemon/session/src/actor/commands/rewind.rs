@@ -17,7 +17,7 @@ use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
-use crate::calls::call::Bench;
+use crate::calls::call::CallEnvironment;
 use crate::context::first_message as opening;
 use crate::history::rewind_aim::{Aim, aim};
 use crate::tasks::{blocking, panicked};
@@ -37,7 +37,7 @@ pub struct Going {
     aim: Aim,
     /// Rewinds that broke off: their checkpoints.
     broken_off: Vec<Seq>,
-    bench: Arc<Bench>,
+    bench: Arc<CallEnvironment>,
     created: Option<SessionCreated>,
     /// `None`: nothing is to be done, only told.
     happened: Option<Waiting>,
@@ -48,12 +48,12 @@ pub struct Going {
 /// The session waits for the end of a rewind: whatever becomes of who works at it, it is told.
 struct Waiting {
     happened: UnboundedSender<Happened>,
-    told: bool,
+    reported: bool,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if !self.told {
+        if !self.reported {
             // The actor may be gone: then nobody waits.
             let _ = self.happened.send(Happened::NotRewound);
         }
@@ -73,7 +73,7 @@ pub struct Rewound {
 pub struct Marks {
     marks: Vec<Mark>,
     undo: bool,
-    bench: Arc<Bench>,
+    bench: Arc<CallEnvironment>,
 }
 
 impl Actor {
@@ -110,7 +110,7 @@ impl Actor {
             created: facts.created.clone(),
             happened: (!params.dry_run).then(|| Waiting {
                 happened: self.happened.clone(),
-                told: false,
+                reported: false,
             }),
             by,
             params,
@@ -276,13 +276,13 @@ impl Going {
             };
             notes = past.notes();
             let path = self.bench.path();
-            let wish = checkpoint::Wish {
+            let request = checkpoint::RestoreOptions {
                 broken: Broken::read(keeper.dir(), &self.broken_off)?,
                 undoes: self.aim.undoes,
                 takes_back_broken: self.aim.takes_back_broken,
                 force: self.params.force,
             };
-            let restore = checkpoint::Restore::plan(&keeper, &path, past, wish)?;
+            let restore = checkpoint::Restore::plan(&keeper, &path, past, request)?;
             files = if self.params.dry_run {
                 restore.foretold()
             } else {
@@ -325,7 +325,7 @@ impl Going {
             by: self.by.clone(),
             request_id: self.params.request_id,
         };
-        waiting.told = true;
+        waiting.reported = true;
         let sent = waiting.happened.send(Happened::Rewound(Box::new(Rewound {
             record,
             context: self.context(),

@@ -39,7 +39,7 @@ impl Log {
         }));
     }
 
-    fn told(&mut self, call: &str) {
+    fn reported(&mut self, call: &str) {
         self.add(Body::Tool(ToolMessage {
             item: ItemId("m1.1".into()),
             call: CallId(call.into()),
@@ -84,7 +84,7 @@ fn a_file_is_known_once_the_model_has_the_result() {
     let mut log = Log::default();
     log.finished("a", &["/a"], Vec::new());
     log.finished("b", &["/b"], Vec::new());
-    log.told("b");
+    log.reported("b");
     assert_eq!(log.shown(1, 9), [(file("/b"), None)]);
 }
 
@@ -94,7 +94,7 @@ fn a_call_whose_result_was_lost_makes_nothing_known() {
     log.finished("a", &["/a"], Vec::new());
     // After a crash the call is closed with other words, which the model gets.
     log.finished("a", &[], Vec::new());
-    log.told("a");
+    log.reported("a");
     assert_eq!(log.shown(1, 9), []);
 }
 
@@ -103,14 +103,14 @@ fn what_the_session_itself_did_is_noted_and_what_it_deleted_is_forgotten() {
     let mut log = Log::default();
     for path in ["/a", "/b", "/c"] {
         log.finished(path, &[path], Vec::new());
-        log.told(path);
+        log.reported(path);
     }
     let changes = vec![now("/a", FileState::Absent), now("/b", other())];
     log.finished("run", &[], changes);
-    log.told("run");
+    log.reported("run");
     // Written by a tool of ours: it is known as it is.
     log.finished("edit", &["/c"], vec![now("/c", other())]);
-    log.told("edit");
+    log.reported("edit");
     assert_eq!(
         log.shown(1, 99),
         [(file("/b"), Some(other())), (file("/c"), None)]
@@ -122,7 +122,7 @@ fn what_is_not_shown_any_more_is_not_known() {
     let mut log = Log::default();
     for path in ["/a", "/b"] {
         log.finished(path, &[path], Vec::new());
-        log.told(path);
+        log.reported(path);
     }
     assert_eq!(log.shown(1, 3), [(file("/a"), None)]);
 }

@@ -15,10 +15,10 @@ use proto::record::Changed;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Bench, Printed, Ready, Stop};
+use super::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
-use crate::calls::hooks::{Asker, Seen};
+use crate::calls::hooks::{Asker, HookedCall};
 use crate::reporter::Reporter;
 use checkpoint::{Keeper, Watched};
 
@@ -40,11 +40,11 @@ struct Run {
 /// Hooks behind a call: what they are told, and what stops them.
 struct After {
     asker: Asker,
-    seen: Seen,
+    seen: HookedCall,
     stop: CancellationToken,
 }
 
-impl Bench {
+impl CallEnvironment {
     /// Starts a call. Its end comes back as `CallEvent::Ended`, also where the tool panics.
     pub fn start(
         &self,
@@ -59,7 +59,7 @@ impl Bench {
         let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, tool.spec()));
         let after = asker.map(|asker| After {
             asker,
-            seen: Seen {
+            seen: HookedCall {
                 call: call.id.clone(),
                 tool: Arc::clone(&tool),
                 arguments: ready.arguments.clone(),
@@ -115,18 +115,18 @@ impl Run {
         if changes && notes.absorb().await {
             reporter.report(CallEvent::FilesChanged);
         }
-        let mut told: Vec<String> = note.into_iter().collect();
-        if !told.is_empty() {
+        let mut reported: Vec<String> = note.into_iter().collect();
+        if !reported.is_empty() {
             reporter.report(CallEvent::FilesChanged);
         }
         if let Some(finished) = asked_behind(after, &outcome).await {
             // What a hook has made of the files belongs to the call where it is taken back, and the model is
             // told of it: it knows them as they were before.
             take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
-            told.extend(notes.of_others().await);
+            reported.extend(notes.of_others().await);
             reporter.report(CallEvent::HooksRan(finished));
         }
-        for note in told {
+        for note in reported {
             outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
         }
         reporter.report(CallEvent::Ended {

@@ -20,7 +20,7 @@ pub(crate) fn built_in(name: &str) -> ToolSpec {
     tools.get(name).unwrap().spec().clone()
 }
 
-impl Bench {
+impl CallEnvironment {
     /// Adds a tool, in the place of one with the same name.
     pub(crate) fn add_tool(&mut self, tool: impl Tool + 'static) {
         let tool: Arc<dyn Tool> = Arc::new(tool);
@@ -133,12 +133,12 @@ impl crate::Assembly for NoSessions {
 pub(crate) const DENY_READ: &str = "~/.ssh/**";
 
 /// `top/home` with keys and the agent's own folder, `top/home/project` the workspace.
-pub(crate) fn bench(top: &Path) -> Bench {
+pub(crate) fn bench(top: &Path) -> CallEnvironment {
     bench_in(top, None)
 }
 
 /// The same, with a shell that stands in a directory of the project.
-fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
+fn bench_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
     let home = top.join("home");
     let project = home.join("project");
     for dir in [".ssh", ".reasonix/sessions/1", "project/src"] {
@@ -168,7 +168,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     let workspace = Arc::new(workspace);
     let spawn: Arc<dyn Spawn> = Arc::new(Stops::default());
     let keeper = Keeper::new(Pid(1), top, Arc::clone(&workspace), Arc::clone(&spawn));
-    Bench {
+    CallEnvironment {
         flat: BTreeMap::default(),
         keeper: Arc::new(keeper),
         session: Pid(1),
@@ -190,7 +190,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> Bench {
     }
 }
 
-fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
+fn verdict(bench: &CallEnvironment, command: &str) -> (Verdict, String) {
     let call = ToolCall {
         id: CallId("c".into()),
         name: "bash".into(),
@@ -204,7 +204,7 @@ fn verdict(bench: &Bench, command: &str) -> (Verdict, String) {
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
     };
-    match bench.judge(&call, &standpoint, &Kept::default()).0 {
+    match bench.judge(&call, &standpoint, &KeptPaths::default()).0 {
         Judgement::Decided { decision, .. } => (decision.verdict, decision.rule),
         Judgement::Refused(outcome) => panic!("`{command}` was refused: {}", outcome.text),
     }
@@ -337,7 +337,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
             cut: false,
             found: false,
         };
-        match bench.judge(&call, &standpoint, &Kept::default()).0 {
+        match bench.judge(&call, &standpoint, &KeptPaths::default()).0 {
             Judgement::Decided { decision, .. } => {
                 assert_eq!(decision.verdict, expected, "{source}: {}", decision.rule);
             }

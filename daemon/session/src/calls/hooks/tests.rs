@@ -59,7 +59,7 @@ fn asker() -> Asker {
             cwd: PathBuf::from("/"),
             root: PathBuf::from("/"),
         },
-        told: HookSession {
+        reported: HookSession {
             session: SessionId::new(),
             pid: Pid(1),
             cwd: PathBuf::from("/"),
@@ -74,7 +74,7 @@ async fn a_bug_while_hooks_are_asked_lets_nothing_through_and_leaves_nobody_wait
     let asked = asker.ask(prompt, &stop).await.unwrap();
     let why = refused(&asked).unwrap();
     assert!(why.message.contains("a bug in Reasonix"), "{}", why.message);
-    let seen = Seen {
+    let seen = HookedCall {
         call: CallId("c".into()),
         tool: Arc::new(Unrun(built_in("bash"), None, Vec::new())),
         arguments: Map::new(),

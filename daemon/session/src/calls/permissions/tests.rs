@@ -12,11 +12,11 @@ use turn::Judgement;
 
 use super::*;
 use crate::SandboxDemand;
-use crate::calls::call::Kept;
+use crate::calls::call::KeptPaths;
 use crate::calls::call::tests::{DENY_READ, NoSessions, Unrun, bench, built_in};
 
 /// A project with tools of each family; `altered`: what its shell has changed.
-fn furnished(top: &Path, demand: SandboxDemand, altered: &[String]) -> Bench {
+fn furnished(top: &Path, demand: SandboxDemand, altered: &[String]) -> CallEnvironment {
     let mut bench = bench(top);
     bench.confine.demand = demand;
     bench.masked = vec![bench.user_home.join(".reasonix")];
@@ -140,7 +140,7 @@ fn approval_modes_and_permissions() -> Vec<(ApprovalMode, EffectivePermissions)>
 
 /// What a session decides about a call. `None`: there is nothing to decide about.
 fn judged(
-    bench: &Bench,
+    bench: &CallEnvironment,
     standpoint: &Standpoint,
     tool: &str,
     arguments: &Value,
@@ -152,7 +152,7 @@ fn judged(
         cut: false,
         found: false,
     };
-    match bench.judge(&call, standpoint, &Kept::default()).0 {
+    match bench.judge(&call, standpoint, &KeptPaths::default()).0 {
         Judgement::Decided { decision, .. } => Some(decision),
         Judgement::Refused(_) => None,
     }
@@ -160,12 +160,12 @@ fn judged(
 
 /// What `permissions explain` says of it in a session.
 fn explained(
-    bench: &Arc<Bench>,
+    bench: &Arc<CallEnvironment>,
     standpoint: &Standpoint,
     tool: &str,
     arguments: &Value,
 ) -> Option<Decision> {
-    let standing = Standing {
+    let standing = PermissionState {
         pid: bench.session,
         layers: Vec::new(),
         standpoint: standpoint.clone(),
@@ -175,7 +175,7 @@ fn explained(
 }
 
 /// Where no session is.
-fn no_session(bench: &Bench, approval_mode: ApprovalMode) -> NoSessions {
+fn no_session(bench: &CallEnvironment, approval_mode: ApprovalMode) -> NoSessions {
     NoSessions {
         terms: Terms {
             layers: vec![Layered {
@@ -200,7 +200,7 @@ fn no_session(bench: &Bench, approval_mode: ApprovalMode) -> NoSessions {
 
 /// What it says there.
 fn explained_outside(
-    bench: &Bench,
+    bench: &CallEnvironment,
     assembly: &NoSessions,
     tool: &str,
     arguments: &Value,

@@ -42,14 +42,14 @@ impl Scene {
         fs::canonicalize(self.top.path()).unwrap().join(name)
     }
 
-    fn held(&self, strength: SandboxStrength, deny: &[&str]) -> Held {
+    fn held(&self, strength: SandboxStrength, deny: &[&str]) -> CommandSandbox {
         let rules = Rules {
             deny: deny.iter().map(|rule| (*rule).to_owned()).collect(),
             ..Rules::default()
         };
         let rules = RuleSet::parse(&[(Layer::User, &rules, true)], &[]).0;
         let masked = [self.at("base")];
-        let about = Around {
+        let about = SandboxContext {
             workspace: &self.workspace,
             confine: &self.confine,
             masked: &masked,

@@ -14,8 +14,8 @@ fn prefix(system: &str, tools: &str) -> Prefix {
 }
 
 fn names(tools: &str) -> Vec<String> {
-    let told = page("p".into(), &prefix("s", tools), None, 0);
-    let tools = told.parts.into_iter().skip(1);
+    let reported = page("p".into(), &prefix("s", tools), None, 0);
+    let tools = reported.parts.into_iter().skip(1);
     tools.map(|part| part.name).collect()
 }
 
@@ -52,11 +52,11 @@ proptest! {
         let prefix = prefix("be brief", &tools);
         let (mut parts, mut at) = (Vec::new(), Some(0));
         while let Some(after) = at {
-            let told = page("p".into(), &prefix, None, after);
-            let bytes: usize = told.parts.iter().map(|part| part.text.len()).sum();
-            prop_assert!(told.parts.len() == 1 || bytes <= PAGE_BYTES);
-            at = told.next;
-            parts.extend(told.parts);
+            let reported = page("p".into(), &prefix, None, after);
+            let bytes: usize = reported.parts.iter().map(|part| part.text.len()).sum();
+            prop_assert!(reported.parts.len() == 1 || bytes <= PAGE_BYTES);
+            at = reported.next;
+            parts.extend(reported.parts);
         }
         prop_assert_eq!(&parts[0].text, "be brief");
         let texts: Vec<_> = parts[1..].iter().map(|part| part.text.as_str()).collect();

@@ -50,7 +50,7 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
     });
     let mut aside = usage(500, 0);
     aside.purpose = Purpose::Digest;
-    let told = page(
+    let reported = page(
         &log(vec![
             Body::Usage(usage(1_100, 0)),
             Body::Usage(missed.clone()),
@@ -68,16 +68,16 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
         CacheRow::Reset { reason, .. },
         CacheRow::Request(beside),
         CacheRow::Request(last),
-    ] = &told.rows[..]
+    ] = &reported.rows[..]
     else {
-        panic!("other rows: {:?}", told.rows);
+        panic!("other rows: {:?}", reported.rows);
     };
     assert_eq!((first.gap_ms, second.gap_ms), (None, Some(1_000)));
     assert_eq!((beside.gap_ms, last.gap_ms), (None, Some(3_000)));
     assert_eq!(second.miss, missed.cache_miss);
     assert_eq!(reason, "rewind");
     assert_eq!(
-        told.totals,
+        reported.totals,
         CacheTotals {
             requests: 4,
             reported: 4,
@@ -89,9 +89,12 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
             rewrites: 0,
         }
     );
-    assert_eq!((told.prefix_sha256.as_str(), told.prefix_bytes), ("abc", 7));
+    assert_eq!(
+        (reported.prefix_sha256.as_str(), reported.prefix_bytes),
+        ("abc", 7)
+    );
     // The answer took 400 ms: what it read was used then.
-    assert_eq!(told.expires_at, Some(Stamp(5_000 - 400 + 60_000)));
+    assert_eq!(reported.expires_at, Some(Stamp(5_000 - 400 + 60_000)));
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Log {
         }))
     }
 
-    fn steps(&self, wanted: Wanted) -> StepsOutput {
+    fn steps(&self, wanted: StepFilter) -> StepsOutput {
         let mut steps = Steps::new(wanted);
         for record in &self.records {
             if Steps::reads(record.body.kind()) {
@@ -187,7 +187,7 @@ fn a_step_is_an_answer_with_what_it_took_and_the_calls_it_led_to() {
         .started("b", "rm it")
         .decided("c", Verdict::Deny, "curl")
         .result("c", CallStatus::Denied);
-    let out = log.steps(Wanted::default());
+    let out = log.steps(StepFilter::default());
     assert_eq!(out.next, None);
     let [step] = &out.steps[..] else {
         panic!("{out:?}")
@@ -227,7 +227,7 @@ fn what_one_request_took_is_not_given_to_another_answer() {
     let mut log = Log::default();
     // A try that was counted and came to nothing; what is kept of the next one has no count of its own.
     log.usage("m0.1", 1, 7).says("m0.2", "partial", &[]);
-    let out = log.steps(Wanted::default());
+    let out = log.steps(StepFilter::default());
     assert_eq!((out.steps[0].prompt_tokens, out.steps[0].attempts), (0, 1));
 }
 
@@ -241,7 +241,7 @@ fn pages_join_without_gap_or_repeat() {
     for limit in 1..=26 {
         let (mut after, mut seen) = (0, Vec::new());
         loop {
-            let page = log.steps(Wanted {
+            let page = log.steps(StepFilter {
                 turn: None,
                 after,
                 limit,
@@ -255,9 +255,9 @@ fn pages_join_without_gap_or_repeat() {
         }
         assert_eq!(seen, (1..=25).collect::<Vec<_>>(), "limit {limit}");
     }
-    let of_turn = log.steps(Wanted {
+    let of_turn = log.steps(StepFilter {
         turn: Some(2),
-        ..Wanted::default()
+        ..StepFilter::default()
     });
     let numbers: Vec<_> = of_turn.steps.iter().map(|step| step.n).collect();
     assert_eq!(numbers, (10..=19).collect::<Vec<_>>());
@@ -271,9 +271,9 @@ fn a_page_fits_a_frame() {
         log.says(&format!("m{number}"), &"€".repeat(1_000), &["x"])
             .started("x", &subject);
     }
-    let page = log.steps(Wanted {
+    let page = log.steps(StepFilter {
         limit: 10_000,
-        ..Wanted::default()
+        ..StepFilter::default()
     });
     assert!(serde_json::to_string(&page).expect("JSON").len() < PAGE_BYTES + 1_000);
     assert_eq!(page.next, Some(page.steps.len() as u64));

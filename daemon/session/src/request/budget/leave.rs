@@ -9,21 +9,21 @@ use contract::Permit;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::budget::Spent;
 
-use super::{Seat, words};
+use super::{BudgetMember, words};
 
 /// See the module.
-pub(crate) struct Leave {
-    seat: Seat,
+pub(crate) struct RequestPermit {
+    seat: BudgetMember,
     /// What the request may be expected to use.
     estimate: Spent,
     /// How long turns of the session had run when this was made.
     ran_ms: u64,
     made: Instant,
-    stands: Mutex<Stands>,
+    stands: Mutex<PermitState>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
+enum PermitState {
     /// Not asked for, or given back.
     Open,
     Taken,
@@ -31,70 +31,70 @@ enum Stands {
     Closed,
 }
 
-impl Leave {
-    pub fn new(seat: Seat, estimate: Spent, ran_ms: u64) -> Self {
+impl RequestPermit {
+    pub fn new(seat: BudgetMember, estimate: Spent, ran_ms: u64) -> Self {
         Self {
             seat,
             estimate,
             ran_ms,
             made: Instant::now(),
-            stands: Mutex::new(Stands::Open),
+            stands: Mutex::new(PermitState::Open),
         }
     }
 
     /// The request is over: it is under way no more.
     pub fn close(&self) {
-        self.leave_for(Stands::Closed);
+        self.leave_for(PermitState::Closed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stands> {
+    fn lock(&self) -> MutexGuard<'_, PermitState> {
         self.stands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn leave_for(&self, next: Stands) {
+    fn leave_for(&self, next: PermitState) {
         let mut stands = self.lock();
         match *stands {
-            Stands::Taken => self.seat.give_back(&self.estimate),
-            Stands::Open => {}
-            Stands::Closed => return,
+            PermitState::Taken => self.seat.give_back(&self.estimate),
+            PermitState::Open => {}
+            PermitState::Closed => return,
         }
         *stands = next;
     }
 }
 
-impl Permit for Leave {
+impl Permit for RequestPermit {
     fn take(&self) -> Result<(), ProviderError> {
         let mut stands = self.lock();
         match *stands {
-            Stands::Taken => Ok(()),
-            Stands::Closed => Err(over()),
-            Stands::Open => {
+            PermitState::Taken => Ok(()),
+            PermitState::Closed => Err(over()),
+            PermitState::Open => {
                 let waited = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX);
                 let ran_ms = self.ran_ms.saturating_add(waited);
                 self.seat
                     .take(ran_ms, &self.estimate)
                     .map_err(|reached| words::refusal(&reached))?;
-                *stands = Stands::Taken;
+                *stands = PermitState::Taken;
                 Ok(())
             }
         }
     }
 
     fn give_back(&self) {
-        self.leave_for(Stands::Open);
+        self.leave_for(PermitState::Open);
     }
 }
 
-impl Drop for Leave {
+impl Drop for RequestPermit {
     fn drop(&mut self) {
         self.close();
     }
 }
 
-impl fmt::Debug for Leave {
+impl fmt::Debug for RequestPermit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stands = *self.lock();
-        to.debug_struct("Leave")
+        to.debug_struct("RequestPermit")
             .field("session", &self.seat.session)
             .field("estimate", &self.estimate)
             .field("stands", &stands)

@@ -74,7 +74,7 @@ fn what_is_charged_while_the_past_is_read_counts_once() {
 async fn a_leave_is_taken_and_given_back_once() {
     let world = World::new(r#"{"text": "hi"}"#);
     let ledger = Arc::clone(&world.supervisor.ground.ledger);
-    let seat = Seat {
+    let seat = BudgetMember {
         ledger,
         session: SessionId::new(),
         root: "/elsewhere".to_owned(),
@@ -85,7 +85,7 @@ async fn a_leave_is_taken_and_given_back_once() {
         ..Budget::default()
     };
     seat.join(Pid(7), one, Spent::default());
-    let leave = || Leave::new(seat.clone(), spent(5), 0);
+    let leave = || RequestPermit::new(seat.clone(), spent(5), 0);
     let (first, second) = (leave(), leave());
     assert!(first.take().is_ok() && first.take().is_ok());
     let refused = second.take().unwrap_err();

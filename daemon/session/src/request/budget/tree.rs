@@ -26,7 +26,7 @@ struct Node {
     /// Of requests that are under way: estimated.
     under_way: Spent,
     /// Of which limits it was told that most of it is used.
-    told: BTreeMap<Dimension, u64>,
+    reported: BTreeMap<Dimension, u64>,
     /// The limit was read in this life.
     is_bound: bool,
 }
@@ -54,7 +54,7 @@ pub struct Reached {
 
 /// What a look at the tree shows of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct NodeUsage {
     pub kind: BudgetNodeKind,
     /// The project's root or the session's pid; of a day nothing.
     pub name: String,
@@ -83,7 +83,7 @@ impl Node {
         let near: Vec<_> = self.bounded().filter(near).collect();
         let mut newly = Vec::new();
         for (dimension, limit) in near {
-            if self.told.insert(dimension, limit) != Some(limit) {
+            if self.reported.insert(dimension, limit) != Some(limit) {
                 newly.push((dimension, limit));
             }
         }
@@ -153,7 +153,7 @@ impl Tree {
     pub fn begin_day(&mut self) {
         for node in std::iter::once(&mut self.day).chain(self.projects.values_mut()) {
             node.spent = Spent::default();
-            node.told.clear();
+            node.reported.clear();
         }
     }
 
@@ -295,12 +295,12 @@ impl Tree {
     }
 
     /// The nodes of a session, from the day down to itself.
-    pub fn show(&self, session: SessionId) -> Vec<Shown> {
+    pub fn show(&self, session: SessionId) -> Vec<NodeUsage> {
         let Some(leaf) = self.sessions.get(&session) else {
             return Vec::new();
         };
         let path = self.path(session, &leaf.root).into_iter().rev();
-        path.map(|(kind, node)| Shown {
+        path.map(|(kind, node)| NodeUsage {
             kind,
             name: match kind {
                 BudgetNodeKind::Day => String::new(),

@@ -16,7 +16,7 @@ use turn::Facts;
 const LINE_MAX: usize = 160;
 
 /// Whether a record is told of.
-pub fn tells(body: &Body) -> bool {
+pub fn lists(body: &Body) -> bool {
     match body {
         Body::User(_)
         | Body::Assistant(_)

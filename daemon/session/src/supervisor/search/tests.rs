@@ -28,7 +28,7 @@ fn line(text: &str) -> Vec<u8> {
 }
 
 fn found(text: &str, words: &str) -> Option<String> {
-    let words = Words::of(words).unwrap();
+    let words = SearchWords::of(words).unwrap();
     let line = line(text);
     assert_eq!(kind_of(&line), Some(&b"message.tool"[..]));
     let may = words.may_stand_in(&line, &mut Vec::new());
@@ -70,7 +70,7 @@ fn a_place_is_one_short_line_without_control_characters() {
 
 #[test]
 fn what_a_rewind_has_hidden_is_not_found() {
-    let words = Words::of("word").unwrap();
+    let words = SearchWords::of("word").unwrap();
     let mut log = Log::default();
     let user = |seq, voice| Record {
         seq: Seq(seq),
@@ -116,7 +116,7 @@ fn what_a_rewind_has_hidden_is_not_found() {
 #[test]
 fn nothing_to_search_for_is_said() {
     assert_eq!(
-        Words::of(" \n").err().map(|failure| failure.name),
+        SearchWords::of(" \n").err().map(|failure| failure.name),
         Some(ErrorName::InvalidParams)
     );
 }
@@ -126,7 +126,7 @@ proptest! {
     fn the_look_at_the_bytes_hides_nothing(text in any::<String>(), word in any::<String>(), from in 0usize..20, len in 1usize..6) {
         let part: String = text.chars().skip(from).take(len).collect();
         for word in [word, part.to_uppercase(), part] {
-            if Words::of(&word).is_ok() {
+            if SearchWords::of(&word).is_ok() {
                 let place = found(&text, &word);
                 prop_assert!(place.is_none_or(|place| place.chars().count() <= SNIPPET));
             }

@@ -9,7 +9,7 @@ use store::catalog::CountedSession;
 use store::format::RawRecord;
 use store::home::Home;
 
-use super::Wanted;
+use super::StatsFilter;
 use super::repaired::Repaired;
 
 /// Rows of an answer.
@@ -26,7 +26,7 @@ impl Hooked {
         repaired: &mut Repaired,
         home: &Home,
         entry: &CountedSession,
-        wanted: &Wanted,
+        wanted: &StatsFilter,
     ) {
         let dir = home.session_dir(entry.session);
         let read = store::log::read(&dir, &mut |raw| {
@@ -39,7 +39,7 @@ impl Hooked {
         }
     }
 
-    fn take(&mut self, raw: &RawRecord<'_>, wanted: &Wanted) {
+    fn take(&mut self, raw: &RawRecord<'_>, wanted: &StatsFilter) {
         if raw.kind != "hook.finished" || !wanted.is_in(raw.at) {
             return;
         }

@@ -5,14 +5,14 @@ use proto::params::history::RepairCounts;
 use proto::record::CallsRepaired;
 use store::format::RawRecord;
 
-use super::Wanted;
+use super::StatsFilter;
 
 /// The counts so far.
 #[derive(Default)]
 pub(super) struct Repaired(RepairCounts);
 
 impl Repaired {
-    pub(super) fn take(&mut self, raw: &RawRecord<'_>, wanted: &Wanted) {
+    pub(super) fn take(&mut self, raw: &RawRecord<'_>, wanted: &StatsFilter) {
         if raw.kind != "calls.repaired" || !wanted.is_in(raw.at) {
             return;
         }

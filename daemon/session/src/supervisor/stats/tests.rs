@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn wanted(ahead_minutes: i32) -> Wanted {
-    Wanted::new(
+fn wanted(ahead_minutes: i32) -> StatsFilter {
+    StatsFilter::new(
         &StatsParams {
             utc_offset_minutes: ahead_minutes,
             ..StatsParams::default()
@@ -96,7 +96,7 @@ fn the_quarter_that_since_is_in_counts() {
         since: Some(at("2026-11-21T00:29:00.000Z")),
         ..StatsParams::default()
     };
-    let mut sums = Sums::new(Wanted::new(&params, None));
+    let mut sums = Sums::new(StatsFilter::new(&params, None));
     for (time, tokens) in [("00:00", 1), ("00:15", 2), ("00:30", 4)] {
         let time = at(&format!("2026-11-21T{time}:00.000Z"));
         sums.add(time, of("v/m", None), 0, &used(tokens));
@@ -193,16 +193,16 @@ fn tools_are_counted_by_name_and_the_longest_results_come_first() {
         tooled.count(&body);
     }
     let rows = tooled.finish();
-    let told = |row: &proto::params::history::ToolRow| {
+    let reported = |row: &proto::params::history::ToolRow| {
         (
             row.tool.clone(),
             (row.calls, row.failed, row.time_ms),
             (row.result_bytes, row.result_tokens),
         )
     };
-    let told: Vec<_> = rows.iter().map(told).collect();
+    let reported: Vec<_> = rows.iter().map(reported).collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("grep".to_owned(), (2, 2, u64::MAX), (12, 4)),
             ("ls".to_owned(), (1, 0, 3), (4, 1)),

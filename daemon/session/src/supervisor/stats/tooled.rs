@@ -11,7 +11,7 @@ use store::catalog::CountedSession;
 use store::format::RawRecord;
 use store::home::Home;
 
-use super::Wanted;
+use super::StatsFilter;
 use super::counting::{created, turns_of_origin};
 
 /// Rows of an answer.
@@ -23,7 +23,7 @@ pub(super) struct Tooled(BTreeMap<String, ToolRow>);
 
 impl Tooled {
     /// Adds all that a session's log tells. Blocks.
-    pub(super) fn add(&mut self, home: &Home, entry: &CountedSession, wanted: &Wanted) {
+    pub(super) fn add(&mut self, home: &Home, entry: &CountedSession, wanted: &StatsFilter) {
         let dir = home.session_dir(entry.session);
         let read = created(home, entry.session).and_then(|created| {
             let forked = turns_of_origin(&created);

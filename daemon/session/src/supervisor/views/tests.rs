@@ -8,7 +8,7 @@ use proto::state::Kind;
 use proto::{ErrorName, Seq};
 
 use super::*;
-use crate::Residence;
+use crate::ResidencyLimits;
 use crate::tests::world::World;
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -63,7 +63,7 @@ fn pieces_join_to_the_text_and_are_cut_between_characters() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_sent_is_made_again_byte_for_byte() {
     // Two steps a turn: the third answer has to sum up, without tools.
-    let mut world = World::with(TALK, 2, Residence::default());
+    let mut world = World::with(TALK, 2, ResidencyLimits::default());
     let session = world.begin("mark it").await;
     world.prompt(&session, "again").await.unwrap();
     let sent = world.sent();
@@ -94,12 +94,20 @@ async fn steps_are_told_without_loading_the_session() {
     let session = world.begin("mark it").await;
     let live = world.supervisor.steps(&steps(&session)).await.unwrap();
     world.restart().await;
-    let told = world.supervisor.steps(&steps(&session)).await.unwrap();
-    assert_eq!(told, live);
-    let texts: Vec<_> = told.steps.iter().map(|step| step.text.as_str()).collect();
+    let reported = world.supervisor.steps(&steps(&session)).await.unwrap();
+    assert_eq!(reported, live);
+    let texts: Vec<_> = reported
+        .steps
+        .iter()
+        .map(|step| step.text.as_str())
+        .collect();
     assert_eq!(texts, ["I mark.", "I mark again.", "In short: marked."]);
-    assert_eq!(told.steps[0].calls[0].subject, "one");
-    let bytes: Vec<_> = told.steps.iter().map(|step| step.request_bytes).collect();
+    assert_eq!(reported.steps[0].calls[0].subject, "one");
+    let bytes: Vec<_> = reported
+        .steps
+        .iter()
+        .map(|step| step.request_bytes)
+        .collect();
     let sent: Vec<_> = world.sent().iter().map(|body| body.len() as u64).collect();
     assert_eq!(bytes, sent);
 
@@ -152,13 +160,13 @@ async fn a_large_event_is_had_in_pieces() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_part_of_a_session_can_be_looked_at() {
     let mut world = World::new(TALK);
-    let mut wish = world.wish("mark it", Kind::Interactive);
-    wish.options.labels = Some(vec!["red".into()]);
-    wish.options.rules = Some(Rules {
+    let mut request = world.create_params("mark it", Kind::Interactive);
+    request.options.labels = Some(vec!["red".into()]);
+    request.options.rules = Some(Rules {
         deny: vec!["Bash(rm:*)".into()],
         ..Rules::default()
     });
-    let handle = world.create(wish).await.unwrap();
+    let handle = world.create(request).await.unwrap();
     handle
         .wait(proto::params::session::Until::Turn)
         .await

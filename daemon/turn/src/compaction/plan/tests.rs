@@ -147,10 +147,10 @@ fn trigger() -> impl Strategy<Value = Trigger> {
     ]
 }
 
-fn item(part: &Part, messages: &[Message]) -> Item {
+fn item(part: &BasePart, messages: &[Message]) -> Item {
     match part {
-        Part::New(item) => item.clone(),
-        Part::Keep(piece) => {
+        BasePart::New(item) => item.clone(),
+        BasePart::Keep(piece) => {
             let all = messages.iter().find(|message| message.piece == *piece);
             all.expect("only what was there is kept").item.clone()
         }
@@ -158,7 +158,7 @@ fn item(part: &Part, messages: &[Message]) -> Item {
 }
 
 /// The messages that a plan leads to.
-fn items(parts: &[Part], messages: &[Message]) -> Vec<Item> {
+fn items(parts: &[BasePart], messages: &[Message]) -> Vec<Item> {
     parts.iter().map(|part| item(part, messages)).collect()
 }
 
@@ -189,16 +189,16 @@ fn must_stay(message: &Message, pins: &BTreeSet<ItemId>) -> bool {
 }
 
 /// The messages as the next compaction finds them.
-fn found_next(parts: &[Part], messages: &[Message], reset: u64) -> Vec<Message> {
+fn found_next(parts: &[BasePart], messages: &[Message], reset: u64) -> Vec<Message> {
     let mut element = 0;
     let mut found = Vec::new();
     for part in parts {
         match part {
-            Part::Keep(piece) => {
+            BasePart::Keep(piece) => {
                 let message = messages.iter().find(|message| message.piece == *piece);
                 found.push(message.expect("it was there").clone());
             }
-            Part::New(item) => {
+            BasePart::New(item) => {
                 let bytes = match item {
                     Item::User(user) => user.text.len(),
                     Item::Tool(tool) => tool.text.len(),
@@ -236,15 +236,15 @@ proptest! {
         terms.pins = pinned.iter().map(|at| ItemId(format!("m{at}"))).collect();
         let before = terms.before(&messages);
         let window = if window == 0 { before * 5 / 4 } else { window };
-        let Planned::Done { parts, done } = plan(&messages, &terms) else {
+        let CompactionPlan::Done { parts, done } = plan(&messages, &terms) else {
             return Ok(());
         };
         let after = items(&parts, &messages);
         prop_assert!(is_valid(&after), "I2");
         // What has to stay does, in its order.
         let kept: Vec<_> = parts.iter().filter_map(|part| match part {
-            Part::Keep(piece) => Some(piece.clone()),
-            Part::New(_) => None,
+            BasePart::Keep(piece) => Some(piece.clone()),
+            BasePart::New(_) => None,
         }).collect();
         let mut places = messages.iter().map(|message| &message.piece);
         prop_assert!(kept.iter().all(|piece| places.any(|other| other == piece)), "in order");
@@ -301,13 +301,13 @@ proptest! {
     ) {
         let messages = talk(&bits);
         let asks = Terms { digest: None, ..terms(trigger, window) };
-        if let Planned::Ask { fold } = plan(&messages, &asks) {
+        if let CompactionPlan::Ask { fold } = plan(&messages, &asks) {
             let text = "d".repeat(usize::try_from(DIGEST_TOKENS * 4).expect("small"));
             let written = Terms { digest: Some(text), ..asks };
             match plan(&messages, &written) {
-                Planned::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
+                CompactionPlan::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
                 // It is longer than what it would stand for.
-                Planned::Nothing(Why::TooLittle) => prop_assert_eq!(trigger, Trigger::Manual),
+                CompactionPlan::Nothing(Why::TooLittle) => prop_assert_eq!(trigger, Trigger::Manual),
                 other => return Err(TestCaseError::fail(format!("{other:?}"))),
             }
         }
@@ -322,7 +322,7 @@ proptest! {
         let messages = talk(&bits);
         let asks = Terms { digest: None, ..terms(Trigger::TooLong, window) };
         let fold = match plan(&messages, &asks) {
-            Planned::Ask { fold } => fold,
+            CompactionPlan::Ask { fold } => fold,
             _ => return Ok(()),
         };
         let room = asks.excerpt_room(&messages);
@@ -369,7 +369,7 @@ proptest! {
             planted.push(fact);
             let digest = format!("digest {number}");
             let terms = Terms { number, digest: Some(digest.clone()), instructed: true, ..terms(Trigger::Manual, 50_000) };
-            let Planned::Done { parts, done } = plan(&messages, &terms) else {
+            let CompactionPlan::Done { parts, done } = plan(&messages, &terms) else {
                 continue;
             };
             if done.folded > 0 {
@@ -412,13 +412,14 @@ fn long(steps: usize, bytes: usize) -> Vec<Message> {
 fn shortened_results_are_enough_where_they_land_well() {
     // 80 results of 4,000 bytes: 80,000 tokens of 100,000.
     let messages = long(80, 4_000);
-    let Planned::Done { parts, done } = plan(&messages, &terms(Trigger::Auto, 100_000)) else {
+    let CompactionPlan::Done { parts, done } = plan(&messages, &terms(Trigger::Auto, 100_000))
+    else {
         panic!("it is worth it");
     };
     assert_eq!((done.folded, done.digest.as_str()), (0, ""));
     assert!(done.shortened > 50, "{done:?}");
     let cut = parts.iter().find_map(|part| match part {
-        Part::New(Item::Tool(tool)) => Some(tool.text.as_str()),
+        BasePart::New(Item::Tool(tool)) => Some(tool.text.as_str()),
         _ => None,
     });
     let cut = cut.expect("some are cut");
@@ -430,7 +431,10 @@ fn shortened_results_are_enough_where_they_land_well() {
         digest: None,
         ..terms(Trigger::Auto, 100_000)
     };
-    assert!(matches!(plan(&messages, &instructed), Planned::Ask { .. }));
+    assert!(matches!(
+        plan(&messages, &instructed),
+        CompactionPlan::Ask { .. }
+    ));
 }
 
 #[test]
@@ -444,8 +448,11 @@ fn small_gains_are_left_alone_unless_a_person_asks() {
         message.piece = Piece::Run(Seq(at as u64 + 1), Seq(at as u64 + 1));
     }
     let auto = terms(Trigger::Auto, 100_000);
-    assert_eq!(plan(&messages, &auto), Planned::Nothing(Why::TooLittle));
-    let Planned::Done { done, .. } = plan(&messages, &terms(Trigger::Manual, 30_000)) else {
+    assert_eq!(
+        plan(&messages, &auto),
+        CompactionPlan::Nothing(Why::TooLittle)
+    );
+    let CompactionPlan::Done { done, .. } = plan(&messages, &terms(Trigger::Manual, 30_000)) else {
         panic!("by hand it is done at any fill");
     };
     assert!(done.folded > 0);
@@ -460,7 +467,7 @@ fn what_may_not_go_fills_it() {
     }
     let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
     assert!(
-        matches!(auto, Planned::Full { kept } if kept > 60_000),
+        matches!(auto, CompactionPlan::Full { kept } if kept > 60_000),
         "{auto:?}"
     );
 }
@@ -471,21 +478,24 @@ fn one_giant_result_in_the_newest_unit_does_not_end_the_turn() {
     talk.user(Voice::Prompt, "mend it".into());
     talk.says(String::new(), &[340_000]);
     let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
-    assert_eq!(auto, Planned::Nothing(Why::NothingToFold));
+    assert_eq!(auto, CompactionPlan::Nothing(Why::NothingToFold));
     // Refused, it can be made no shorter.
     let refused = plan(&talk.messages, &terms(Trigger::TooLong, 100_000));
-    assert!(matches!(refused, Planned::Full { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, CompactionPlan::Full { .. }),
+        "{refused:?}"
+    );
     // Once it is older it goes.
     talk.says("That is long.".into(), &[]);
     let later = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
-    assert!(matches!(later, Planned::Done { .. }), "{later:?}");
+    assert!(matches!(later, CompactionPlan::Done { .. }), "{later:?}");
 }
 
 #[test]
 fn an_unknown_window_is_taken_for_little_more_than_there_is() {
     let messages = long(30, 8_000);
     let refused = plan(&messages, &terms(Trigger::TooLong, 0));
-    let Planned::Done { done, .. } = refused else {
+    let CompactionPlan::Done { done, .. } = refused else {
         panic!("it is tried: {refused:?}");
     };
     assert!(
@@ -498,11 +508,11 @@ fn an_unknown_window_is_taken_for_little_more_than_there_is() {
 fn what_is_named_again_counts() {
     let messages = long(30, 1_900);
     let mut with_plan = terms(Trigger::Manual, 100_000);
-    let Planned::Done { done: without, .. } = plan(&messages, &with_plan) else {
+    let CompactionPlan::Done { done: without, .. } = plan(&messages, &with_plan) else {
         panic!("by hand");
     };
     with_plan.restated.plan = Some("p".repeat(8_000));
-    let Planned::Done { done: with, .. } = plan(&messages, &with_plan) else {
+    let CompactionPlan::Done { done: with, .. } = plan(&messages, &with_plan) else {
         panic!("by hand");
     };
     assert!(with.digest.contains("## The approved plan"));
@@ -534,7 +544,7 @@ fn long_results_of_a_nearly_empty_context_are_shortened_where_a_person_asks() {
     }
     conversation.says("It is so.".into(), &[]);
     let manual = terms(Trigger::Manual, 128_000);
-    let Planned::Done { done, .. } = plan(&conversation.messages, &manual) else {
+    let CompactionPlan::Done { done, .. } = plan(&conversation.messages, &manual) else {
         panic!("they are long");
     };
     assert_eq!((done.shortened, done.folded), (4, 0));
@@ -553,5 +563,8 @@ fn what_is_shorter_than_a_digest_is_not_folded() {
         instructed: true,
         ..terms(Trigger::Manual, 1_000)
     };
-    assert_eq!(plan(&messages, &manual), Planned::Nothing(Why::TooLittle));
+    assert_eq!(
+        plan(&messages, &manual),
+        CompactionPlan::Nothing(Why::TooLittle)
+    );
 }

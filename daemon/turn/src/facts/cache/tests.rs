@@ -117,7 +117,7 @@ impl Talk {
     }
 
     /// Notices so far.
-    fn told(&self) -> Vec<(Level, String)> {
+    fn reported(&self) -> Vec<(Level, String)> {
         let notices = self.log.iter().filter_map(|record| match &record.body {
             Body::Notice(notice) => Some((notice.level, notice.text.clone())),
             _ => None,
@@ -187,8 +187,8 @@ fn cause(ttl_ms: u64, gap_ms: i64, cached: u64) -> Option<MissCause> {
     talk.ask(took(10_000, 9_984));
     talk.wait(gap_ms - 1_000);
     let usage = talk.ask(took(10_000, cached));
-    let told = talk.told();
-    assert_eq!(told.len(), usize::from(usage.cache_miss.is_some()));
+    let reported = talk.reported();
+    assert_eq!(reported.len(), usize::from(usage.cache_miss.is_some()));
     let miss = usage.cache_miss?;
     assert_eq!(Some(miss.gap_ms), u64::try_from(gap_ms).ok());
     Some(miss.cause)
@@ -225,7 +225,7 @@ fn a_vendor_that_tells_nothing_is_not_blamed() {
     let usage = talk.ask(took(9_500, 0));
     let cause = usage.cache_miss.map(|miss| miss.cause);
     assert_eq!(cause, Some(MissCause::NotReported));
-    assert_eq!(talk.told(), []);
+    assert_eq!(talk.reported(), []);
 }
 
 #[test]
@@ -275,10 +275,10 @@ fn a_cause_is_told_once_a_turn() {
         .iter()
         .filter(|record| matches!(&record.body, Body::Usage(usage) if usage.cache_miss.is_some()));
     assert_eq!(missed.count(), 2);
-    assert_eq!(talk.told().len(), 1);
+    assert_eq!(talk.reported().len(), 1);
     // In the next turn it is told again.
     talk.ask(took(9_000, 0));
-    assert_eq!(talk.told().len(), 2);
+    assert_eq!(talk.reported().len(), 2);
 }
 
 #[test]
@@ -294,8 +294,8 @@ fn a_rewrite_is_ours_whatever_was_served() {
         let miss = usage.cache_miss.expect("it is recorded");
         assert_eq!(miss.cause, MissCause::Ours);
         assert_eq!(miss.differs.as_deref(), Some("message 3"));
-        let [(level, text)] = &talk.told()[..] else {
-            panic!("it is told once: {:?}", talk.told());
+        let [(level, text)] = &talk.reported()[..] else {
+            panic!("it is told once: {:?}", talk.reported());
         };
         assert_eq!(*level, Level::Error);
         assert!(
@@ -312,13 +312,13 @@ proptest! {
     /// either request has.
     #[test]
     fn a_restart_changes_nothing_of_what_is_expected(
-        told in prop::collection::vec((any::<u64>(), prop::bool::weighted(0.9), any::<bool>()), 1..20),
+        reported in prop::collection::vec((any::<u64>(), prop::bool::weighted(0.9), any::<bool>()), 1..20),
         block in 1_u64..4_096,
     ) {
         let limits = Limits { cache_block: block, ..Limits::default() };
         let (mut steady, mut restarted) = (Talk::with(limits), Talk::with(limits));
         let mut before = None;
-        for (prompt, reported, resets) in told {
+        for (prompt, reported, resets) in reported {
             let reported = reported.then(|| took(prompt, 0)).flatten();
             restarted.restart(limits);
             let usage = steady.ask(reported);

@@ -112,9 +112,12 @@ impl Shown {
     }
 
     fn reset(&mut self, reset: &CacheReset, record: &Record) {
-        let told = std::mem::take(&mut self.reset_due);
+        let reported = std::mem::take(&mut self.reset_due);
         let does = reset.base.is_some() || reset.undoes.is_some() || reset.wire.is_some();
-        assert_ne!(told, does, "a reset is a rewind's, or changes something");
+        assert_ne!(
+            reported, does,
+            "a reset is a rewind's, or changes something"
+        );
         self.resets += 1;
         if let Some(undone) = reset.undoes {
             let (newest, done) = self.newest.take().expect("there is one to take back");
@@ -289,22 +292,22 @@ impl Shown {
     }
 
     /// The model has been told last what the session may do now.
-    pub fn tells(&self, mode: Mode, read_only: bool) {
-        let mut told = (Mode::Normal, false);
+    pub fn lists(&self, mode: Mode, read_only: bool) {
+        let mut reported = (Mode::Normal, false);
         for place in self.messages() {
             match self.says(place) {
                 Body::User(message) if message.voice == Voice::Daemon => {
-                    if let Some(words) = words::told_by(&message.text) {
-                        told = (words.mode, words.read_only);
+                    if let Some(words) = words::reported_by(&message.text) {
+                        reported = (words.mode, words.read_only);
                     }
                 }
                 Body::Tool(message) if message.text.contains(") approved the plan.") => {
-                    told.0 = Mode::Normal;
+                    reported.0 = Mode::Normal;
                 }
                 _ => {}
             }
         }
-        assert_eq!(told, (mode, read_only), "what the model was told last");
+        assert_eq!(reported, (mode, read_only), "what the model was told last");
     }
 
     /// What the facts count is what is shown, though nothing here is counted as they do.

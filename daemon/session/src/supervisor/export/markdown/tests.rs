@@ -111,13 +111,13 @@ impl Story {
 
     fn page(&self) -> String {
         let facts = Facts::fold(&self.0);
-        let told: Vec<_> = self
+        let reported: Vec<_> = self
             .0
             .iter()
-            .filter(|record| tells(&record.body))
+            .filter(|record| lists(&record.body))
             .cloned()
             .collect();
-        render(&facts, &told)
+        render(&facts, &reported)
     }
 }
 

@@ -8,7 +8,7 @@ use proto::params::interaction::{InteractionAnswer, InteractionRequest};
 
 use crate::{Effect, words};
 
-pub fn told(effect: &Effect) -> Option<String> {
+pub fn reported(effect: &Effect) -> Option<String> {
     Some(match effect {
         Effect::Append(record) => return recorded(&record.body),
         Effect::Ask {
@@ -202,7 +202,7 @@ fn user(message: &UserMessage) -> String {
         (Voice::Daemon, words::STUCK) => "daemon: stuck".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
-        (Voice::Daemon, other) if words::told_by(other).is_some() => {
+        (Voice::Daemon, other) if words::reported_by(other).is_some() => {
             let first = other.split([':', '.']).next().unwrap_or_default();
             format!("daemon: {first}")
         }
