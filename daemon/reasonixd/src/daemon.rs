@@ -9,7 +9,7 @@ use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
 use proto::state::State;
 use proto::{ErrorName, Failure, Stamp};
-use session::Supervisor;
+use session::{SessionHandle, Supervisor};
 use store::home::Home;
 use uuid::Uuid;
 
@@ -87,6 +87,14 @@ impl Daemon {
         Own::open(&self.store(loaded), loaded.env_keys.clone())
     }
 
+    /// The session with this id or number, loaded.
+    ///
+    /// # Errors
+    /// As [`Supervisor::find`].
+    pub async fn session(&self, session: &str) -> Result<SessionHandle, Failure> {
+        self.supervisor.find(session).await
+    }
+
     /// Where keys are kept, as the settings say.
     pub fn store(&self, loaded: &Loaded) -> Store {
         Store::open(self.home.root(), loaded.settings.credentials_store)
@@ -162,6 +170,29 @@ impl Daemon {
         self.gate.work()
     }
 
+    /// Runs work to its end, even if the connection that asked for it closes meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::admit`], and those of the work. `internal`: the work has panicked.
+    pub async fn finish<T: Send + 'static, F>(
+        self: Arc<Self>,
+        work: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        let guest = self.admit()?;
+        let work = work(self);
+        let task = tokio::spawn(async move {
+            let _guest = guest;
+            work.await
+        });
+        task.await.map_err(|error| {
+            let text = format!("the daemon has a bug: {error}");
+            Failure::new(ErrorName::Internal, text, "")
+        })?
+    }
+
     /// Whether anything goes on without a person: turns that run or wait, and commands in the background, which would
     /// end with the daemon.
     pub fn has_running_work(&self) -> bool {
@@ -171,19 +202,16 @@ impl Daemon {
     /// Whether a session that does nothing has prompts: its turn is about to start, or waits for a person.
     pub fn has_queue(&self) -> bool {
         let handles = self.supervisor.handles();
-        handles
-            .iter()
-            .map(session::SessionHandle::summary)
-            .any(|summary| {
-                summary.read_only.is_none() && summary.state == State::Idle && summary.queued > 0
-            })
+        handles.iter().map(SessionHandle::summary).any(|summary| {
+            summary.read_only.is_none() && summary.state == State::Idle && summary.queued > 0
+        })
     }
 
     /// Whether anything is unfinished, also what a person has paused or has still to answer: no daemon leaves that
     /// because nobody is there.
     pub fn has_unfinished_work(&self) -> bool {
         let handles = self.supervisor.handles();
-        self.has_background() || handles.iter().any(session::SessionHandle::is_unfinished)
+        self.has_background() || handles.iter().any(SessionHandle::is_unfinished)
     }
 
     /// Whether a command runs in the background, or one is being started or cleared away.
