@@ -227,27 +227,21 @@ fn trust_hint(directory: &Path) -> String {
 }
 
 fn ok(name: &str, text: String) -> Check {
-    Check {
-        name: name.to_owned(),
-        level: CheckLevel::Ok,
-        text,
-        hint: String::new(),
-    }
+    check(CheckLevel::Ok, name, text, "")
 }
 
 fn warning(name: &str, text: String, hint: &str) -> Check {
-    Check {
-        name: name.to_owned(),
-        level: CheckLevel::Warning,
-        text,
-        hint: hint.to_owned(),
-    }
+    check(CheckLevel::Warning, name, text, hint)
 }
 
 fn failed(name: &str, text: String, hint: &str) -> Check {
+    check(CheckLevel::Failed, name, text, hint)
+}
+
+fn check(level: CheckLevel, name: &str, text: String, hint: &str) -> Check {
     Check {
         name: name.to_owned(),
-        level: CheckLevel::Failed,
+        level,
         text,
         hint: hint.to_owned(),
     }
