@@ -14,12 +14,12 @@ use store::home::Home;
 use uuid::Uuid;
 
 use crate::credentials::{Own, Store};
-use crate::gate::{Gate, Guest, Leave};
+use crate::gate::{Gate, Guest, ShutdownReason};
 use crate::hold::Hold;
 use crate::rpc::Clients;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Life, Loaded};
-use crate::wish;
+use crate::stop_request;
 
 /// The daemon, as its methods see it.
 pub struct Daemon {
@@ -140,16 +140,16 @@ impl Daemon {
     /// # Errors
     /// `storage`: it cannot be stored. A daemon without a home stops all the same, and so does one that is to stop now.
     pub fn ask_shutdown(&self, mode: ShutdownMode) -> Result<(), Failure> {
-        let leave = Leave::from(mode);
+        let leave = ShutdownReason::from(mode);
         // Another home's daemon is not the one that is asked.
         let ours = !self.hold.is_lost();
         if ours
-            && self.gate.leaves() < Some(leave)
-            && let Err(error) = wish::store(&self.home, mode)
+            && self.gate.shutdown_reason() < Some(leave)
+            && let Err(error) = stop_request::store(&self.home, mode)
         {
-            tracing::warn!(%error, "the wish to stop could not be stored");
+            tracing::warn!(%error, "the request to stop could not be stored");
             if mode != ShutdownMode::Now {
-                let text = format!("The wish to stop could not be stored: {error}");
+                let text = format!("The request to stop could not be stored: {error}");
                 let hint = "Look at the disk; `now` stops the daemon all the same.";
                 return Err(Failure::new(ErrorName::Storage, text, hint));
             }
@@ -165,7 +165,7 @@ impl Daemon {
     pub fn admit(&self) -> Result<Guest, Failure> {
         if self.hold.is_lost() {
             // Not only at the next look: what is made now would be made in another home, or nowhere.
-            self.gate.ask(Leave::HomeGone);
+            self.gate.ask(ShutdownReason::HomeGone);
         }
         self.gate.work()
     }
@@ -239,7 +239,7 @@ pub async fn blocking<T: Send + 'static>(
     })
 }
 
-/// Tells builds of one version apart.
+/// The kind of this build.
 fn build() -> &'static str {
     if cfg!(debug_assertions) {
         "debug"

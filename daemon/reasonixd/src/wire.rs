@@ -407,7 +407,7 @@ fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
         return Failure::new(
             ErrorName::InvalidConfig,
             format!("No provider is configured, and the config has a problem: {problem}"),
-            "Mend it; `reasonix doctor` lists all problems.",
+            "Fix it; `reasonix doctor` lists all problems.",
         )
         .with("file", home.config().display().to_string())
         .with("problems", loaded.problems.clone());
@@ -437,7 +437,7 @@ fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
     {
         failure.message = format!("{} The config has a problem: {problem}", failure.message);
         failure.hint = format!(
-            "Mend it; `reasonix doctor` lists all problems. {}",
+            "Fix it; `reasonix doctor` lists all problems. {}",
             failure.hint
         );
     }
@@ -513,7 +513,7 @@ fn open(
         Failure::new(
             ErrorName::InvalidConfig,
             format!("The provider `{}` cannot be used: {why}", entry.name),
-            format!("Mend it in {}.", entry.origin),
+            format!("Fix it in {}.", entry.origin),
         )
         .with("file", entry.origin.clone())
         .with("key", "providers")

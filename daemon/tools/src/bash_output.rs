@@ -58,7 +58,7 @@ impl TypedTool for BashOutput {
         let shell = Memory::with_shells(&context)?.shells().get(Pid(args.id))?;
         let output = shell.look(filter.is_some()).await?;
         // A pattern may take its time.
-        Ok(files::blocking(move || Ok(output.told("", filter.as_ref()))).await)
+        Ok(files::blocking(move || Ok(output.outcome("", filter.as_ref()))).await)
     }
 }
 

@@ -57,24 +57,24 @@ impl TypedTool for KillShell {
             shell.ended().await;
             ran
         };
-        // Cancel-safe: what was told to stop goes on stopping; the others only wait.
+        // Cancel-safe: the command goes on stopping; the other arms only wait.
         let ran = tokio::select! {
             biased;
             ran = stopped => ran,
             () = context.cancel.cancelled() => {
                 return Err(Outcome::with_status(
                     CallStatus::Interrupted,
-                    format!("{} was told to stop; its end was not waited for", args.id),
+                    format!("{} was asked to stop; its end was not awaited", args.id),
                 ));
             }
             () = tokio::time::sleep(WAIT_MAX) => {
                 return Err(Outcome::failed(format!(
-                    "{} was told to stop and is not gone yet; look again with `bash_output`",
+                    "{} was asked to stop and still runs; look again with `bash_output`",
                     args.id
                 )));
             }
         };
-        let look = shell.look(false).await?;
-        Ok(look.told(if ran { "" } else { "it had ended before: " }, None))
+        let output = shell.look(false).await?;
+        Ok(output.outcome(if ran { "" } else { "it had ended before: " }, None))
     }
 }
