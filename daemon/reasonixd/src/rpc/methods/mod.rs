@@ -29,6 +29,39 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::DaemonHello, _, _>(to, daemon::hello);
     add::<m::DaemonStatus, _, _>(to, daemon::status);
     add::<m::DaemonShutdown, _, _>(to, daemon::shutdown);
+    add_session_methods(to);
+    add_history_methods(to);
+    add::<m::ProcessList, _, _>(to, process::list);
+    add::<m::ProcessKill, _, _>(to, process::kill);
+    add::<m::InteractionList, _, _>(to, interaction::list);
+    add::<m::InteractionAnswer, _, _>(to, interaction::answer);
+    add::<m::PermissionExplain, _, _>(to, rules::explain);
+    add::<m::RulesList, _, _>(to, rules::list);
+    add::<m::RulesRevoke, _, _>(to, rules::revoke);
+    add::<m::RulesCheck, _, _>(to, rules::check);
+    add::<m::HistorySearch, _, _>(to, |d, _, p| async move { d.supervisor.search(p).await });
+    add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
+    add::<m::HookList, _, _>(to, hook::list);
+    add::<m::HookReload, _, _>(to, hook::reload);
+    add::<m::ProviderList, _, _>(to, config::providers);
+    add::<m::ConfigCheck, _, _>(to, config::check);
+    add::<m::ConfigSet, _, _>(to, setting::config_set);
+    add::<m::ProviderSet, _, _>(to, setting::provider_set);
+    add::<m::ProviderProbe, _, _>(to, setting::provider_probe);
+    add::<m::CredentialSet, _, _>(to, setting::credential_set);
+    add::<m::TrustGet, _, _>(to, config::trust_get);
+    add::<m::TrustSet, _, _>(to, config::trust_set);
+    add::<m::DoctorRun, _, _>(to, config::doctor);
+    debug_assert_eq!(
+        module.method_names().count(),
+        m::NAMES.len(),
+        "every method of the table has a handler"
+    );
+    module
+}
+
+/// Methods for the work in a session.
+fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCreate, _, _>(to, |d, peer, p| async move {
         let client = Client { name: peer.name() };
         d.finish(|d| async move { d.supervisor.create(p, &client).await })
@@ -73,6 +106,10 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::SessionClose, _, _>(to, |d, _, p| async move {
         d.session(&p.session).await?.close().await
     });
+}
+
+/// Methods for the past of a session.
+fn add_history_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionFork, _, _>(to, |d, _, p| async move {
         d.finish(|d| async move { d.supervisor.fork(p).await })
             .await
@@ -93,31 +130,4 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::SessionExport, _, _>(to, |d, _, p| async move { d.supervisor.export(&p).await });
     add::<m::SessionDelete, _, _>(to, history::delete);
     add::<m::SessionPrune, _, _>(to, history::prune);
-    add::<m::ProcessList, _, _>(to, process::list);
-    add::<m::ProcessKill, _, _>(to, process::kill);
-    add::<m::InteractionList, _, _>(to, interaction::list);
-    add::<m::InteractionAnswer, _, _>(to, interaction::answer);
-    add::<m::PermissionExplain, _, _>(to, rules::explain);
-    add::<m::RulesList, _, _>(to, rules::list);
-    add::<m::RulesRevoke, _, _>(to, rules::revoke);
-    add::<m::RulesCheck, _, _>(to, rules::check);
-    add::<m::HistorySearch, _, _>(to, |d, _, p| async move { d.supervisor.search(p).await });
-    add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
-    add::<m::HookList, _, _>(to, hook::list);
-    add::<m::HookReload, _, _>(to, hook::reload);
-    add::<m::ProviderList, _, _>(to, config::providers);
-    add::<m::ConfigCheck, _, _>(to, config::check);
-    add::<m::ConfigSet, _, _>(to, setting::config_set);
-    add::<m::ProviderSet, _, _>(to, setting::provider_set);
-    add::<m::ProviderProbe, _, _>(to, setting::provider_probe);
-    add::<m::CredentialSet, _, _>(to, setting::credential_set);
-    add::<m::TrustGet, _, _>(to, config::trust_get);
-    add::<m::TrustSet, _, _>(to, config::trust_set);
-    add::<m::DoctorRun, _, _>(to, config::doctor);
-    debug_assert_eq!(
-        module.method_names().count(),
-        m::NAMES.len(),
-        "every method of the table has a handler"
-    );
-    module
 }
