@@ -37,7 +37,7 @@ pub enum KeyFrom {
 }
 
 impl KeyFrom {
-    /// As `provider.list` tells it.
+    /// As `provider.list` names it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Dotenv => "dotenv",
@@ -109,9 +109,9 @@ pub fn is_variable(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Where keys are to be kept: `credentials_store`.
+/// The setting `credentials_store`: where to keep keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wish {
+pub enum StoreChoice {
     /// In the keyring where there is one, else in the file.
     #[default]
     Auto,
@@ -123,7 +123,7 @@ pub enum Wish {
 /// Where keys are kept.
 pub struct Store {
     home: PathBuf,
-    wish: Wish,
+    choice: StoreChoice,
     /// None is wanted; or why there is none.
     ring: Option<Result<Arc<dyn Ring>, String>>,
 }
@@ -149,15 +149,15 @@ const KEYRING: &str = "the system's keyring";
 
 impl Store {
     /// The store of a home. Asks whether there is a keyring, where one is wanted.
-    pub fn open(home: &Path, wish: Wish) -> Self {
-        let wanted = match wish {
-            Wish::File => false,
-            Wish::Auto => ring::is_built_in(),
-            Wish::Keyring => true,
+    pub fn open(home: &Path, choice: StoreChoice) -> Self {
+        let wanted = match choice {
+            StoreChoice::File => false,
+            StoreChoice::Auto => ring::is_built_in(),
+            StoreChoice::Keyring => true,
         };
         Self {
             home: home.to_owned(),
-            wish,
+            choice,
             ring: wanted.then(|| ring::system(home)),
         }
     }
@@ -275,13 +275,15 @@ impl Store {
     pub fn problem(&self) -> Option<String> {
         let ring = self.in_ring().and_then(Result::err);
         // Without it the file does as well, unless it was asked for by name.
-        let ring = ring.filter(|_| self.wish == Wish::Keyring).map(|why| {
-            let file = path(&self.home);
-            format!(
-                "{why}; keys are kept in {} instead (`credentials_store`)",
-                file.display()
-            )
-        });
+        let ring = ring
+            .filter(|_| self.choice == StoreChoice::Keyring)
+            .map(|why| {
+                let file = path(&self.home);
+                format!(
+                    "{why}; keys are kept in {} instead (`credentials_store`)",
+                    file.display()
+                )
+            });
         ring.or_else(|| problem(&self.home))
     }
 }
@@ -368,7 +370,7 @@ fn to_change(home: &Path) -> Result<InFile, Failure> {
         Failure::new(
             ErrorName::InvalidConfig,
             format!("The store of keys is left as it is: {why}."),
-            "Mend the file by hand, or move it away.",
+            "Fix the file by hand, or move it away.",
         )
         .with("file", path(home).display().to_string())
     })

@@ -9,17 +9,17 @@ use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
 use proto::state::State;
 use proto::{ErrorName, Failure, Stamp};
-use session::Supervisor;
+use session::{SessionHandle, Supervisor};
 use store::home::Home;
 use uuid::Uuid;
 
 use crate::credentials::{Own, Store};
-use crate::gate::{Gate, Guest, Leave};
+use crate::gate::{Gate, Guest, ShutdownReason};
 use crate::hold::Hold;
 use crate::rpc::Clients;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Life, Loaded};
-use crate::wish;
+use crate::stop_request;
 
 /// The daemon, as its methods see it.
 pub struct Daemon {
@@ -87,6 +87,14 @@ impl Daemon {
         Own::open(&self.store(loaded), loaded.env_keys.clone())
     }
 
+    /// The session with this id or number, loaded.
+    ///
+    /// # Errors
+    /// As [`Supervisor::find`].
+    pub async fn session(&self, session: &str) -> Result<SessionHandle, Failure> {
+        self.supervisor.find(session).await
+    }
+
     /// Where keys are kept, as the settings say.
     pub fn store(&self, loaded: &Loaded) -> Store {
         Store::open(self.home.root(), loaded.settings.credentials_store)
@@ -132,16 +140,16 @@ impl Daemon {
     /// # Errors
     /// `storage`: it cannot be stored. A daemon without a home stops all the same, and so does one that is to stop now.
     pub fn ask_shutdown(&self, mode: ShutdownMode) -> Result<(), Failure> {
-        let leave = Leave::from(mode);
+        let leave = ShutdownReason::from(mode);
         // Another home's daemon is not the one that is asked.
         let ours = !self.hold.is_lost();
         if ours
-            && self.gate.leaves() < Some(leave)
-            && let Err(error) = wish::store(&self.home, mode)
+            && self.gate.shutdown_reason() < Some(leave)
+            && let Err(error) = stop_request::store(&self.home, mode)
         {
-            tracing::warn!(%error, "the wish to stop could not be stored");
+            tracing::warn!(%error, "the request to stop could not be stored");
             if mode != ShutdownMode::Now {
-                let text = format!("The wish to stop could not be stored: {error}");
+                let text = format!("The request to stop could not be stored: {error}");
                 let hint = "Look at the disk; `now` stops the daemon all the same.";
                 return Err(Failure::new(ErrorName::Storage, text, hint));
             }
@@ -157,9 +165,32 @@ impl Daemon {
     pub fn admit(&self) -> Result<Guest, Failure> {
         if self.hold.is_lost() {
             // Not only at the next look: what is made now would be made in another home, or nowhere.
-            self.gate.ask(Leave::HomeGone);
+            self.gate.ask(ShutdownReason::HomeGone);
         }
         self.gate.work()
+    }
+
+    /// Runs work to its end, even if the connection that asked for it closes meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::admit`], and those of the work. `internal`: the work has panicked.
+    pub async fn finish<T: Send + 'static, F>(
+        self: Arc<Self>,
+        work: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        let guest = self.admit()?;
+        let work = work(self);
+        let task = tokio::spawn(async move {
+            let _guest = guest;
+            work.await
+        });
+        task.await.map_err(|error| {
+            let text = format!("the daemon has a bug: {error}");
+            Failure::new(ErrorName::Internal, text, "")
+        })?
     }
 
     /// Whether anything goes on without a person: turns that run or wait, and commands in the background, which would
@@ -171,19 +202,16 @@ impl Daemon {
     /// Whether a session that does nothing has prompts: its turn is about to start, or waits for a person.
     pub fn has_queue(&self) -> bool {
         let handles = self.supervisor.handles();
-        handles
-            .iter()
-            .map(session::SessionHandle::summary)
-            .any(|summary| {
-                summary.read_only.is_none() && summary.state == State::Idle && summary.queued > 0
-            })
+        handles.iter().map(SessionHandle::summary).any(|summary| {
+            summary.read_only.is_none() && summary.state == State::Idle && summary.queued > 0
+        })
     }
 
     /// Whether anything is unfinished, also what a person has paused or has still to answer: no daemon leaves that
     /// because nobody is there.
     pub fn has_unfinished_work(&self) -> bool {
         let handles = self.supervisor.handles();
-        self.has_background() || handles.iter().any(session::SessionHandle::is_unfinished)
+        self.has_background() || handles.iter().any(SessionHandle::is_unfinished)
     }
 
     /// Whether a command runs in the background, or one is being started or cleared away.
@@ -211,7 +239,7 @@ pub async fn blocking<T: Send + 'static>(
     })
 }
 
-/// Tells builds of one version apart.
+/// The kind of this build.
 fn build() -> &'static str {
     if cfg!(debug_assertions) {
         "debug"

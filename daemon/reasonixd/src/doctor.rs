@@ -119,15 +119,19 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
         ),
         Err(failure) => failed("store", failure.message, &failure.hint),
     });
-    let closed = daemon.supervisor.handles().into_iter().filter_map(|handle| {
-        let summary = handle.summary();
-        let reason = summary.read_only?;
-        Some(failed(
-            "sessions",
-            format!("session {} can only be read: {reason}", summary.pid),
-            "What was refused in it did not happen; it goes on when what the text names is mended.",
-        ))
-    });
+    let closed = daemon
+        .supervisor
+        .handles()
+        .into_iter()
+        .filter_map(|handle| {
+            let summary = handle.summary();
+            let reason = summary.read_only?;
+            Some(failed(
+                "sessions",
+                format!("session {} can only be read: {reason}", summary.pid),
+                "What was refused in it did not happen; it goes on when the cause is fixed.",
+            ))
+        });
     checks.extend(closed);
     checks
 }
@@ -141,7 +145,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
             warning(
                 "config",
                 problem.clone(),
-                "Mend the line; until then it has no effect.",
+                "Fix the line; until then it has no effect.",
             )
         })
         .collect();
@@ -149,7 +153,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
         checks.push(ok("config", "no problems".into()));
     }
     if let Some(problem) = daemon.store(&loaded).problem() {
-        let hint = "Mend the file; a key is stored with `reasonix setup`.";
+        let hint = "Fix the file; a key is stored with `reasonix setup`.";
         checks.push(warning("credentials", problem, hint));
     }
     let own = daemon.own_keys(&loaded);
@@ -185,7 +189,7 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
         );
         return vec![failed("providers", "none is configured".into(), &hint)];
     }
-    let told = entries.iter().map(|entry| {
+    let checks = entries.iter().map(|entry| {
         let name = format!("provider {}", entry.name);
         if let Err(failure) = crate::wire::check(entry, &loaded.settings, &daemon.procs) {
             return failed(&name, failure.message, &failure.hint);
@@ -213,7 +217,7 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
         };
         ok(&name, format!("{}{at}{about}", entry.kind))
     });
-    told.collect()
+    checks.collect()
 }
 
 fn trust_hint(directory: &Path) -> String {
@@ -227,27 +231,21 @@ fn trust_hint(directory: &Path) -> String {
 }
 
 fn ok(name: &str, text: String) -> Check {
-    Check {
-        name: name.to_owned(),
-        level: CheckLevel::Ok,
-        text,
-        hint: String::new(),
-    }
+    check(CheckLevel::Ok, name, text, "")
 }
 
 fn warning(name: &str, text: String, hint: &str) -> Check {
-    Check {
-        name: name.to_owned(),
-        level: CheckLevel::Warning,
-        text,
-        hint: hint.to_owned(),
-    }
+    check(CheckLevel::Warning, name, text, hint)
 }
 
 fn failed(name: &str, text: String, hint: &str) -> Check {
+    check(CheckLevel::Failed, name, text, hint)
+}
+
+fn check(level: CheckLevel, name: &str, text: String, hint: &str) -> Check {
     Check {
         name: name.to_owned(),
-        level: CheckLevel::Failed,
+        level,
         text,
         hint: hint.to_owned(),
     }

@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::{Gate, Leave};
+use crate::gate::{Gate, ShutdownReason};
 
-/// From the wish to the end (docs/contract/10-protocol.md, life of the daemon).
+/// From the request to the end (docs/contract/10-protocol.md, life of the daemon).
 pub const END_MAX: Duration = Duration::from_secs(10);
 /// How long turns may take to come to a safe point before a hand-over.
 const SAFE_POINT: Duration = Duration::from_secs(5);
@@ -51,10 +51,10 @@ impl Budget {
     }
 }
 
-/// Ends everything, at the latest when the budget is used up. Told to hurry, it waits for nothing that can be left to
+/// Ends everything, at the latest when the budget is used up. If asked to hurry, it waits for nothing that can be left to
 /// the next start.
 pub async fn end(
-    leave: Leave,
+    leave: ShutdownReason,
     gate: &Gate,
     supervisor: &Supervisor,
     procs: &procs::Procs,
@@ -82,20 +82,20 @@ pub async fn end(
     }
 }
 
-async fn sessions(leave: Leave, gate: &Gate, supervisor: &Supervisor, budget: Budget) {
-    if leave == Leave::HomeGone {
+async fn sessions(leave: ShutdownReason, gate: &Gate, supervisor: &Supervisor, budget: Budget) {
+    if leave == ShutdownReason::HomeGone {
         // Their logs have no names any more, and their markers may be another home's: nothing is written.
         return;
     }
     let kept = PROCESSES_KEPT + CLIENTS_KEPT;
-    if leave == Leave::HandOver {
+    if leave == ShutdownReason::HandOver {
         let patience = budget.part(SAFE_POINT, kept);
         let mut asked = gate.asked();
         tokio::select! {
             // Those that are not there by then are stopped, with what is left of the time.
             _ = timeout(budget.part(END_MAX, kept), supervisor.hand_over(patience)) => {}
             // Somebody cannot wait that long.
-            _ = asked.wait_for(|leave| *leave >= Some(Leave::Now)) => {}
+            _ = asked.wait_for(|leave| *leave >= Some(ShutdownReason::Now)) => {}
         }
     }
     let part = budget.part(SESSIONS, kept);

@@ -1,7 +1,7 @@
-//! The gate: who is in, who is let in, and whether the daemon is on its way out.
+//! The gate: counts guests, admits new work, and knows whether the daemon is shutting down.
 //!
-//! The wish to go and the count of guests stand under one lock, so that nobody is let in by a daemon that has just
-//! decided to go for want of company. Knows no session and no socket. Asked by `rpc` and `lifecycle`.
+//! One lock guards the shutdown reason and the count of guests. So a daemon that has just decided to stop because nobody
+//! uses it admits nobody. Knows no session and no socket. Called by `rpc` and `lifecycle`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use proto::{ErrorName, Failure};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::idle::{Idle, Seen};
+use crate::idle::{Activity, Idle};
 
-/// Why the daemon goes; the later ones are the harder ones.
+/// Why the daemon shuts down. Later variants are more urgent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Leave {
+pub enum ShutdownReason {
     /// It was asked to, once the last turn has ended.
     WhenIdle,
     /// It was asked to put what runs to sleep for the next daemon.
@@ -29,7 +29,7 @@ pub enum Leave {
     HomeGone,
 }
 
-impl From<ShutdownMode> for Leave {
+impl From<ShutdownMode> for ShutdownReason {
     fn from(mode: ShutdownMode) -> Self {
         match mode {
             ShutdownMode::Now => Self::Now,
@@ -42,7 +42,7 @@ impl From<ShutdownMode> for Leave {
 /// The gate of one daemon.
 pub struct Gate {
     state: Mutex<State>,
-    leave: watch::Sender<Option<Leave>>,
+    leave: watch::Sender<Option<ShutdownReason>>,
     hurry: CancellationToken,
     ending: CancellationToken,
 }
@@ -100,7 +100,7 @@ impl Gate {
                 state.idle.stir();
                 Ok(Guest(Arc::clone(self)))
             }
-            Some(Leave::HomeGone) => Err(home_gone()),
+            Some(ShutdownReason::HomeGone) => Err(home_gone()),
             Some(_) => Err(leaving()),
         }
     }
@@ -114,10 +114,16 @@ impl Gate {
         // Under the lock: the decision to go for want of company is either before this, or sees this guest.
         let _state = self.lock();
         match *self.leave.borrow() {
-            None | Some(Leave::WhenIdle) => Ok(()),
-            Some(Leave::Unused) => Err(leaving()),
-            Some(Leave::HandOver | Leave::Now | Leave::HomeGone) if role < Role::Drive => Ok(()),
-            Some(Leave::HandOver | Leave::Now | Leave::HomeGone) => Err(leaving()),
+            None | Some(ShutdownReason::WhenIdle) => Ok(()),
+            Some(ShutdownReason::Unused) => Err(leaving()),
+            Some(ShutdownReason::HandOver | ShutdownReason::Now | ShutdownReason::HomeGone)
+                if role < Role::Drive =>
+            {
+                Ok(())
+            }
+            Some(ShutdownReason::HandOver | ShutdownReason::Now | ShutdownReason::HomeGone) => {
+                Err(leaving())
+            }
         }
     }
 
@@ -127,13 +133,13 @@ impl Gate {
     /// `storage`: what was acknowledged now would be lost.
     pub fn change(&self) -> Result<(), Failure> {
         match *self.leave.borrow() {
-            Some(Leave::HomeGone) => Err(home_gone()),
+            Some(ShutdownReason::HomeGone) => Err(home_gone()),
             _ => Ok(()),
         }
     }
 
-    /// Asks the daemon to go. A harder wish replaces a softer one.
-    pub fn ask(&self, leave: Leave) {
+    /// Asks the daemon to shut down. A more urgent reason replaces a less urgent one.
+    pub fn ask(&self, leave: ShutdownReason) {
         let _state = self.lock();
         self.leave
             .send_if_modified(|wanted| match wanted.is_none_or(|known| known < leave) {
@@ -150,31 +156,31 @@ impl Gate {
     pub fn look(&self, now: Duration, limit: Option<Duration>, work: impl FnOnce() -> bool) {
         let mut state = self.lock();
         let guests = state.guests;
-        let seen = Seen {
+        let seen = Activity {
             guests,
             work: guests == 0 && work(),
         };
         if self.leave.borrow().is_none() && state.idle.look(seen, now, limit) {
-            self.leave.send_replace(Some(Leave::Unused));
+            self.leave.send_replace(Some(ShutdownReason::Unused));
         }
     }
 
     /// What was asked for so far, and what will be.
-    pub fn asked(&self) -> watch::Receiver<Option<Leave>> {
+    pub fn asked(&self) -> watch::Receiver<Option<ShutdownReason>> {
         self.leave.subscribe()
     }
 
     /// What was asked for so far.
-    pub fn leaves(&self) -> Option<Leave> {
+    pub fn shutdown_reason(&self) -> Option<ShutdownReason> {
         *self.leave.borrow()
     }
 
-    /// It was told to go a second time: whatever can still be waited for is not.
+    /// It was asked a second time: it no longer waits for anything.
     pub fn hurry(&self) {
         self.hurry.cancel();
     }
 
-    /// Returns when it was told a second time.
+    /// Returns when it was asked a second time.
     pub async fn hurried(&self) {
         self.hurry.cancelled().await;
     }

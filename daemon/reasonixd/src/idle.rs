@@ -1,13 +1,13 @@
-//! When a daemon that nobody needs goes by itself. Pure: told what there is and how late it is.
+//! Decides when an unused daemon stops. Pure: the caller passes the activity and the time.
 //!
 //! Time is that of the boot clock: a laptop's sleep counts, a jump of the wall clock does not. Asked by the gate, under
 //! the lock that also lets clients in.
 
 use std::time::Duration;
 
-/// What keeps a daemon.
+/// What keeps a daemon running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct Activity {
     /// Connections, and calls that outlive theirs.
     pub guests: u64,
     /// A session is unfinished, or a command runs in the background.
@@ -28,7 +28,7 @@ impl Idle {
     }
 
     /// Looks, and says whether it is time to go. `now` is on the boot clock; without a `limit` it never is.
-    pub fn look(&mut self, seen: Seen, now: Duration, limit: Option<Duration>) -> bool {
+    pub fn look(&mut self, seen: Activity, now: Duration, limit: Option<Duration>) -> bool {
         if seen.guests > 0 || seen.work {
             self.stir();
             return false;

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_descriptor_that_is_passed_on_is_told_from_one_that_is_not() {
+    fn an_inherited_descriptor_is_distinguished_from_our_own() {
         let file = std::fs::File::open("/proc/self/status").expect("a file");
         assert!(
             !is_passed_on(file.as_raw_fd()),

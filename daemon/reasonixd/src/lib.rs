@@ -19,9 +19,9 @@ mod retention;
 mod rpc;
 pub mod settings;
 mod signals;
+mod stop_request;
 mod temporary;
 mod wire;
-mod wish;
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

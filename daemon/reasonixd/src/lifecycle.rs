@@ -21,14 +21,14 @@ use uuid::Uuid;
 
 use crate::daemon::{Daemon, Problems};
 use crate::ending::{self, Budget};
-use crate::gate::{Gate, Leave};
+use crate::gate::{Gate, ShutdownReason};
 use crate::hold::Hold;
 use crate::rpc::{self, Clients, Socket};
 use crate::settings::kept::KeptFiles;
 use crate::settings::{Life, Loaded};
 use crate::temporary::Temporary;
 use crate::wire::Wire;
-use crate::{idle, logfile, mark, retention, settings, signals, wish};
+use crate::{idle, logfile, mark, retention, settings, signals, stop_request};
 
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
@@ -86,7 +86,7 @@ pub fn run() -> ExitCode {
     }
     let lock = match take_home(&home, &paths.socket, &gate) {
         Ok(Some(lock)) => lock,
-        // It was told to end before it had begun.
+        // It was asked to stop before it had started.
         Ok(None) => return ExitCode::SUCCESS,
         Err(LockError::Held { .. }) if answers(&paths.socket) => return ExitCode::SUCCESS,
         Err(error @ LockError::Held { .. }) => {
@@ -132,20 +132,20 @@ pub struct Start {
 /// Everything from here on happens under the home's lock.
 fn held(runtime: &Runtime, start: &Start) -> anyhow::Result<()> {
     mark::check(start.home.root())?;
-    match wish::take(&start.home) {
+    match stop_request::take(&start.home) {
         Some(mode @ (ShutdownMode::Now | ShutdownMode::HandOver)) => {
             tracing::info!(
                 ?mode,
-                "the daemon before this one was told to stop and crashed over it: it is stopped now"
+                "the daemon before this one crashed while it was stopping: this one stops now"
             );
             return Ok(());
         }
         Some(ShutdownMode::Idle) => {
             // Its turns are to end, so they are recovered; but it takes no new ones.
-            if let Err(error) = wish::store(&start.home, ShutdownMode::Idle) {
-                tracing::warn!(%error, "the wish to stop could not be stored again");
+            if let Err(error) = stop_request::store(&start.home, ShutdownMode::Idle) {
+                tracing::warn!(%error, "the request to stop could not be stored again");
             }
-            start.gate.ask(Leave::WhenIdle);
+            start.gate.ask(ShutdownReason::WhenIdle);
         }
         None => {}
     }
@@ -159,11 +159,11 @@ fn held(runtime: &Runtime, start: &Start) -> anyhow::Result<()> {
 
 /// Takes the home's lock. Another daemon that has it is given time: to answer, where it is on its way up, or to let go,
 /// where it was killed and the kernel has not taken everything from it yet.
-/// `None`: told to end meanwhile.
+/// `None`: asked to stop meanwhile.
 fn take_home(home: &Home, socket: &Path, gate: &Gate) -> Result<Option<HomeLock>, LockError> {
     let due = Instant::now() + FIRST_ANSWERS;
     loop {
-        if gate.leaves().is_some() {
+        if gate.shutdown_reason().is_some() {
             return Ok(None);
         }
         match HomeLock::acquire(home, socket) {
@@ -284,7 +284,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let budget = Budget::new(ending::END_MAX);
     gate.end();
     tracing::info!(?leave, "stopping");
-    store_wish(&daemon, leave);
+    store_stop_request(&daemon, leave);
     ending::end(leave, gate, &supervisor, &procs, budget).await;
     ending::close(&stop, serving, budget).await;
     drop(temporary);
@@ -292,7 +292,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Brings the sessions back that have unfinished work. False: told to stop meanwhile, it leaves the rest to the next
+/// Brings the sessions back that have unfinished work. False: asked to stop meanwhile, it leaves the rest to the next
 /// start.
 async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
     let (all, mut asked) = (Arc::clone(supervisor), gate.asked());
@@ -304,7 +304,7 @@ async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
             tracing::warn!("some sessions take their time to come back; clients are let in meanwhile");
             true
         }
-        _ = asked.wait_for(|leave| *leave >= Some(Leave::HandOver)) => {
+        _ = asked.wait_for(|leave| *leave >= Some(ShutdownReason::HandOver)) => {
             recovering.abort();
             false
         }
@@ -369,34 +369,36 @@ fn open_catalog(home: &Home) -> Result<OpenedCatalog, CatalogError> {
 }
 
 /// A stop that came by a signal is stored here; one that came by a call was, before it was acknowledged.
-fn store_wish(daemon: &Daemon, leave: Leave) {
+fn store_stop_request(daemon: &Daemon, leave: ShutdownReason) {
     let mode = match leave {
-        Leave::Now | Leave::WhenIdle | Leave::Unused => ShutdownMode::Now,
-        Leave::HandOver => ShutdownMode::HandOver,
+        ShutdownReason::Now | ShutdownReason::WhenIdle | ShutdownReason::Unused => {
+            ShutdownMode::Now
+        }
+        ShutdownReason::HandOver => ShutdownMode::HandOver,
         // There is no place to store it, and no home to be started again for.
-        Leave::HomeGone => return,
+        ShutdownReason::HomeGone => return,
     };
     if daemon.hold.is_lost() {
         return;
     }
-    if let Err(error) = wish::store(&daemon.home, mode) {
-        tracing::warn!(%error, "the wish to stop could not be stored; a crash would undo it");
+    if let Err(error) = stop_request::store(&daemon.home, mode) {
+        tracing::warn!(%error, "the request to stop could not be stored; a crash would undo it");
     }
 }
 
 /// Returns when the daemon is to end: asked by a client or a signal, for `idle` when nothing runs any more, or because
 /// nobody has needed it for so long.
-async fn until_asked(daemon: &Daemon, life: Life) -> Leave {
+async fn until_asked(daemon: &Daemon, life: Life) -> ShutdownReason {
     let mut asked = daemon.gate.asked();
     let mut still_since = None;
     loop {
         let wanted = *asked.borrow_and_update();
         let pause = match wanted {
-            Some(Leave::WhenIdle) if daemon.has_running_work() => {
+            Some(ShutdownReason::WhenIdle) if daemon.has_running_work() => {
                 still_since = None;
                 LOOK_LEAVING
             }
-            Some(Leave::WhenIdle) => {
+            Some(ShutdownReason::WhenIdle) => {
                 let since = *still_since.get_or_insert_with(Instant::now);
                 let settled = if daemon.has_queue() {
                     QUEUE_MOVES
@@ -404,7 +406,7 @@ async fn until_asked(daemon: &Daemon, life: Life) -> Leave {
                     SETTLED
                 };
                 if since.elapsed() >= settled {
-                    return Leave::WhenIdle;
+                    return ShutdownReason::WhenIdle;
                 }
                 LOOK_LEAVING
             }

@@ -46,7 +46,7 @@ struct Current {
     path: PathBuf,
     file: File,
     size: u64,
-    /// Events that the disk did not want: told when it does again.
+    /// Events that could not be written: reported when the disk takes writes again.
     lost: u64,
 }
 
@@ -86,13 +86,13 @@ impl Current {
     /// Writes an event. A disk that is full, or at a limit, costs this event and no more.
     fn take(&mut self, bytes: &[u8]) {
         if self.size + bytes.len() as u64 > SIZE_MAX {
-            // Where it cannot be turned over, the file grows: better than to lose what is told.
+            // If it cannot be rotated, the file grows: better than to lose lines.
             let _ = self.turn_over();
         }
         if self.lost > 0 {
-            let told = format!("{} lines of this log could not be written\n", self.lost);
-            if self.file.write_all(told.as_bytes()).is_ok() {
-                self.size += told.len() as u64;
+            let notice = format!("{} lines of this log could not be written\n", self.lost);
+            if self.file.write_all(notice.as_bytes()).is_ok() {
+                self.size += notice.len() as u64;
                 self.lost = 0;
             }
         }

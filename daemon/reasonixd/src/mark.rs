@@ -2,12 +2,10 @@
 //!
 //! Looked at when the home's lock is held, before anything else of it is read or written.
 
-use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use crate::settings::{read, write};
 
 /// The format that this build writes. It counts up when an older build would misread or spoil what a newer one has
 /// written; records and members that are only new do not count, because they are carried along.
@@ -37,7 +35,7 @@ pub enum MarkError {
 /// The home is a newer build's, its mark is none, or the disk does not want it.
 pub fn check(home: &Path) -> Result<(), MarkError> {
     let path = home.join("format");
-    match read(&path) {
+    match read::no_link_up_to(&path, SIZE_MAX) {
         Ok(text) => match parse(&text) {
             Some(found) if found > FORMAT => Err(MarkError::Newer {
                 home: home.to_path_buf(),
@@ -48,7 +46,9 @@ pub fn check(home: &Path) -> Result<(), MarkError> {
             None => Err(MarkError::Unreadable { path }),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            make(home, &path).map_err(|source| MarkError::Io {
+            // Durable: what is written after it is of this format.
+            let written = write::replace(&path, &format!("{FORMAT}\n"));
+            written.map_err(|source| MarkError::Io {
                 doing: "write",
                 path,
                 source,
@@ -73,35 +73,6 @@ fn parse(text: &str) -> Option<u64> {
     plain
         .then(|| digits.parse().unwrap_or(u64::MAX))
         .filter(|format| *format > 0)
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let mut options = fs::OpenOptions::new();
-    // A pipe in its place must not hold us up.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    options
-        .read(true)
-        .custom_flags(i32::try_from(flags).map_err(io::Error::other)?);
-    let file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut text = String::new();
-    file.take(SIZE_MAX).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// The new mark, whole or not at all, and durable: what is written after it is of this format.
-fn make(home: &Path, path: &Path) -> io::Result<()> {
-    let temporary = home.join("format.tmp");
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    options.custom_flags(i32::try_from(OFlags::NOFOLLOW.bits()).map_err(io::Error::other)?);
-    let mut file = options.open(&temporary)?;
-    writeln!(file, "{FORMAT}")?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
-    fs::File::open(home)?.sync_all()
 }
 
 #[cfg(test)]

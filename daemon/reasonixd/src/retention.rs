@@ -1,4 +1,4 @@
-//! Deletes old sessions once a day, where `sessions.keep_days` says so. Whatever goes wrong here is told in the daemon's
+//! Deletes old sessions once a day, if `sessions.keep_days` says so. Errors go to the daemon's
 //! log, and tried again the next day.
 
 use std::sync::Weak;
@@ -29,7 +29,7 @@ async fn look(daemon: &Daemon) {
     // Read anew each time: it may be changed while the daemon runs.
     let keep_days = daemon.settings(None).settings.keep_days;
     // No guest of the gate: one that nobody needs goes, whatever is done here.
-    let goes = daemon.gate.leaves().is_some() || daemon.hold.is_lost();
+    let goes = daemon.gate.shutdown_reason().is_some() || daemon.hold.is_lost();
     if keep_days == 0 || goes {
         return;
     }

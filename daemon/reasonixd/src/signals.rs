@@ -1,21 +1,21 @@
-//! What the system tells the daemon by signals. Taken from the first moment on: one that came during recovery would
-//! otherwise kill it, and its parent would take that for a crash.
+//! Handles the daemon's signals, from its first moment on: a signal during recovery would otherwise kill it, and its
+//! parent would take that for a crash.
 
 use std::io;
 use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::gate::{Gate, Leave};
+use crate::gate::{Gate, ShutdownReason};
 
 /// Takes the signals, from within a runtime. TERM and INT end the daemon; a second one hastens that. HUP (a terminal
-/// that closes), USR1 and USR2 are told in the log. XFSZ must not kill: the write that came upon a limit fails, and is
+/// that closes), USR1 and USR2 are logged. XFSZ must not kill: the write that came upon a limit fails, and is
 /// dealt with where it was made. PIPE is ignored by every Rust program.
 ///
 /// # Errors
 /// The system takes no handler.
 pub fn listen(gate: &Arc<Gate>) -> io::Result<()> {
-    let mut taken = Taken {
+    let mut taken = SignalStreams {
         term: signal(SignalKind::terminate())?,
         int: signal(SignalKind::interrupt())?,
         hup: signal(SignalKind::hangup())?,
@@ -27,10 +27,10 @@ pub fn listen(gate: &Arc<Gate>) -> io::Result<()> {
     tokio::spawn(async move {
         loop {
             match taken.next().await {
-                Told::End => end(&gate),
-                Told::Nothing(name) => tracing::info!(name, "a signal that changes nothing"),
-                // Not even told: the write to the log may be the one that is over the limit.
-                Told::TooLarge => {}
+                Reaction::End => end(&gate),
+                Reaction::Log(name) => tracing::info!(name, "a signal that changes nothing"),
+                // Not even logged: the write to the log may be the one that is over the limit.
+                Reaction::Ignore => {}
             }
         }
     });
@@ -39,14 +39,14 @@ pub fn listen(gate: &Arc<Gate>) -> io::Result<()> {
 
 /// Asks for the end, and where that was asked for already, for haste.
 fn end(gate: &Gate) {
-    if gate.leaves() >= Some(Leave::HandOver) {
-        tracing::info!("told to end a second time");
+    if gate.shutdown_reason() >= Some(ShutdownReason::HandOver) {
+        tracing::info!("asked to end a second time");
         gate.hurry();
     }
-    gate.ask(Leave::Now);
+    gate.ask(ShutdownReason::Now);
 }
 
-struct Taken {
+struct SignalStreams {
     term: Signal,
     int: Signal,
     hup: Signal,
@@ -55,22 +55,22 @@ struct Taken {
     xfsz: Signal,
 }
 
-enum Told {
+enum Reaction {
     End,
-    Nothing(&'static str),
-    TooLarge,
+    Log(&'static str),
+    Ignore,
 }
 
-impl Taken {
-    async fn next(&mut self) -> Told {
+impl SignalStreams {
+    async fn next(&mut self) -> Reaction {
         // Each arm only takes a signal that has come: dropping another one loses nothing.
         tokio::select! {
-            _ = self.term.recv() => Told::End,
-            _ = self.int.recv() => Told::End,
-            _ = self.hup.recv() => Told::Nothing("HUP"),
-            _ = self.usr1.recv() => Told::Nothing("USR1"),
-            _ = self.usr2.recv() => Told::Nothing("USR2"),
-            _ = self.xfsz.recv() => Told::TooLarge,
+            _ = self.term.recv() => Reaction::End,
+            _ = self.int.recv() => Reaction::End,
+            _ = self.hup.recv() => Reaction::Log("HUP"),
+            _ = self.usr1.recv() => Reaction::Log("USR1"),
+            _ = self.usr2.recv() => Reaction::Log("USR2"),
+            _ = self.xfsz.recv() => Reaction::Ignore,
         }
     }
 }

@@ -57,6 +57,39 @@ impl Wire {
         Ok((codec, Arc::new(brokered)))
     }
 
+    /// The settings of this directory.
+    fn load(&self, cwd: &Path) -> Loaded {
+        settings::load(self.home.root(), Some(cwd), &self.user_home)
+    }
+
+    /// The keys that sessions with these settings get.
+    fn own_keys(&self, loaded: &Loaded) -> Own {
+        let store = Store::open(self.home.root(), loaded.settings.credentials_store);
+        Own::open(&store, loaded.env_keys.clone())
+    }
+
+    /// The model that `wanted` names, with the effort that `effort` works out.
+    fn find(
+        &self,
+        loaded: &Loaded,
+        wanted: &str,
+        effort: impl FnOnce(&ProviderEntry, &str) -> Result<Option<String>, Failure>,
+    ) -> Result<(ProviderEntry, ModelSetup), Failure> {
+        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, wanted)
+            .map_err(|failure| with_what_was_lost(failure, loaded))?;
+        entry.effort = effort(&entry, &model)?;
+        let opened = self.open(&entry, &model, &loaded.settings)?;
+        let model = self.model(loaded, &entry, model, opened);
+        Ok((entry, model))
+    }
+
+    /// The built-in tools as these settings have them.
+    fn tools(&self, settings: &Settings) -> contract::ToolSet {
+        self.tools.set(tools::Options {
+            bash_timeout_ms: settings.bash_timeout_ms,
+        })
+    }
+
     /// The rules of the files: the user's, and the project's as far as it is trusted.
     fn layers(&self, settings: &Settings, project: Option<&settings::Project>) -> Vec<Layered> {
         vec![
@@ -86,8 +119,7 @@ impl Wire {
         (codec, provider): Opened,
     ) -> ModelSetup {
         let settings = &loaded.settings;
-        let kept = Store::open(self.home.root(), settings.credentials_store);
-        let own = Own::open(&kept, loaded.env_keys.clone());
+        let own = self.own_keys(loaded);
         let facts = facts::of(entry, &model);
         let key = entry.api_key_env.as_deref();
         ModelSetup {
@@ -112,8 +144,7 @@ impl Wire {
 
     /// A session with this model.
     fn setup(&self, loaded: Loaded, model: ModelSetup) -> Setup {
-        let kept = Store::open(self.home.root(), loaded.settings.credentials_store);
-        let own = Own::open(&kept, loaded.env_keys);
+        let own = self.own_keys(&loaded);
         let settings = loaded.settings;
         let trusted = loaded
             .project
@@ -137,9 +168,7 @@ impl Wire {
         Setup {
             profile: Profile {
                 system_prompt: session::SYSTEM_PROMPT.into(),
-                tools: self.tools.set(tools::Options {
-                    bash_timeout_ms: settings.bash_timeout_ms,
-                }),
+                tools: self.tools(&settings),
                 pinned: settings.pinned,
                 rules,
                 model,
@@ -199,25 +228,18 @@ impl Assembly for Wire {
         effort: Effort<'_>,
         brought: &[&str],
     ) -> Result<Setup, Failure> {
-        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
-        let kept = Store::open(self.home.root(), loaded.settings.credentials_store);
-        let own = Own::open(&kept, loaded.env_keys.clone());
+        let loaded = self.load(cwd);
+        let own = self.own_keys(&loaded);
         let has_key = |variable: &str| brought.contains(&variable) || own.has(variable);
         let chosen = model.or(loaded.settings.default_model.as_deref());
         let is_chosen = chosen.is_some_and(|chosen| !chosen.is_empty());
-        let wanted = match model
-            .map(str::to_owned)
+        let wanted = model.map(str::to_owned);
+        let wanted = wanted
             .or_else(|| default_model(&loaded, &has_key))
-        {
-            Some(wanted) => wanted,
-            None => return Err(no_provider(&loaded, &self.home)),
-        };
-        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, &wanted)
-            .map_err(|failure| with_what_was_lost(failure, &loaded))?;
-        entry.effort = effort::resolve(&entry, &model, effort)?;
-        let opened = self.open(&entry, &model, &loaded.settings)?;
+            .ok_or_else(|| no_provider(&loaded, &self.home))?;
+        let resolve = |entry: &_, model: &_| effort::resolve(entry, model, effort);
+        let (entry, model) = self.find(&loaded, &wanted, resolve)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
-        let model = self.model(&loaded, &entry, model, opened);
         let mut setup = self.setup(loaded, model);
         if unasked && let Some(variable) = &entry.api_key_env {
             setup.notices.push(format!(
@@ -230,28 +252,18 @@ impl Assembly for Wire {
     }
 
     fn resume(&self, created: &SessionCreated) -> Setup {
-        let loaded = settings::load(
-            self.home.root(),
-            Some(Path::new(&created.cwd)),
-            &self.user_home,
-        );
+        let loaded = self.load(Path::new(&created.cwd));
         let mut entries = loaded.settings.providers.clone();
         entries.extend(shipped::besides(&entries));
+        let (name, kind) = (created.options.provider(), &created.provider_kind);
         let entry = entries
             .into_iter()
-            .find(|entry| entry.name == created.options.provider());
-        let entry = entry
-            .filter(|entry| entry.kind == created.provider_kind)
+            .find(|entry| entry.name == name)
+            .filter(|entry| entry.kind == *kind)
             .ok_or_else(|| {
-                Failure::new(
-                    ErrorName::InvalidConfig,
-                    format!(
-                        "its provider `{}` (kind `{}`) is not configured any more",
-                        created.options.provider(),
-                        created.provider_kind
-                    ),
-                    "",
-                )
+                let text =
+                    format!("its provider `{name}` (kind `{kind}`) is not configured any more");
+                Failure::new(ErrorName::InvalidConfig, text, "")
             });
         let opened = entry.and_then(|mut entry| {
             // As the log says, whatever the entry says by now.
@@ -276,16 +288,13 @@ impl Assembly for Wire {
     }
 
     fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<ModelSetup, Failure> {
-        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
-        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, model)
-            .map_err(|failure| with_what_was_lost(failure, &loaded))?;
-        entry.effort = effort::resolve(&entry, &model, effort)?;
-        let opened = self.open(&entry, &model, &loaded.settings)?;
-        Ok(self.model(&loaded, &entry, model, opened))
+        let loaded = self.load(cwd);
+        let resolve = |entry: &_, model: &_| effort::resolve(entry, model, effort);
+        self.find(&loaded, model, resolve).map(|(_, model)| model)
     }
 
     fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
-        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let loaded = self.load(cwd);
         let settings = &loaded.settings;
         let mut bundle = presets::bundle(settings, name)?;
         let named = |wanted: &str| {
@@ -295,29 +304,27 @@ impl Assembly for Wire {
         let fast = presets::fast_model(settings).and_then(named);
         // Who leaves `fast` leaves its model.
         if bundle.model.is_none() && fast.is_some() && fast.as_deref() == now {
-            let kept = Store::open(self.home.root(), settings.credentials_store);
-            let own = Own::open(&kept, loaded.env_keys.clone());
+            let own = self.own_keys(&loaded);
             bundle.model = default_model(&loaded, &|variable| own.has(variable));
         }
         Ok(bundle)
     }
 
     fn aide(&self, cwd: &Path, model: &str) -> Result<ModelSetup, Failure> {
-        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let loaded = self.load(cwd);
         let wanted = loaded.settings.fast_model.as_deref().unwrap_or(model);
-        let (mut entry, model) = shipped::find_any(&loaded.settings.providers, wanted)
-            .map_err(|failure| with_what_was_lost(failure, &loaded))?;
-        entry.effort = entry.least_effort(&facts::of(&entry, &model).efforts);
-        let opened = self.open(&entry, &model, &loaded.settings)?;
-        Ok(self.model(&loaded, &entry, model, opened))
+        let least = |entry: &ProviderEntry, model: &_| {
+            Ok(entry.least_effort(&facts::of(entry, model).efforts))
+        };
+        self.find(&loaded, wanted, least).map(|(_, model)| model)
     }
 
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {
-        settings::load(self.home.root(), Some(cwd), &self.user_home).hooks
+        self.load(cwd).hooks
     }
 
     fn terms(&self, cwd: &Path) -> Terms {
-        let loaded = settings::load(self.home.root(), Some(cwd), &self.user_home);
+        let loaded = self.load(cwd);
         let settings = loaded.settings;
         let project = loaded.project.as_ref();
         let trusted = project.is_none_or(|project| project.config_trusted);
@@ -325,9 +332,7 @@ impl Assembly for Wire {
             layers: self.layers(&settings, project),
             approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
-            tools: self.tools.set(tools::Options {
-                bash_timeout_ms: settings.bash_timeout_ms,
-            }),
+            tools: self.tools(&settings),
             workspace_root: settings.workspace_root,
             allow_write: settings.allow_write,
             deny_read: settings.deny_read,
@@ -402,7 +407,7 @@ fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
         return Failure::new(
             ErrorName::InvalidConfig,
             format!("No provider is configured, and the config has a problem: {problem}"),
-            "Mend it; `reasonix doctor` lists all problems.",
+            "Fix it; `reasonix doctor` lists all problems.",
         )
         .with("file", home.config().display().to_string())
         .with("problems", loaded.problems.clone());
@@ -432,7 +437,7 @@ fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
     {
         failure.message = format!("{} The config has a problem: {problem}", failure.message);
         failure.hint = format!(
-            "Mend it; `reasonix doctor` lists all problems. {}",
+            "Fix it; `reasonix doctor` lists all problems. {}",
             failure.hint
         );
     }
@@ -508,7 +513,7 @@ fn open(
         Failure::new(
             ErrorName::InvalidConfig,
             format!("The provider `{}` cannot be used: {why}", entry.name),
-            format!("Mend it in {}.", entry.origin),
+            format!("Fix it in {}.", entry.origin),
         )
         .with("file", entry.origin.clone())
         .with("key", "providers")

@@ -108,8 +108,15 @@ pub(crate) fn canonical<A: Arguments>(
             )));
         }
     }
-    typed::<A>(taken.clone())?.check()?;
+    checked::<A>(taken.clone())?;
     Ok(taken)
+}
+
+/// As [`typed`], and checked.
+pub(crate) fn checked<A: Arguments>(arguments: Map<String, Value>) -> Result<A, Outcome> {
+    let args: A = typed(arguments)?;
+    args.check()?;
+    Ok(args)
 }
 
 /// The arguments as the tool's own type.
@@ -163,7 +170,11 @@ fn fit(name: &str, form: &Value, value: &Value) -> Result<Value, Outcome> {
             items.map(Value::Array)
         }
         "object" => {
-            let Value::Object(members) = value else {
+            // Some models write an object as text.
+            let read = value
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok());
+            let Value::Object(members) = read.as_ref().unwrap_or(value) else {
                 return wrong("an object");
             };
             let forms = form.get("properties").and_then(Value::as_object);

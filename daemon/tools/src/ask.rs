@@ -1,128 +1,107 @@
-//! `ask`: questions of the model to a person.
+//! `ask`: questions of the model to the user.
 //!
-//! Here they are only checked: the session puts them, and the answers are the call's result.
+//! Only checks them: the session asks them, and the answers are the result of the call.
 
 use std::collections::BTreeSet;
 
-use contract::{CallAction, CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use proto::item::{Display, ToolKind};
+use contract::{CallAction, Family, Outcome, ToolSpec};
+use proto::item::ToolKind;
 use proto::params::interaction::{Choice, Question};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::arguments::{self, Arguments};
+use crate::typed_tool::TypedTool;
 
 /// Characters of a header.
 const HEADER_MAX: usize = 24;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
-    questions: Vec<Asked>,
+pub(crate) struct Args {
+    questions: Vec<QuestionArgument>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct QuestionArgument {
     question: String,
     /// At most 24 characters
     header: String,
-    options: Vec<Choosable>,
+    options: Vec<OptionArgument>,
     #[serde(default, alias = "multiSelect")]
     multi_select: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Choosable {
+struct OptionArgument {
     label: String,
     #[serde(default)]
     description: String,
 }
 
+impl Args {
+    fn questions(&self) -> impl Iterator<Item = Question> {
+        self.questions.iter().map(question)
+    }
+}
+
 impl Arguments for Args {
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
-}
 
-pub(crate) struct Ask {
-    spec: ToolSpec,
-}
-
-impl Ask {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                kind: ToolKind::Ask,
-                read_only: true,
-                ..arguments::spec::<Args>("ask", include_str!("ask.md"), Family::Session)
-                    .with_names(Some("AskUserQuestion"), &[])
-            },
+    fn check(&self) -> Result<(), Outcome> {
+        let count = self.questions.len();
+        if !(1..=4).contains(&count) {
+            let text = format!("there are {count} questions; ask 1 to 4 at once");
+            return Err(Outcome::refused(text));
         }
-    }
-}
-
-impl Tool for Ask {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        let arguments = arguments::canonical::<Args>(&self.spec.schema, arguments)?;
-        questions(arguments.clone())?;
-        Ok(arguments)
-    }
-
-    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        let questions = questions(arguments.clone())?;
-        let headers: Vec<&str> = questions
-            .iter()
-            .map(|question| question.header.as_str())
-            .collect();
-        Ok(Preview {
-            display: Display::Line {
-                text: format!("ask: {}", headers.join(", ")),
-            },
+        let mut numbered = (1..).zip(self.questions());
+        let wrong = numbered.find_map(|(number, question)| Some((number, wrong(&question)?)));
+        wrong.map_or(Ok(()), |(number, why)| {
+            Err(Outcome::refused(format!("question {number} {why}")))
         })
     }
+}
 
-    fn action(&self, arguments: &Map<String, Value>) -> Result<CallAction, Outcome> {
-        questions(arguments.clone()).map(CallAction::AskUser)
+pub(crate) struct Ask;
+
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        kind: ToolKind::Ask,
+        read_only: true,
+        ..arguments::spec::<Args>("ask", include_str!("ask.md"), Family::Session)
+            .with_names(Some("AskUserQuestion"), &[])
     }
 }
 
-/// The questions, checked.
-fn questions(arguments: Map<String, Value>) -> Result<Vec<Question>, Outcome> {
-    let Args { questions } = arguments::typed(arguments)?;
-    if !(1..=4).contains(&questions.len()) {
-        return Err(Outcome::refused(format!(
-            "there are {} questions; ask 1 to 4 at once",
-            questions.len()
-        )));
+impl TypedTool for Ask {
+    type Args = Args;
+
+    fn preview(args: Args) -> String {
+        let headers: Vec<_> = args.questions().map(|question| question.header).collect();
+        format!("ask: {}", headers.join(", "))
     }
-    let questions: Vec<Question> = questions.into_iter().map(question).collect();
-    for (number, question) in (1..).zip(&questions) {
-        if let Some(why) = wrong(question) {
-            return Err(Outcome::refused(format!("question {number} {why}")));
-        }
+
+    fn action(args: Args) -> CallAction {
+        CallAction::AskUser(args.questions().collect())
     }
-    Ok(questions)
 }
 
-fn question(asked: Asked) -> Question {
-    let choice = |option: Choosable| Choice {
+fn question(argument: &QuestionArgument) -> Question {
+    let choice = |option: &OptionArgument| Choice {
         label: option.label.trim().to_owned(),
         description: option.description.trim().to_owned(),
     };
     Question {
-        question: asked.question.trim().to_owned(),
-        header: asked.header.trim().to_owned(),
-        options: asked.options.into_iter().map(choice).collect(),
-        multi_select: asked.multi_select,
+        question: argument.question.trim().to_owned(),
+        header: argument.header.trim().to_owned(),
+        options: argument.options.iter().map(choice).collect(),
+        multi_select: argument.multi_select,
     }
 }
 
-/// Why a question cannot be put.
+/// Why a question cannot be asked.
 fn wrong(question: &Question) -> Option<String> {
     let (options, header) = (question.options.len(), question.header.chars().count());
     let labels = || question.options.iter().map(|option| option.label.as_str());

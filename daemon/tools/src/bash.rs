@@ -29,19 +29,19 @@ use crate::shells::Starting;
 use crate::truncate;
 
 mod back;
-mod standing;
+mod shell_state;
 mod stopped;
 
 use back::Back;
-use standing::Standing;
-use stopped::ByWalls;
+use shell_state::ShellState;
+use stopped::SandboxDenial;
 
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
 const END_MAX: usize = 128 * 1024;
 /// Tokens of output that the model gets of a command (contract, chapter 40), less the line with the exit code and notes.
 pub(crate) const TOKENS_MAX: usize = 16_000 - 200;
-/// Changed variables that people are told of by name.
+/// Changed variables that the preview names.
 const NAMES_MAX: usize = 32;
 /// Characters of the end that people are shown.
 pub(crate) const TAIL_CHARS: usize = 4000;
@@ -181,7 +181,7 @@ impl Tool for Bash {
     }
 }
 
-/// The variables that a person is told of; `PATH` is never among those that are left out.
+/// The variables that the preview names; `PATH` is never among those that are left out.
 fn changed(mut names: Vec<String>) -> Option<String> {
     names.retain(|name| name != "OLDPWD");
     names.sort_by_key(|name| name != "PATH");
@@ -199,9 +199,9 @@ fn changed(mut names: Vec<String>) -> Option<String> {
 
 /// Starts the command and waits for its end; what it changes of the shell's state lasts.
 async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
-    let mut standing = Standing::begin(&context).await;
+    let mut state = ShellState::begin(&context).await;
     let started = Instant::now();
-    let child = match spawn(&args, None, &mut standing, &context).await {
+    let child = match spawn(&args, None, &mut state, &context).await {
         Ok(child) => child,
         Err(outcome) => return outcome,
     };
@@ -209,17 +209,17 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
     let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
-    let stopped = stopped_by_walls(&end, &capture, context.sandbox.as_deref());
+    let stopped = sandbox_denial(&end, &capture, context.sandbox.as_deref());
     let part = context
         .sandbox
         .as_deref()
         .filter(|_| end.is_success())
         .and_then(|sandbox| stopped::part_by(sandbox, &args.command, &capture.tail(TAIL_CHARS)));
     // It may run once more, and then from where it began.
-    let again = stopped.as_ref().is_some_and(ByWalls::is_offered);
-    let mut lines = standing.end(&end, !again, &context).await;
-    lines.extend(part.map(|part| part.told_of_a_part()));
-    let mut outcome = told(&end, capture, stopped).await;
+    let again = stopped.as_ref().is_some_and(SandboxDenial::is_offered);
+    let mut lines = state.end(&end, !again, &context).await;
+    lines.extend(part.map(|part| part.partial_report()));
+    let mut outcome = outcome(&end, capture, stopped).await;
     for line in lines {
         if !outcome.text.ends_with('\n') {
             outcome.text.push('\n');
@@ -233,15 +233,15 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
 /// Starts the command and leaves it to the session's shells. No limit of time unless the call says one.
 async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
     let memory = Memory::with_shells(context)?;
-    let place = memory.shells().admit()?;
+    let slot = memory.shells().admit()?;
     let number = context.shells.number().await.map_err(|reason| {
         Outcome::failed(format!(
             "the command was not started: it got no number: {reason}"
         ))
     })?;
-    let mut standing = Standing::begin_only(context);
+    let mut state = ShellState::begin_only(context);
     let started = Instant::now();
-    let child = spawn(&args, Some(number), &mut standing, context).await?;
+    let child = spawn(&args, Some(number), &mut state, context).await?;
     let title = args.title();
     let text = format!(
         "runs in the background as {number}; look at it with `bash_output`, stop it with `kill_shell` (`id`: {number})\n"
@@ -254,7 +254,7 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
         number,
         title,
         run,
-        place,
+        slot,
         context,
     });
     Ok(files::done(text, display))
@@ -263,7 +263,7 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
 async fn spawn(
     args: &Args,
     number: Option<Pid>,
-    standing: &mut Standing,
+    state: &mut ShellState,
     context: &CallContext,
 ) -> Result<Child, Outcome> {
     if context.cancel.is_cancelled() {
@@ -272,8 +272,8 @@ async fn spawn(
             "stopped before the command was started",
         ));
     }
-    let back = standing.back.as_ref().map(Back::path);
-    let start = standing.start.clone();
+    let back = state.back.as_ref().map(Back::path);
+    let start = state.start.clone();
     let command = command::command(&args.command, args.title(), number, start, back);
     context
         .spawn
@@ -309,23 +309,23 @@ async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> E
     }
 }
 
-/// Whether the walls have stopped a command that failed by itself.
-fn stopped_by_walls(
+/// Why the sandbox stopped a command that failed, if it did.
+fn sandbox_denial(
     end: &End,
     capture: &Capture,
     sandbox: Option<&SandboxSpec>,
-) -> Option<ByWalls> {
+) -> Option<SandboxDenial> {
     let failed = end.stopped.is_none() && !end.is_success();
     let sandbox = sandbox.filter(|_| failed)?;
     stopped::by(sandbox, &capture.tail(TAIL_CHARS))
 }
 
 /// The two texts of the outcome.
-async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outcome {
-    let mut text = end.told();
+async fn outcome(end: &End, mut capture: Capture, stopped: Option<SandboxDenial>) -> Outcome {
+    let mut text = end.report();
     text.push('\n');
     if let Some(stopped) = &stopped {
-        text.push_str(&stopped.told());
+        text.push_str(&stopped.report());
         text.push('\n');
     }
     let (output, spill) = shown(&mut capture).await;
@@ -340,7 +340,7 @@ async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outc
         signal: end.exit.and_then(|exit| exit.signal),
         output_bytes: capture.bytes(),
         tail: capture.tail(TAIL_CHARS),
-        sandbox_stopped: stopped.as_ref().is_some_and(ByWalls::is_clear),
+        sandbox_stopped: stopped.as_ref().is_some_and(SandboxDenial::is_clear),
     };
     Outcome {
         status,
@@ -349,7 +349,7 @@ async fn told(end: &End, mut capture: Capture, stopped: Option<ByWalls>) -> Outc
         spill,
         changed: Vec::new(),
         known: Vec::new(),
-        blocked: stopped.and_then(ByWalls::offer),
+        blocked: stopped.and_then(SandboxDenial::offer),
     }
 }
 
@@ -366,7 +366,7 @@ async fn shown(capture: &mut Capture) -> (String, Option<PathBuf>) {
     }
     let kept = capture.keep_spill().await;
     if kept.file().is_none() {
-        // A part of it may be there, and nobody is told where.
+        // It may be there in part, and the result does not name it.
         capture.discard_spill().await;
     }
     let text = kept.cut(capture.pieces(), TOKENS_MAX).text;

@@ -1,22 +1,20 @@
-//! `bash_output`: what a command in the background has printed since the last look, and how it stands.
+//! `bash_output`: the new output of a background command, and its state.
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{CallContext, Family, Outcome, ToolSpec};
 use proto::Pid;
-use proto::item::{Display, ToolKind};
+use proto::item::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::arguments::{self, Arguments};
 use crate::files;
 use crate::filter::Filter;
 use crate::memory::Memory;
+use crate::typed_tool::TypedTool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     id: u64,
     /// Rust regex
     filter: Option<String>,
@@ -30,70 +28,38 @@ impl Arguments for Args {
         ("pid", "id"),
         ("pattern", "filter"),
     ];
-}
 
-pub(crate) struct BashOutput {
-    spec: ToolSpec,
-}
-
-impl BashOutput {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                kind: ToolKind::CommandOutput,
-                read_only: true,
-                ..arguments::spec::<Args>(
-                    "bash_output",
-                    include_str!("bash_output.md"),
-                    Family::Bash,
-                )
-                .with_names(Some("BashOutput"), &[])
-            },
-        }
+    fn check(&self) -> Result<(), Outcome> {
+        filter(self.filter.as_deref()).map(drop)
     }
 }
 
-impl Tool for BashOutput {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
+pub(crate) struct BashOutput;
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        let arguments = arguments::canonical::<Args>(&self.spec.schema, arguments)?;
-        let args: Args = arguments::typed(arguments.clone())?;
-        filter(args.filter.as_deref())?;
-        Ok(arguments)
-    }
-
-    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let text = format!("look at what {} prints in the background", args.id);
-        Ok(Preview {
-            display: Display::Line { text },
-        })
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        async move {
-            match look(arguments, &context).await {
-                Ok(outcome) | Err(outcome) => outcome,
-            }
-        }
-        .boxed()
+pub(crate) fn spec() -> ToolSpec {
+    let prose = include_str!("bash_output.md");
+    ToolSpec {
+        kind: ToolKind::CommandOutput,
+        read_only: true,
+        ..arguments::spec::<Args>("bash_output", prose, Family::Bash)
+            .with_names(Some("BashOutput"), &[])
     }
 }
 
-async fn look(arguments: Map<String, Value>, context: &CallContext) -> Result<Outcome, Outcome> {
-    let args: Args = arguments::typed(arguments)?;
-    let filter = filter(args.filter.as_deref())?;
-    let shell = Memory::with_shells(context)?.shells().get(Pid(args.id))?;
-    let look = shell.look(filter.is_some()).await?;
-    // A pattern may take its time.
-    Ok(files::blocking(move || Ok(look.told("", filter.as_ref()))).await)
+impl TypedTool for BashOutput {
+    type Args = Args;
+
+    fn preview(args: Args) -> String {
+        format!("look at what {} prints in the background", args.id)
+    }
+
+    async fn run(args: Args, context: CallContext) -> Result<Outcome, Outcome> {
+        let filter = filter(args.filter.as_deref())?;
+        let shell = Memory::with_shells(&context)?.shells().get(Pid(args.id))?;
+        let output = shell.look(filter.is_some()).await?;
+        // A pattern may take its time.
+        Ok(files::blocking(move || Ok(output.outcome("", filter.as_ref()))).await)
+    }
 }
 
 fn filter(pattern: Option<&str>) -> Result<Option<Filter>, Outcome> {

@@ -107,14 +107,14 @@ impl Capture {
     }
 
     /// Where all of it is. The file is written out although it may be short.
-    pub(crate) async fn keep_spill(&mut self) -> Kept {
+    pub(crate) async fn keep_spill(&mut self) -> FullOutput {
         self.spill.write_out().await;
         match (self.spill.path(), self.spill.failure()) {
-            (Some(path), _) => Kept::File {
+            (Some(path), _) => FullOutput::File {
                 path: path.to_owned(),
                 bytes: self.bytes.min(OUTPUT_MAX),
             },
-            (None, reason) => Kept::Nowhere(reason.unwrap_or_default().to_owned()),
+            (None, reason) => FullOutput::Nowhere(reason.unwrap_or_default().to_owned()),
         }
     }
 
@@ -126,7 +126,7 @@ impl Capture {
 
 /// Where all of an output is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum FullOutput {
     File {
         path: PathBuf,
         /// Its length.
@@ -136,7 +136,7 @@ pub(crate) enum Kept {
     Nowhere(String),
 }
 
-impl Kept {
+impl FullOutput {
     /// Cuts a text for the model; the note says where the rest is.
     pub(crate) fn cut(&self, pieces: Pieces<'_>, tokens_max: usize) -> Cut {
         let hint = match self {

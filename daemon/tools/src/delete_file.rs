@@ -62,7 +62,7 @@ fn unchanged(call: &Call<'_>, at: &ResolvedPath) -> Result<(), Outcome> {
     if at.kind() != Some(FileKind::File) || call.memory.known(at.path()).is_none() {
         return Ok(());
     }
-    // What cannot be read is told where it is shown or deleted.
+    // An unreadable file is reported when it is shown or deleted.
     match call.memory.workspace().read(at) {
         Ok(now) => files::guard(&call.memory, at.path(), &now.stamp),
         Err(_) => Ok(()),

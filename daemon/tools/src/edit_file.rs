@@ -41,7 +41,7 @@ pub(crate) struct EditFile;
 
 impl FileTool for EditFile {
     type Args = Args;
-    type Plan = Planned;
+    type Plan = PlannedEdit;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -52,17 +52,17 @@ impl FileTool for EditFile {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedEdit, Outcome> {
         let at = call.place(Spot::at(&args.path, Access::Write))?;
         let before = known_content(&call.memory, &at)?;
         let (old, new) = (&args.old_string, &args.new_string);
         let edited = replace(&before.bytes, old, new, args.replace_all);
         let edited = edited.map_err(|error| not_replaced(&call.name(&at), "", &error))?;
-        Ok(Planned { at, before, edited })
+        Ok(PlannedEdit { at, before, edited })
     }
 
-    fn shown(_: &Args, planned: &Planned, call: &Call<'_>) -> Result<Display, Outcome> {
-        let Planned { at, before, edited } = planned;
+    fn shown(_: &Args, planned: &PlannedEdit, call: &Call<'_>) -> Result<Display, Outcome> {
+        let PlannedEdit { at, before, edited } = planned;
         Ok(files::diff(
             &call.name(at),
             Some(&before.bytes),
@@ -70,13 +70,13 @@ impl FileTool for EditFile {
         ))
     }
 
-    fn act(_: &Args, planned: Planned, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(_: &Args, planned: PlannedEdit, call: &Call<'_>) -> Result<Outcome, Outcome> {
         edit(call, &planned)
     }
 }
 
 /// The content before, and after the edit.
-pub(crate) struct Planned {
+pub(crate) struct PlannedEdit {
     at: ResolvedPath,
     before: FileContent,
     edited: EditResult,
@@ -94,8 +94,8 @@ pub(crate) fn known_content(memory: &Memory, at: &ResolvedPath) -> Result<FileCo
     Ok(content)
 }
 
-fn edit(call: &Call<'_>, planned: &Planned) -> Result<Outcome, Outcome> {
-    let Planned { at, before, edited } = planned;
+fn edit(call: &Call<'_>, planned: &PlannedEdit) -> Result<Outcome, Outcome> {
+    let PlannedEdit { at, before, edited } = planned;
     let memory = &call.memory;
     let stamp = memory
         .workspace()
@@ -119,7 +119,7 @@ fn edit(call: &Call<'_>, planned: &Planned) -> Result<Outcome, Outcome> {
     })
 }
 
-/// What the model is told when nothing was replaced. `which` names the edit, where there are several.
+/// The failure if nothing was replaced. `which` names the edit if there are several.
 pub(crate) fn not_replaced(shown: &str, which: &str, error: &EditError) -> Outcome {
     let next = match error {
         EditError::Empty => "; `old_string` must hold the passage to replace (a whole file is written with `write_file`)".to_owned(),

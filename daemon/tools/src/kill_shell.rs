@@ -1,25 +1,23 @@
-//! `kill_shell`: stops a command in the background and everything that it started.
+//! `kill_shell`: stops a background command and everything that it started.
 
 use std::time::Duration;
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{CallContext, Family, Outcome, ToolSpec};
 use proto::Pid;
-use proto::item::{CallStatus, Display, ToolKind};
+use proto::item::{CallStatus, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::arguments::{self, Arguments};
 use crate::memory::Memory;
+use crate::typed_tool::TypedTool;
 
 /// How long after the first signal the answer comes at the latest.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     id: u64,
 }
 
@@ -32,81 +30,51 @@ impl Arguments for Args {
     ];
 }
 
-pub(crate) struct KillShell {
-    spec: ToolSpec,
-}
+pub(crate) struct KillShell;
 
-impl KillShell {
-    pub(crate) fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                kind: ToolKind::CommandStop,
-                // It ends only what the session itself has started: nobody is asked.
-                read_only: true,
-                deferred: true,
-                ..arguments::spec::<Args>("kill_shell", include_str!("kill_shell.md"), Family::Bash)
-                    .with_names(Some("KillShell"), &["KillBash"])
-            },
-        }
+pub(crate) fn spec() -> ToolSpec {
+    ToolSpec {
+        kind: ToolKind::CommandStop,
+        // It ends only what the session itself has started: nobody is asked.
+        read_only: true,
+        deferred: true,
+        ..arguments::spec::<Args>("kill_shell", include_str!("kill_shell.md"), Family::Bash)
+            .with_names(Some("KillShell"), &["KillBash"])
     }
 }
 
-impl Tool for KillShell {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for KillShell {
+    type Args = Args;
+
+    fn preview(args: Args) -> String {
+        format!("stop {}, which runs in the background", args.id)
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        let args: Args = arguments::typed(arguments.clone())?;
-        let text = format!("stop {}, which runs in the background", args.id);
-        Ok(Preview {
-            display: Display::Line { text },
-        })
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        async move {
-            match stop(arguments, &context).await {
-                Ok(outcome) | Err(outcome) => outcome,
+    async fn run(args: Args, context: CallContext) -> Result<Outcome, Outcome> {
+        let shell = Memory::with_shells(&context)?.shells().get(Pid(args.id))?;
+        let stopped = async {
+            let ran = shell.stop().await;
+            shell.ended().await;
+            ran
+        };
+        // Cancel-safe: the command goes on stopping; the other arms only wait.
+        let ran = tokio::select! {
+            biased;
+            ran = stopped => ran,
+            () = context.cancel.cancelled() => {
+                return Err(Outcome::with_status(
+                    CallStatus::Interrupted,
+                    format!("{} was asked to stop; its end was not awaited", args.id),
+                ));
             }
-        }
-        .boxed()
+            () = tokio::time::sleep(WAIT_MAX) => {
+                return Err(Outcome::failed(format!(
+                    "{} was asked to stop and still runs; look again with `bash_output`",
+                    args.id
+                )));
+            }
+        };
+        let output = shell.look(false).await?;
+        Ok(output.outcome(if ran { "" } else { "it had ended before: " }, None))
     }
-}
-
-async fn stop(arguments: Map<String, Value>, context: &CallContext) -> Result<Outcome, Outcome> {
-    let args: Args = arguments::typed(arguments)?;
-    let shell = Memory::with_shells(context)?.shells().get(Pid(args.id))?;
-    let stopped = async {
-        let ran = shell.stop().await;
-        shell.ended().await;
-        ran
-    };
-    // Cancel-safe: what was told to stop goes on stopping; the others only wait.
-    let ran = tokio::select! {
-        biased;
-        ran = stopped => ran,
-        () = context.cancel.cancelled() => {
-            return Err(Outcome::with_status(
-                CallStatus::Interrupted,
-                format!("{} was told to stop; its end was not waited for", args.id),
-            ));
-        }
-        () = tokio::time::sleep(WAIT_MAX) => {
-            return Err(Outcome::failed(format!(
-                "{} was told to stop and is not gone yet; look again with `bash_output`",
-                args.id
-            )));
-        }
-    };
-    let look = shell.look(false).await?;
-    Ok(look.told(if ran { "" } else { "it had ended before: " }, None))
 }

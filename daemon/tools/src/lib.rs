@@ -19,6 +19,7 @@ mod run;
 mod shells;
 mod transfer;
 mod truncate;
+mod typed_tool;
 
 mod apply_patch;
 mod ask;
@@ -53,15 +54,16 @@ use std::sync::Arc;
 
 use contract::Tool;
 use file_tool::tool as file;
+use typed_tool::tool as typed;
 
 /// The tools that are the same for all sessions, one a line. `bash` has options: see `registry`.
 fn fixed_tools() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(ask::Ask::new()),
-        Arc::new(bash_output::BashOutput::new()),
-        Arc::new(exit_plan_mode::ExitPlanMode::new()),
-        Arc::new(kill_shell::KillShell::new()),
-        Arc::new(todo_write::TodoWrite::new()),
+        typed::<ask::Ask>(ask::spec()),
+        typed::<bash_output::BashOutput>(bash_output::spec()),
+        typed::<exit_plan_mode::ExitPlanMode>(exit_plan_mode::spec()),
+        typed::<kill_shell::KillShell>(kill_shell::spec()),
+        typed::<todo_write::TodoWrite>(todo_write::spec()),
         file::<apply_patch::ApplyPatch>(),
         file::<copy_file::CopyFile>(),
         file::<delete_file::DeleteFile>(),

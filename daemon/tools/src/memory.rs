@@ -22,7 +22,7 @@ mod changes;
 mod known;
 mod logged;
 
-use known::{Content, Known};
+use known::{Content, FileKnowledge};
 
 /// Files that are remembered; the one that was read longest ago is forgotten first.
 const READ_MAX: usize = 4096;
@@ -33,7 +33,7 @@ const PINNED_MAX: usize = 256;
 #[derive(Debug)]
 pub struct Memory {
     workspace: Arc<Workspace>,
-    kept: Mutex<Kept>,
+    kept: Mutex<MemoryState>,
     /// Held by whoever looks what has changed.
     looking: Mutex<()>,
     shells: Shells,
@@ -48,10 +48,10 @@ struct Snapshot {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct MemoryState {
     /// Counts up with each use, to know the oldest.
     clock: u64,
-    read: HashMap<PathBuf, Known>,
+    read: HashMap<PathBuf, FileKnowledge>,
     pinned: HashMap<CallId, (u64, Vec<PathBuf>)>,
     shell: Lasting,
     /// In which directory a command was judged.
@@ -141,13 +141,13 @@ impl Memory {
             let judged = kept.judged_in.remove(call).map(|(_, cwd)| cwd);
             (kept.shell.clone(), judged)
         };
-        let mut told = None;
+        let mut note = None;
         if shell.is_away() && shell.cwd(&self.workspace).is_none() {
             self.kept().shell.go_home();
-            told = Some("the working directory is gone; this ran in the session's".to_owned());
+            note = Some("the working directory is gone; this ran in the session's".to_owned());
         }
         let cwd = judged.or_else(|| shell.cwd(&self.workspace).map(Path::to_owned));
-        (cwd, shell.env(base), told)
+        (cwd, shell.env(base), note)
     }
 
     /// Takes in what a command has left. Returns what was not taken, in words for the model.
@@ -160,8 +160,8 @@ impl Memory {
     pub(crate) fn shell_would_change(&self, base: &Env, start: &Start, end: &lasting::End) -> bool {
         let before = self.kept().shell.clone();
         let mut after = before.clone();
-        let untold = after.take(&self.workspace, base, start, end);
-        after != before || !untold.is_empty()
+        let notes = after.take(&self.workspace, base, start, end);
+        after != before || !notes.is_empty()
     }
 
     /// The state at which a file's content was last known.
@@ -170,7 +170,7 @@ impl Memory {
     }
 
     /// The content of a file is known at this state: returns what the log is to keep of it. Blocks: short content is kept,
-    /// to tell later what others changed.
+    /// to show later what others changed.
     pub(crate) fn know(&self, path: &Path, stamp: FileStamp) -> Option<KnownFile> {
         self.keep(path, stamp, self.content(path, &stamp));
         logged::logged(path, &stamp)
@@ -192,7 +192,7 @@ impl Memory {
         let mut kept = self.kept();
         let used = kept.tick();
         kept.read
-            .insert(path.to_owned(), Known::new(used, stamp, content));
+            .insert(path.to_owned(), FileKnowledge::new(used, stamp, content));
         forget_oldest(&mut kept.read, READ_MAX, |known| known.used);
         known::forget_contents(&mut kept.read);
     }
@@ -206,7 +206,7 @@ impl Memory {
             .then(|| content.bytes.into())
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, MemoryState> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -231,13 +231,13 @@ impl ToolMemory for Memory {
         };
         let Snapshot { read, shell } = *snapshot;
         let mut kept = self.kept();
-        // What the log told of them is older.
+        // What the log says of them is older.
         kept.read.clear();
         let newest = read.iter().map(|(_, (used, _))| *used).max();
         kept.clock = kept.clock.max(newest.unwrap_or(0));
         kept.shell = shell;
         for (path, (used, stamp)) in read {
-            let known = Known::new(used, stamp, None);
+            let known = FileKnowledge::new(used, stamp, None);
             kept.read.insert(path, known);
         }
     }
@@ -255,11 +255,11 @@ impl ToolMemory for Memory {
     }
 
     fn accept_changes(&self) {
-        self.look(changes::By::Itself);
+        self.look(changes::ChangedBy::Itself);
     }
 }
 
-impl Kept {
+impl MemoryState {
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock

@@ -38,7 +38,7 @@ pub(crate) struct MultiEdit;
 
 impl FileTool for MultiEdit {
     type Args = Args;
-    type Plan = Planned;
+    type Plan = PlannedEdits;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -49,25 +49,25 @@ impl FileTool for MultiEdit {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedEdits, Outcome> {
         let at = call.place(Spot::at(&args.path, Access::Write))?;
         plan(call, at, args)
     }
 
-    fn shown(_: &Args, planned: &Planned, call: &Call<'_>) -> Result<Display, Outcome> {
-        let Planned {
+    fn shown(_: &Args, planned: &PlannedEdits, call: &Call<'_>) -> Result<Display, Outcome> {
+        let PlannedEdits {
             at, before, bytes, ..
         } = planned;
         Ok(files::diff(&call.name(at), Some(&before.bytes), bytes))
     }
 
-    fn act(args: &Args, planned: Planned, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(args: &Args, planned: PlannedEdits, call: &Call<'_>) -> Result<Outcome, Outcome> {
         edit(call, &planned, args.edits.len())
     }
 }
 
 /// The content before, and after all the edits.
-pub(crate) struct Planned {
+pub(crate) struct PlannedEdits {
     at: ResolvedPath,
     before: FileContent,
     bytes: Vec<u8>,
@@ -75,7 +75,7 @@ pub(crate) struct Planned {
     count: usize,
 }
 
-fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outcome> {
+fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<PlannedEdits, Outcome> {
     if args.edits.is_empty() {
         return Err(Outcome::refused(
             "`edits` is empty; give at least one `old_string` with its `new_string`",
@@ -101,7 +101,7 @@ fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outco
         bytes = edited.bytes;
         count += edited.count;
     }
-    Ok(Planned {
+    Ok(PlannedEdits {
         at,
         before,
         bytes,
@@ -109,8 +109,8 @@ fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outco
     })
 }
 
-fn edit(call: &Call<'_>, planned: &Planned, edits: usize) -> Result<Outcome, Outcome> {
-    let Planned {
+fn edit(call: &Call<'_>, planned: &PlannedEdits, edits: usize) -> Result<Outcome, Outcome> {
+    let PlannedEdits {
         at,
         before,
         bytes,

@@ -109,7 +109,7 @@ async fn play(case: &Case) -> Result<(), String> {
         return Err(format!("{verdict}: {}", outcome.text));
     }
     if verdict == "deny" && !outcome.changed.is_empty() {
-        return Err(format!("it tells of changes: {:?}", outcome.changed));
+        return Err(format!("it reports changes: {:?}", outcome.changed));
     }
     case.post
         .iter()

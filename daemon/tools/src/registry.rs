@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use contract::{Tool, ToolSet};
 
 use crate::bash::Bash;
-use crate::tool_call::ToolCall;
-use crate::tool_search::ToolSearch;
+use crate::tool_call::{self, ToolCall};
+use crate::tool_search::{self, ToolSearch};
+use crate::typed_tool::tool as typed;
 
 /// What can be set about the tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +68,9 @@ pub fn session_tools(mut tools: Vec<Arc<dyn Tool>>) -> ToolSet {
         .map(|spec| &*spec.name)
         .collect();
     deferred.sort_unstable();
-    let search = ToolSearch::new(&deferred);
-    tools.push(Arc::new(search));
-    tools.push(Arc::new(ToolCall::new()));
+    let search = typed::<ToolSearch>(tool_search::spec(&deferred));
+    tools.push(search);
+    tools.push(typed::<ToolCall>(tool_call::spec()));
     ToolSet::new(tools)
 }
 

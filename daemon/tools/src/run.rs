@@ -81,7 +81,7 @@ impl Run {
         self.stopped.is_some()
     }
 
-    /// Tells it to stop; it may be told again, more firmly. The first reason stays.
+    /// Stops it. A second call may be more forceful; the first reason stays.
     pub(crate) fn stop(&mut self, why: Stopped, grace_ms: u64) {
         let lost = Instant::now() + Duration::from_millis(grace_ms) + LOST_AFTER;
         self.until = Some(match self.until {
@@ -147,7 +147,7 @@ impl End {
     }
 
     /// Exit code or signal, how long it took, and why, in one line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         let how = match self.exit {
             Some(ChildExit {
                 signal: Some(signal),
@@ -164,7 +164,7 @@ impl End {
             | None => "its end was not reported".to_owned(),
         };
         let why = match self.stopped {
-            Some(why) => format!("{}; ", self.stop_told(why)),
+            Some(why) => format!("{}; ", self.stop_report(why)),
             None => String::new(),
         };
         let swept = match self.exit.map_or(0, |exit| exit.swept) {
@@ -174,7 +174,7 @@ impl End {
         format!("{why}{how}, {:.2} s{swept}", self.took.as_secs_f64())
     }
 
-    fn stop_told(&self, why: Stopped) -> String {
+    fn stop_report(&self, why: Stopped) -> String {
         match why {
             Stopped::Time => format!(
                 "stopped at its time limit of {} s",

@@ -30,7 +30,7 @@ pub(crate) struct Scene {
     pub(crate) top: PathBuf,
     pub(crate) context: CallContext,
     pub(crate) memory: Arc<Memory>,
-    pub(crate) shown: Arc<Shown>,
+    pub(crate) shown: Arc<RecordedProgress>,
     pub(crate) cancel: watch::Sender<bool>,
     pub(crate) numbers: Arc<Numbers>,
 }
@@ -55,7 +55,7 @@ impl Scene {
         })
         .unwrap();
         let memory = Memory::new(Arc::new(workspace));
-        let shown = Arc::new(Shown::default());
+        let shown = Arc::new(RecordedProgress::default());
         let (cancel, cancelled) = watch::channel(false);
         let numbers = Arc::new(Numbers::default());
         let path = std::env::var("PATH").unwrap_or_default();
@@ -143,17 +143,17 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
-/// What was shown while tools ran.
+/// The output that was shown while tools ran.
 #[derive(Default)]
-pub(crate) struct Shown(Mutex<String>);
+pub(crate) struct RecordedProgress(Mutex<String>);
 
-impl Shown {
+impl RecordedProgress {
     pub(crate) fn text(&self) -> String {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl Progress for Shown {
+impl Progress for RecordedProgress {
     fn output(&self, text: &str) {
         let mut shown = self.0.lock().unwrap();
         // Enough for every scene; a flood is not kept.
@@ -163,7 +163,7 @@ impl Progress for Shown {
     }
 }
 
-/// Numbers from 1 on, and what was told of children.
+/// Numbers from 1 on, and the reports of children.
 #[derive(Default)]
 pub(crate) struct Numbers {
     pub(crate) last: std::sync::atomic::AtomicU64,

@@ -22,13 +22,13 @@ mod keeper;
 mod look;
 
 use keeper::{Ask, Keeper};
-pub(crate) use look::Look;
+pub(crate) use look::NewOutput;
 
 /// Commands that run at once.
 const RUNNING_MAX: usize = 16;
 /// Commands that have ended and can still be looked at; the one that ended longest ago is forgotten first.
 const ENDED_MAX: usize = 64;
-/// Clean text kept of the beginning and of the end of what nobody has looked at yet. More than can be told at once.
+/// Clean text kept of the beginning and of the end of what nobody has looked at yet. More than fits one result.
 const END_MAX: usize = 64 * 1024;
 /// Questions that may wait for a keeper; whoever asks next waits too.
 const INBOX: usize = 8;
@@ -39,7 +39,7 @@ const LOOK_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Shells {
     rows: Mutex<BTreeMap<Pid, Shell>>,
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
 }
 
 /// The way to one.
@@ -56,30 +56,32 @@ pub(crate) struct Starting<'a> {
     pub(crate) number: Pid,
     pub(crate) title: String,
     pub(crate) run: Run,
-    pub(crate) place: Place,
+    pub(crate) slot: RunningSlot,
     pub(crate) context: &'a CallContext,
 }
 
-/// Leave for one more command to run.
-pub(crate) struct Place(#[expect(dead_code, reason = "held until the end")] OwnedSemaphorePermit);
+/// The right to run one more command.
+pub(crate) struct RunningSlot(
+    #[expect(dead_code, reason = "held until the end")] OwnedSemaphorePermit,
+);
 
 impl Default for Shells {
     fn default() -> Self {
         Self {
             rows: Mutex::default(),
-            places: Arc::new(Semaphore::new(RUNNING_MAX)),
+            slots: Arc::new(Semaphore::new(RUNNING_MAX)),
         }
     }
 }
 
 impl Shells {
-    /// Leave to start one more.
+    /// The right to start one more.
     ///
     /// # Errors
     /// An outcome that names those that run, when there are as many as there may be.
-    pub(crate) fn admit(&self) -> Result<Place, Outcome> {
-        match Arc::clone(&self.places).try_acquire_owned() {
-            Ok(permit) => Ok(Place(permit)),
+    pub(crate) fn admit(&self) -> Result<RunningSlot, Outcome> {
+        match Arc::clone(&self.slots).try_acquire_owned() {
+            Ok(permit) => Ok(RunningSlot(permit)),
             Err(_) => Err(Outcome::failed(format!(
                 "{RUNNING_MAX} commands run in the background already, and more may not: {}. Stop one with `kill_shell`",
                 list(
@@ -91,13 +93,13 @@ impl Shells {
         }
     }
 
-    /// Keeps a command: tells the session of it, takes its output, and reports its end.
+    /// Keeps a command: reports it to the session, takes its output, and reports its end.
     pub(crate) fn keep(&self, starting: Starting<'_>) {
         let Starting {
             number,
             title,
             run,
-            place,
+            slot,
             context,
         } = starting;
         let (asks, inbox) = mpsc::channel(INBOX);
@@ -108,7 +110,7 @@ impl Shells {
             run,
             capture: Capture::new(context.spill_dir.clone(), END_MAX),
             named: false,
-            place,
+            slot,
             inbox,
             ended: end,
             session: Arc::clone(&context.shells),
@@ -161,7 +163,7 @@ impl Shell {
     ///
     /// # Errors
     /// An outcome, when its keeper does not answer.
-    pub(crate) async fn look(&self, whole_lines: bool) -> Result<Look, Outcome> {
+    pub(crate) async fn look(&self, whole_lines: bool) -> Result<NewOutput, Outcome> {
         let (reply, look) = oneshot::channel();
         let ask = Ask::Look { whole_lines, reply };
         let answer = async {
@@ -179,7 +181,7 @@ impl Shell {
         }
     }
 
-    /// Tells it to stop: TERM, and soon KILL. Whether it was still running.
+    /// Stops it: TERM, and soon KILL. Returns whether it was still running.
     pub(crate) async fn stop(&self) -> bool {
         // A keeper that is gone has stopped its command.
         self.ended_at().is_none() && self.keeper.send(Ask::Stop).await.is_ok()

@@ -1,20 +1,19 @@
 //! `tool_search`: finds tools that are not in the prefix.
 //!
-//! Its description names the tools that were there when the session's set was assembled. What it answers depends on the
-//! tools of the session that calls it.
+//! Its description names the tools that existed when the session's set was assembled. Its result depends on the tools of
+//! the session that calls it.
 
 use std::fmt::Write;
 
-use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use proto::item::{Display, ToolKind};
+use contract::{CallContext, Family, Outcome, ToolSpec};
+use proto::item::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::arguments::{self, Arguments};
 use crate::files;
+use crate::typed_tool::TypedTool;
 
 /// Tools that are shown with their schemas.
 const SHOWN_MAX: usize = 5;
@@ -23,7 +22,7 @@ const SELECT: &str = "select:";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     /// Words, or `select:NAME,NAME`
     #[serde(default)]
     query: String,
@@ -34,59 +33,35 @@ impl Arguments for Args {
         &[("q", "query"), ("search", "query"), ("name", "query")];
 }
 
-pub(crate) struct ToolSearch {
-    spec: ToolSpec,
-}
+pub(crate) struct ToolSearch;
 
-impl ToolSearch {
-    /// `deferred`: names of the tools that can be found, sorted.
-    pub(crate) fn new(deferred: &[&str]) -> Self {
-        let description = format!(
-            "Find tools that are not listed here: {}. Returns descriptions and schemas; run one with `tool_call`.",
-            deferred.join(", ")
-        );
-        Self {
-            spec: ToolSpec {
-                kind: ToolKind::Tools,
-                read_only: true,
-                ..arguments::spec::<Args>("tool_search", &description, Family::Session)
-            },
-        }
+/// `deferred`: names of the tools that can be found, sorted.
+pub(crate) fn spec(deferred: &[&str]) -> ToolSpec {
+    let description = format!(
+        "Find tools that are not listed here: {}. Returns descriptions and schemas; run one with `tool_call`.",
+        deferred.join(", ")
+    );
+    ToolSpec {
+        kind: ToolKind::Tools,
+        read_only: true,
+        ..arguments::spec::<Args>("tool_search", &description, Family::Session)
     }
 }
 
-impl Tool for ToolSearch {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl TypedTool for ToolSearch {
+    type Args = Args;
+
+    fn preview(args: Args) -> String {
+        format!("look for tools: {}", args.query)
     }
 
-    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
-        arguments::canonical::<Args>(&self.spec.schema, arguments)
-    }
-
-    fn preview(&self, arguments: &Map<String, Value>, _: &CallContext) -> Result<Preview, Outcome> {
-        let Args { query } = arguments::typed(arguments.clone())?;
-        Ok(Preview {
-            display: Display::Line {
-                text: format!("look for tools: {query}"),
-            },
-        })
-    }
-
-    fn run(
-        &self,
-        arguments: Map<String, Value>,
-        context: CallContext,
-    ) -> BoxFuture<'static, Outcome> {
-        let outcome = match arguments::typed::<Args>(arguments) {
-            Ok(Args { query }) => answer(&query, &context.tools.deferred().collect::<Vec<_>>()),
-            Err(outcome) => outcome,
-        };
-        async move { outcome }.boxed()
+    async fn run(args: Args, context: CallContext) -> Result<Outcome, Outcome> {
+        let deferred: Vec<_> = context.tools.deferred().collect();
+        Ok(answer(&args.query, &deferred))
     }
 }
 
-/// What the model is told, and the people.
+/// The result for the model, and the line for the user.
 fn answer(query: &str, deferred: &[&ToolSpec]) -> Outcome {
     let found = find(query, deferred);
     if found.is_empty() {
@@ -105,12 +80,12 @@ fn answer(query: &str, deferred: &[&ToolSpec]) -> Outcome {
     let names: Vec<&str> = found.iter().map(|spec| &*spec.name).collect();
     let mut text = String::new();
     for spec in &found {
-        let told = json!({
+        let tool = json!({
             "name": &*spec.name,
             "description": &*spec.description,
             "schema": &*spec.schema,
         });
-        let _ = writeln!(text, "{told}");
+        let _ = writeln!(text, "{tool}");
     }
     files::done_line(text, format!("found {}", names.join(", ")))
 }

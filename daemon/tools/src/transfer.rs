@@ -13,7 +13,7 @@ use crate::file_tool::Call;
 use crate::files::{self, Spot};
 use crate::memory::Memory;
 
-/// Places of a directory that are told one by one.
+/// Files of a directory that are reported one by one.
 const TOLD_MAX: usize = 1000;
 
 #[derive(Deserialize, JsonSchema)]

@@ -77,7 +77,7 @@ pub(crate) fn cut(pieces: Pieces<'_>, tokens_max: usize, hint: &str) -> Cut {
     } else {
         "\n"
     };
-    // Lines cannot be told where the middle was not kept.
+    // Lines are not counted if the middle was not kept.
     let note = note(left_out_bytes, if missing > 0 { 0 } else { middle }, hint);
     Cut {
         text: format!("{kept_head}{end}{note}\n{kept_tail}"),

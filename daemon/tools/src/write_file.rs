@@ -32,7 +32,7 @@ pub(crate) struct WriteFile;
 
 impl FileTool for WriteFile {
     type Args = Args;
-    type Plan = Planned;
+    type Plan = PlannedContent;
 
     fn spec() -> ToolSpec {
         ToolSpec {
@@ -43,23 +43,23 @@ impl FileTool for WriteFile {
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Planned, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedContent, Outcome> {
         let at = call.place(Spot::at(&args.path, Access::Write))?;
         plan(call, at, args)
     }
 
-    fn shown(_: &Args, planned: &Planned, call: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, planned: &PlannedContent, call: &Call<'_>) -> Result<Display, Outcome> {
         let shown = call.name(&planned.at);
         Ok(files::diff(&shown, planned.old(), &planned.bytes))
     }
 
-    fn act(args: &Args, planned: Planned, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(args: &Args, planned: PlannedContent, call: &Call<'_>) -> Result<Outcome, Outcome> {
         write(call, &planned, args.append)
     }
 }
 
 /// What the file is, and what it shall be.
-pub(crate) struct Planned {
+pub(crate) struct PlannedContent {
     at: ResolvedPath,
     before: Option<FileContent>,
     bytes: Vec<u8>,
@@ -67,15 +67,15 @@ pub(crate) struct Planned {
     known: bool,
 }
 
-impl Planned {
+impl PlannedContent {
     fn old(&self) -> Option<&[u8]> {
         self.before.as_ref().map(|before| before.bytes.as_slice())
     }
 }
 
-fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outcome> {
+fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<PlannedContent, Outcome> {
     let Some(_) = at.kind() else {
-        return Ok(Planned {
+        return Ok(PlannedContent {
             at,
             before: None,
             bytes: args.content.clone().into_bytes(),
@@ -95,7 +95,7 @@ fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outco
         guarded.clone()?;
         args.content.clone().into_bytes()
     };
-    Ok(Planned {
+    Ok(PlannedContent {
         at,
         before: Some(before),
         bytes,
@@ -103,8 +103,8 @@ fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<Planned, Outco
     })
 }
 
-fn write(call: &Call<'_>, planned: &Planned, append: bool) -> Result<Outcome, Outcome> {
-    let Planned {
+fn write(call: &Call<'_>, planned: &PlannedContent, append: bool) -> Result<Outcome, Outcome> {
+    let PlannedContent {
         at,
         before,
         bytes,

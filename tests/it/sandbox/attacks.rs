@@ -426,7 +426,11 @@ fn a_command_is_not_spoken_to_by_another_daemon() {
         let script = Script::new().runs(&command);
         let (status, text) = place.results(&script).remove(0);
         assert_eq!(status, CallStatus::Failed, "{}: {text}", place.layer);
-        assert!(text.contains("within walls"), "{}: {text}", place.layer);
+        assert!(
+            text.contains("sandboxed command"),
+            "{}: {text}",
+            place.layer
+        );
         assert!(!text.contains("OTHERS"), "{}: {text}", place.layer);
     }
 }

@@ -74,7 +74,7 @@ fn the_daemon_does_not_speak_to_what_a_command_has_started() {
         place.words()
     );
     let said = place.sh(&place.script("left.sh", &body));
-    assert!(said.contains("within walls"), "{said}");
+    assert!(said.contains("sandboxed command"), "{said}");
     assert_eq!(place.house.read("said"), "");
 }
 

@@ -37,7 +37,7 @@ pub(super) fn system(home: &Path) -> Result<Arc<dyn Ring>, String> {
     let account = home.display().to_string();
     bounded(move || {
         let store = store().map_err(|error| words(&error))?;
-        Ok(Arc::new(Kept { store, account }) as Arc<dyn Ring>)
+        Ok(Arc::new(SystemKeyring { store, account }) as Arc<dyn Ring>)
     })
     .map(|ring| Arc::new(Patient(ring)) as Arc<dyn Ring>)
 }
@@ -72,7 +72,7 @@ fn store() -> keyring_core::Result<Arc<keyring_core::CredentialStore>> {
     Ok(store)
 }
 
-/// A keyring's error as a person may read it. Those that carry what was kept are told without it.
+/// A keyring's error in words for users. An error that carries the stored text is worded without it.
 #[cfg(feature = "keychain")]
 fn words(error: &keyring_core::Error) -> String {
     use keyring_core::Error;
@@ -94,13 +94,13 @@ fn words(error: &keyring_core::Error) -> String {
 
 /// An entry of a keyring.
 #[cfg(feature = "keychain")]
-struct Kept {
+struct SystemKeyring {
     store: Arc<keyring_core::CredentialStore>,
     account: String,
 }
 
 #[cfg(feature = "keychain")]
-impl Kept {
+impl SystemKeyring {
     fn entry(&self) -> Result<keyring_core::Entry, String> {
         let entry = self.store.build(SERVICE, &self.account, None);
         entry.map_err(|error| words(&error))
@@ -108,7 +108,7 @@ impl Kept {
 }
 
 #[cfg(feature = "keychain")]
-impl Ring for Kept {
+impl Ring for SystemKeyring {
     fn read(&self) -> Result<Option<String>, String> {
         match self.entry()?.get_password() {
             Ok(text) => Ok(Some(text)),
@@ -167,7 +167,7 @@ fn bounded<T: Send + 'static>(
     if STUCK.load(Ordering::SeqCst) {
         return Err("the system's keyring has not answered yet".to_owned());
     }
-    let (tell, told) = mpsc::sync_channel(1);
+    let (sender, answers) = mpsc::sync_channel(1);
     let done = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&done);
     let asked = std::thread::Builder::new()
@@ -177,10 +177,10 @@ fn bounded<T: Send + 'static>(
             let over = Over(ended);
             let answer = ask();
             drop(over);
-            let _ = tell.send(answer);
+            let _ = sender.send(answer);
         });
     asked.map_err(|error| format!("no thread to ask the system's keyring in: {error}"))?;
-    match told.recv_timeout(ANSWER_MAX) {
+    match answers.recv_timeout(ANSWER_MAX) {
         Ok(answer) => answer,
         Err(mpsc::RecvTimeoutError::Timeout) => {
             STUCK.store(true, Ordering::SeqCst);
@@ -224,8 +224,8 @@ mod tests {
     use super::*;
 
     /// The crate's own stand-in.
-    fn mocked(account: &str, store: &Arc<keyring_core::mock::Store>) -> Kept {
-        Kept {
+    fn mocked(account: &str, store: &Arc<keyring_core::mock::Store>) -> SystemKeyring {
+        SystemKeyring {
             store: Arc::clone(store) as Arc<keyring_core::CredentialStore>,
             account: account.to_owned(),
         }

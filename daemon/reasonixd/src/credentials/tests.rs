@@ -8,7 +8,7 @@ const CANARY: &str = "canary-51c0ffee";
 
 /// The file alone.
 fn store(home: &Path) -> Store {
-    Store::open(home, Wish::File)
+    Store::open(home, StoreChoice::File)
 }
 
 fn set(home: &Path, variable: &str, key: Option<&Secret>) -> Result<PathBuf, Failure> {
@@ -79,7 +79,7 @@ fn no_error_quotes_a_key() {
 }
 
 #[test]
-fn a_store_that_cannot_be_read_is_left_as_it_is_and_told_without_its_keys() {
+fn an_unreadable_store_is_unchanged_and_reported_without_its_keys() {
     let home = tempfile::tempdir().unwrap();
     for text in [
         format!("A_KEY = \"one\"\nB_KEY = {CANARY}\n"),
@@ -88,8 +88,8 @@ fn a_store_that_cannot_be_read_is_left_as_it_is_and_told_without_its_keys() {
         std::fs::write(path(home.path()), &text).unwrap();
         let refused = set(home.path(), "C_KEY", Some(&secret("k"))).unwrap_err();
         assert_eq!(refused.name, ErrorName::InvalidConfig);
-        let told = format!("{refused:?} {:?}", problem(home.path()));
-        assert!(!told.contains("canary"), "{told}");
+        let shown = format!("{refused:?} {:?}", problem(home.path()));
+        assert!(!shown.contains("canary"), "{shown}");
         assert_eq!(std::fs::read_to_string(path(home.path())).unwrap(), text);
     }
     std::fs::write(path(home.path()), "A_KEY = \"one\"\nA_KEY = \"two\"\n").unwrap();
@@ -101,7 +101,7 @@ fn a_store_that_cannot_be_read_is_left_as_it_is_and_told_without_its_keys() {
 }
 
 #[test]
-fn a_store_that_others_may_read_is_told() {
+fn a_store_that_others_may_read_is_reported() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(path(home.path()), "A_KEY = \"one\"\n").unwrap();
     let mode = |bits| std::fs::set_permissions(path(home.path()), PermissionsExt::from_mode(bits));
@@ -123,14 +123,14 @@ fn changes_at_once_lose_nothing() {
     assert_eq!(stored(home.path()).unwrap().len(), 8);
 }
 
-/// A keyring that is told what to say.
+/// A keyring whose answers a test sets.
 #[derive(Default)]
-struct Told {
+struct FakeKeyring {
     text: Mutex<Option<String>>,
     away: std::sync::atomic::AtomicBool,
 }
 
-impl Told {
+impl FakeKeyring {
     fn go(&self, away: bool) {
         self.away.store(away, std::sync::atomic::Ordering::SeqCst);
     }
@@ -147,7 +147,7 @@ impl Told {
     }
 }
 
-impl Ring for Told {
+impl Ring for FakeKeyring {
     fn read(&self) -> Result<Option<String>, String> {
         self.is_there().map(|()| self.text())
     }
@@ -159,15 +159,15 @@ impl Ring for Told {
     }
 }
 
-fn with_ring(home: &Path, wish: Wish) -> (Arc<Told>, Store) {
-    let told = Arc::new(Told::default());
-    let patient = ring::Patient(Arc::clone(&told) as Arc<dyn Ring>);
+fn with_ring(home: &Path, choice: StoreChoice) -> (Arc<FakeKeyring>, Store) {
+    let keyring = Arc::new(FakeKeyring::default());
+    let patient = ring::Patient(Arc::clone(&keyring) as Arc<dyn Ring>);
     let store = Store {
         home: home.to_owned(),
-        wish,
+        choice,
         ring: Some(Ok(Arc::new(patient))),
     };
-    (told, store)
+    (keyring, store)
 }
 
 #[test]
@@ -175,10 +175,10 @@ fn where_there_is_a_keyring_keys_are_there_and_nowhere_else() {
     let home = tempfile::tempdir().unwrap();
     set(home.path(), "A_KEY", Some(&secret("old"))).unwrap();
     set(home.path(), "B_KEY", Some(&secret("file"))).unwrap();
-    let (told, ring) = with_ring(home.path(), Wish::Auto);
+    let (keyring, ring) = with_ring(home.path(), StoreChoice::Auto);
     let kept = ring.set("A_KEY", Some(&secret(CANARY))).unwrap();
     assert_eq!(kept.to_string(), "the system's keyring");
-    assert!(told.text().unwrap().contains(CANARY));
+    assert!(keyring.text().unwrap().contains(CANARY));
     let file = std::fs::read_to_string(path(home.path())).unwrap();
     assert!(!file.contains("A_KEY") && file.contains("B_KEY"), "{file}");
     let own = Own::open(&ring, BTreeMap::new());
@@ -188,16 +188,16 @@ fn where_there_is_a_keyring_keys_are_there_and_nowhere_else() {
         ring.set(variable, None).unwrap();
     }
     assert!(Own::open(&ring, BTreeMap::new()).stored().is_empty());
-    assert!(!told.text().unwrap().contains(CANARY));
+    assert!(!keyring.text().unwrap().contains(CANARY));
     assert_eq!(ring.problem(), None);
 }
 
 #[test]
-fn where_the_keyring_is_away_the_file_takes_its_place_and_it_is_told() {
+fn without_the_keyring_the_file_is_used_and_that_is_reported() {
     let home = tempfile::tempdir().unwrap();
-    for (wish, is_problem) in [(Wish::Auto, false), (Wish::Keyring, true)] {
-        let (told, store) = with_ring(home.path(), wish);
-        told.go(true);
+    for (choice, is_problem) in [(StoreChoice::Auto, false), (StoreChoice::Keyring, true)] {
+        let (keyring, store) = with_ring(home.path(), choice);
+        keyring.go(true);
         let kept = store
             .set("A_KEY", Some(&secret(CANARY)))
             .unwrap()
@@ -210,7 +210,7 @@ fn where_the_keyring_is_away_the_file_takes_its_place_and_it_is_told() {
         assert_eq!(store.problem().is_some(), is_problem);
         assert!(!format!("{:?}", store.problem()).contains("canary"));
         // When it is back, it has the next one, and the file none.
-        told.go(false);
+        keyring.go(false);
         store.set("A_KEY", Some(&secret("next"))).unwrap();
         assert_eq!(store.keys().get("A_KEY"), Some(&secret("next")));
         assert!(stored(home.path()).unwrap().is_empty());
@@ -220,11 +220,11 @@ fn where_the_keyring_is_away_the_file_takes_its_place_and_it_is_told() {
 #[test]
 fn what_was_changed_while_the_keyring_was_away_counts_when_it_is_back() {
     let home = tempfile::tempdir().unwrap();
-    let (told, store) = with_ring(home.path(), Wish::Auto);
+    let (keyring, store) = with_ring(home.path(), StoreChoice::Auto);
     for variable in ["A_KEY", "B_KEY", "C_KEY"] {
         store.set(variable, Some(&secret("old"))).unwrap();
     }
-    told.go(true);
+    keyring.go(true);
     store.set("A_KEY", Some(&secret("new"))).unwrap();
     let forgotten = store.set("B_KEY", None).unwrap().to_string();
     assert!(
@@ -233,13 +233,13 @@ fn what_was_changed_while_the_keyring_was_away_counts_when_it_is_back() {
     );
     let now = |variable| store.keys().get(variable).cloned();
     assert_eq!((now("A_KEY"), now("B_KEY")), (Some(secret("new")), None));
-    told.go(false);
+    keyring.go(false);
     let all = [now("A_KEY"), now("B_KEY"), now("C_KEY")];
     assert_eq!(all, [Some(secret("new")), None, Some(secret("old"))]);
     assert_eq!(store.problem(), None);
     // With the next change the keyring has all of it, and the file nothing.
     store.set("D_KEY", None).unwrap();
-    let text = told.text().unwrap();
+    let text = keyring.text().unwrap();
     assert!(
         text.contains("A_KEY = \"new\"") && !text.contains("B_KEY"),
         "{text}"
@@ -252,12 +252,12 @@ fn what_was_changed_while_the_keyring_was_away_counts_when_it_is_back() {
 #[test]
 fn what_a_keyring_holds_that_is_no_store_is_left_as_it_is_and_not_quoted() {
     let home = tempfile::tempdir().unwrap();
-    let (told, store) = with_ring(home.path(), Wish::Keyring);
+    let (keyring, store) = with_ring(home.path(), StoreChoice::Keyring);
     for text in [format!("A = {CANARY}"), format!("A = [\"{CANARY}\"]")] {
-        *told.text.lock().unwrap() = Some(text.clone());
+        *keyring.text.lock().unwrap() = Some(text.clone());
         let kept = store.set("B_KEY", Some(&secret("k"))).unwrap().to_string();
         assert!(kept.contains("credentials.toml"), "{kept}");
-        assert_eq!(told.text(), Some(text));
+        assert_eq!(keyring.text(), Some(text));
         let problem = store.problem().unwrap();
         assert!(
             !problem.contains("canary") && !kept.contains("canary"),
@@ -272,9 +272,9 @@ fn a_program_without_a_keyring_says_so_where_one_is_asked_for() {
     if ring::is_built_in() {
         return;
     }
-    let store = Store::open(home.path(), Wish::Keyring);
+    let store = Store::open(home.path(), StoreChoice::Keyring);
     assert!(store.problem().unwrap().contains("keychain"));
-    assert_eq!(Store::open(home.path(), Wish::Auto).problem(), None);
+    assert_eq!(Store::open(home.path(), StoreChoice::Auto).problem(), None);
     let kept = store.set("A_KEY", Some(&secret("k"))).unwrap().to_string();
     assert!(
         kept.contains("credentials.toml") && kept.contains("keychain"),

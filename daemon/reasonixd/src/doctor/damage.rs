@@ -1,4 +1,4 @@
-//! Which sessions have logs that are damaged: the newest are read whole, within bounds.
+//! Finds damaged session logs: reads the newest ones whole, within bounds.
 
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
@@ -16,13 +16,13 @@ const TIME_MAX: Duration = Duration::from_secs(2);
 /// A log that is larger is left out: reading it could take longer than everything else.
 const SIZE_MAX: u64 = 128 * 1024 * 1024;
 
-/// What was found.
+/// The result of reading logs.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
+struct LogSurvey {
     sound: usize,
     /// The session, and what is wrong.
     damaged: Vec<(SessionId, String)>,
-    /// Not looked at: beyond the count, the time, or the size.
+    /// Not read: beyond the count, the time, or the size.
     left_out: usize,
 }
 
@@ -31,7 +31,7 @@ pub async fn check(home: &Home) -> Vec<Check> {
     let home = home.clone();
     let read = tokio::task::spawn_blocking(move || look(&home, LOGS_MAX, TIME_MAX, SIZE_MAX));
     match read.await {
-        Ok(Ok(found)) => told(&found),
+        Ok(Ok(found)) => checks_of(&found),
         Ok(Err(error)) => vec![warning(
             "logs",
             store::reason(&error),
@@ -45,7 +45,7 @@ pub async fn check(home: &Home) -> Vec<Check> {
     }
 }
 
-fn told(found: &Found) -> Vec<Check> {
+fn checks_of(found: &LogSurvey) -> Vec<Check> {
     let mut checks: Vec<_> = found
         .damaged
         .iter()
@@ -68,13 +68,13 @@ fn told(found: &Found) -> Vec<Check> {
     checks
 }
 
-/// Reads logs, newest first, until a bound is reached. Takes no lock and mends nothing.
+/// Reads logs, newest first, until a bound is reached. Takes no lock and repairs nothing.
 fn look(
     home: &Home,
     logs_max: usize,
     time_max: Duration,
     size_max: u64,
-) -> Result<Found, store::DiskError> {
+) -> Result<LogSurvey, store::DiskError> {
     let begun = Instant::now();
     let mut logs: Vec<(SystemTime, u64, SessionId)> = home
         .session_ids()?
@@ -85,7 +85,7 @@ fn look(
         })
         .collect();
     logs.sort_by(|one, two| two.0.cmp(&one.0).then(two.2.cmp(&one.2)));
-    let mut found = Found::default();
+    let mut found = LogSurvey::default();
     for (number, (_, size, session)) in logs.into_iter().enumerate() {
         if number >= logs_max || begun.elapsed() >= time_max || size > size_max {
             found.left_out += 1;

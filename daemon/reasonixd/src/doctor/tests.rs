@@ -13,11 +13,11 @@ fn the_hint_on_trust_can_be_pasted_into_a_shell() {
 }
 
 #[test]
-fn abstract_sockets_that_the_network_opens_are_told() {
+fn reachable_abstract_sockets_are_a_warning() {
     let check = |demand, strength, open| held(demand, strength, "text".into(), open);
-    let told = check(SandboxDemand::Enforce, SandboxStrength::Full, true);
-    assert_eq!(told.level, CheckLevel::Warning);
-    assert!(told.text.contains("abstract") && told.hint.contains("`sandbox.network`"));
+    let found = check(SandboxDemand::Enforce, SandboxStrength::Full, true);
+    assert_eq!(found.level, CheckLevel::Warning);
+    assert!(found.text.contains("abstract") && found.hint.contains("`sandbox.network`"));
     let held = check(SandboxDemand::Enforce, SandboxStrength::Full, false);
     assert_eq!((held.level, held.text.as_str()), (CheckLevel::Ok, "text"));
     let off = check(SandboxDemand::Off, SandboxStrength::Full, true);

@@ -54,7 +54,7 @@ fn only_what_is_wanted_is_taken_and_never_through_a_link() {
 }
 
 #[test]
-fn a_file_that_is_too_long_is_told() {
+fn a_file_that_is_too_long_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let text = format!("A_KEY=k\n{}", "#\n".repeat(40_000));
     std::fs::write(dir.path().join(".env"), text).unwrap();

@@ -16,14 +16,18 @@ fn a_guest_keeps_it_and_the_count_starts_when_they_leave() {
     let guest = gate.enter();
     gate.look(at(0), LIMIT, || false);
     gate.look(at(100), LIMIT, || false);
-    assert_eq!(gate.leaves(), None);
+    assert_eq!(gate.shutdown_reason(), None);
     drop(guest);
     gate.look(at(101), LIMIT, || false);
     gate.look(at(102), LIMIT, || true);
     gate.look(at(104), LIMIT, || false);
-    assert_eq!(gate.leaves(), None, "there was work at the look before");
+    assert_eq!(
+        gate.shutdown_reason(),
+        None,
+        "there was work at the look before"
+    );
     gate.look(at(106), LIMIT, || false);
-    assert_eq!(gate.leaves(), Some(Leave::Unused));
+    assert_eq!(gate.shutdown_reason(), Some(ShutdownReason::Unused));
 }
 
 #[test]
@@ -31,8 +35,8 @@ fn once_it_goes_for_want_of_company_nobody_is_served_halfway() {
     let gate = Gate::new();
     gate.look(at(0), LIMIT, || false);
     gate.look(at(9), LIMIT, || false);
-    assert_eq!(gate.leaves(), Some(Leave::Unused));
-    // A connection that was accepted just after: its hello is told to come again.
+    assert_eq!(gate.shutdown_reason(), Some(ShutdownReason::Unused));
+    // A connection that was accepted just after: its hello is refused as retryable.
     let _guest = gate.enter();
     for role in [Role::Watch, Role::Approve, Role::Drive] {
         let refused = gate.greet(role).expect_err("no hello");
@@ -49,20 +53,20 @@ fn once_it_goes_for_want_of_company_nobody_is_served_halfway() {
 fn a_harder_wish_replaces_a_softer_one_and_never_the_other_way() {
     let gate = Gate::new();
     for (ask, holds) in [
-        (Leave::WhenIdle, Leave::WhenIdle),
-        (Leave::HandOver, Leave::HandOver),
-        (Leave::WhenIdle, Leave::HandOver),
-        (Leave::Now, Leave::Now),
-        (Leave::HandOver, Leave::Now),
+        (ShutdownReason::WhenIdle, ShutdownReason::WhenIdle),
+        (ShutdownReason::HandOver, ShutdownReason::HandOver),
+        (ShutdownReason::WhenIdle, ShutdownReason::HandOver),
+        (ShutdownReason::Now, ShutdownReason::Now),
+        (ShutdownReason::HandOver, ShutdownReason::Now),
     ] {
         gate.ask(ask);
-        assert_eq!(gate.leaves(), Some(holds));
+        assert_eq!(gate.shutdown_reason(), Some(holds));
     }
 }
 
 #[test]
 fn what_is_let_in_depends_on_why_it_goes() {
-    let names = |leave: Option<Leave>| {
+    let names = |leave: Option<ShutdownReason>| {
         let gate = Gate::new();
         if let Some(leave) = leave {
             gate.ask(leave);
@@ -78,11 +82,17 @@ fn what_is_let_in_depends_on_why_it_goes() {
     let no = Some(ErrorName::ShuttingDown);
     let lost = Some(ErrorName::Storage);
     assert_eq!(names(None), (None, None, None, None));
-    assert_eq!(names(Some(Leave::WhenIdle)), (None, None, no, None));
-    assert_eq!(names(Some(Leave::HandOver)), (None, no, no, None));
-    assert_eq!(names(Some(Leave::Now)), (None, no, no, None));
-    assert_eq!(names(Some(Leave::Unused)), (no, no, no, None));
-    assert_eq!(names(Some(Leave::HomeGone)), (None, no, lost, lost));
+    assert_eq!(
+        names(Some(ShutdownReason::WhenIdle)),
+        (None, None, no, None)
+    );
+    assert_eq!(names(Some(ShutdownReason::HandOver)), (None, no, no, None));
+    assert_eq!(names(Some(ShutdownReason::Now)), (None, no, no, None));
+    assert_eq!(names(Some(ShutdownReason::Unused)), (no, no, no, None));
+    assert_eq!(
+        names(Some(ShutdownReason::HomeGone)),
+        (None, no, lost, lost)
+    );
 }
 
 /// Whoever is let in is let in before the decision: many threads that want work, and one that wants to go.
@@ -98,8 +108,8 @@ fn no_work_is_let_in_by_a_daemon_that_goes() {
                         let Ok(guest) = gate.work() else { return };
                         inside.fetch_add(1, Ordering::SeqCst);
                         assert_ne!(
-                            gate.leaves(),
-                            Some(Leave::Unused),
+                            gate.shutdown_reason(),
+                            Some(ShutdownReason::Unused),
                             "it goes with a guest inside"
                         );
                         inside.fetch_sub(1, Ordering::SeqCst);
@@ -109,7 +119,7 @@ fn no_work_is_let_in_by_a_daemon_that_goes() {
             }
             scope.spawn(|| {
                 let mut time = 0;
-                while gate.leaves().is_none() {
+                while gate.shutdown_reason().is_none() {
                     time += 1;
                     gate.look(at(time), Some(Duration::ZERO), || false);
                 }

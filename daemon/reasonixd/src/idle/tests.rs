@@ -67,7 +67,7 @@ proptest! {
                 Event::WorkEnds => work = false,
                 Event::Passes(ms) => now += Duration::from_millis(ms),
                 Event::Look => {
-                    let goes = idle.look(Seen { guests, work }, now, Some(limit));
+                    let goes = idle.look(Activity { guests, work }, now, Some(limit));
                     let busy = guests > 0 || work;
                     prop_assert!(!(goes && busy), "it went with {guests} guests, work: {work}");
                     history.push((now, if busy { Happened::BusyLook } else { Happened::QuietLook }));
@@ -81,7 +81,7 @@ proptest! {
     fn without_a_limit_it_stays(times in prop::collection::vec(0_u64..u64::MAX / 2, 0..50)) {
         let mut idle = Idle::default();
         for time in times {
-            let seen = Seen { guests: 0, work: false };
+            let seen = Activity { guests: 0, work: false };
             prop_assert!(!idle.look(seen, Duration::from_millis(time), None));
         }
     }
@@ -89,7 +89,7 @@ proptest! {
 
 #[test]
 fn a_visit_starts_the_count_over_even_between_two_looks() {
-    let quiet = Seen {
+    let quiet = Activity {
         guests: 0,
         work: false,
     };
@@ -107,7 +107,7 @@ fn a_visit_starts_the_count_over_even_between_two_looks() {
 
 #[test]
 fn sleep_counts_and_a_clock_that_stands_does_not() {
-    let quiet = Seen {
+    let quiet = Activity {
         guests: 0,
         work: false,
     };

@@ -38,7 +38,7 @@ fn a_full_file_is_turned_over_and_five_are_kept() {
 }
 
 #[test]
-fn a_disk_that_is_full_costs_lines_and_is_told_of_when_it_is_well_again() {
+fn a_full_disk_costs_lines_and_is_reported_when_it_has_room_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("reasonixd.log");
     let mut current = Current::open(&path).unwrap();

@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{conn, peer};
 use crate::daemon::Daemon;
-use crate::gate::Leave;
+use crate::gate::ShutdownReason;
 
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 512;
@@ -41,7 +41,7 @@ const DYING: Duration = Duration::from_secs(2);
 pub enum SocketError {
     #[error("the socket's path `{}` is longer than the {max} bytes that the system takes: set REASONIX_SOCKET to a shorter one", .path.display())]
     TooLong { path: PathBuf, max: usize },
-    #[error("the socket's directory `{}` must belong to you and be closed to others (mode 0700): mend it with `chmod 700`", .path.display())]
+    #[error("the socket's directory `{}` must belong to you and be closed to others (mode 0700): fix it with `chmod 700`", .path.display())]
     Open { path: PathBuf },
     #[error("`{}` is in the way: it is no socket of yours, so it is left alone. Move it, or set REASONIX_SOCKET to another path", .path.display())]
     Foreign { path: PathBuf },
@@ -217,13 +217,13 @@ fn is_live(path: &Path) -> bool {
 /// Looks whether home and socket are still there, and does what can be done.
 fn look(socket: Socket, daemon: &Daemon) -> Socket {
     if daemon.hold.is_lost() {
-        if daemon.gate.leaves() != Some(Leave::HomeGone) {
+        if daemon.gate.shutdown_reason() != Some(ShutdownReason::HomeGone) {
             tracing::error!(home = %daemon.home.root().display(), "the home was removed or replaced: the daemon ends");
         }
         let wrong =
             "the daemon's home was removed or replaced: its sessions can only be read, and it ends";
         daemon.problems.set("home", Some(wrong.to_owned()));
-        daemon.gate.ask(Leave::HomeGone);
+        daemon.gate.ask(ShutdownReason::HomeGone);
         // Making the socket again would make the directories of a home that is gone.
         return socket;
     }

@@ -48,9 +48,9 @@ pub enum Origin {
     Elsewhere,
     /// Started by a tool, hook or server of ours.
     Ours,
-    /// The same, of this daemon or another, and held by walls: it is not spoken to. Where no mounts hide the socket,
-    /// nothing else keeps it from it.
-    Walled,
+    /// The same, of this daemon or another, and sandboxed: it is refused. If no mounts hide the socket from it, nothing
+    /// else keeps it away.
+    Sandboxed,
 }
 
 /// One connection. Handlers get it with each call.
@@ -242,20 +242,20 @@ impl Clients {
 /// Where a process comes from that has connected; `root`: the process that everything of ours descends from.
 pub fn origin(pid: Option<u32>, root: u32) -> Origin {
     match pid {
-        // One who is held by another daemon's walls is no person either; where those hide no socket it finds ours.
-        Some(pid) if !descends(pid, root) => match is_walled(pid) && is_below_a_daemon(pid) {
-            true => Origin::Walled,
+        // A process in another daemon's sandbox is not the user either. A sandbox that hides no socket lets it find ours.
+        Some(pid) if !descends(pid, root) => match is_sandboxed(pid) && is_below_a_daemon(pid) {
+            true => Origin::Sandboxed,
             false => Origin::Elsewhere,
         },
-        Some(pid) if is_walled(pid) => Origin::Walled,
+        Some(pid) if is_sandboxed(pid) => Origin::Sandboxed,
         _ => Origin::Ours,
     }
 }
 
-/// Whether a process of ours is held by walls: more filters of system calls than we have ourselves. No process gets rid
-/// of one, and what it starts inherits them. Of one that is gone it cannot be known: then it is.
+/// Whether a process of ours is sandboxed: it has more filters of system calls than we have. No process gets rid of one,
+/// and its children inherit them. A process that is gone counts as sandboxed.
 #[cfg(target_os = "linux")]
-fn is_walled(pid: u32) -> bool {
+fn is_sandboxed(pid: u32) -> bool {
     match (filters_of(&pid.to_string()), filters_of("self")) {
         (Some(theirs), Some(ours)) => theirs > ours,
         _ => true,
@@ -275,7 +275,7 @@ fn filters_of(process: &str) -> Option<u32> {
 
 /// Not known here.
 #[cfg(not(target_os = "linux"))]
-fn is_walled(_pid: u32) -> bool {
+fn is_sandboxed(_pid: u32) -> bool {
     false
 }
 
@@ -283,7 +283,7 @@ fn is_walled(_pid: u32) -> bool {
 /// is gone by now may have been anybody's, and what it opened may be in the hands of what it started.
 #[cfg(target_os = "linux")]
 pub fn descends(pid: u32, ancestor: u32) -> bool {
-    // Of a process outside of all that we can see or have started, the kernel tells no number.
+    // The kernel gives no number for a process that we neither see nor have started.
     if pid == 0 {
         return false;
     }

@@ -12,7 +12,7 @@ use session::SharedBudgets;
 
 use super::{layers, project};
 
-/// A file that has changed this shortly before it is looked at may change again without its stamp telling: the clock of
+/// A file that has changed this shortly before it is checked may change again under the same time stamp: the clock of
 /// most file systems goes in steps of the kernel's timer, 10 ms at most.
 const SETTLED: Duration = Duration::from_millis(50);
 /// Where times have no fractions, as on FAT, the steps are of 2 s.
@@ -24,12 +24,12 @@ const REMEMBERED: usize = 256;
 /// See the module.
 #[derive(Default)]
 pub struct KnownBounds {
-    known: Mutex<HashMap<PathBuf, (Seen, SharedBudgets)>>,
+    known: Mutex<HashMap<PathBuf, (FileMarks, SharedBudgets)>>,
 }
 
 /// The two files as they stood, by path: the user's, and the project's where there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen([(PathBuf, Option<Mark>); 2]);
+struct FileMarks([(PathBuf, Option<Mark>); 2]);
 
 /// Whatever changes when somebody writes a file, or puts another one in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct Mark {
 impl KnownBounds {
     /// As the files say now, for sessions in this directory. Blocks.
     pub fn of(&self, home: &Path, cwd: &Path, user_home: &Path) -> SharedBudgets {
-        let (seen, settled) = Seen::now(home, cwd, user_home);
+        let (seen, settled) = FileMarks::now(home, cwd, user_home);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get(cwd) {
             Some((before, bounds)) if *before == seen => return *bounds,
@@ -69,7 +69,7 @@ impl KnownBounds {
     }
 }
 
-impl Seen {
+impl FileMarks {
     /// How they stand, and whether each has stood so for a while.
     fn now(home: &Path, cwd: &Path, user_home: &Path) -> (Self, bool) {
         let user = home.join("config.toml");

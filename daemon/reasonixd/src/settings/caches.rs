@@ -30,7 +30,7 @@ pub fn of(user_home: &Path) -> Vec<PathBuf> {
     let places = DIRS
         .iter()
         .filter_map(|name| user_home.join(name).canonicalize().ok());
-    // A cache that is a link out of the home is somewhere that the name does not tell.
+    // A cache that is a link out of the home is not where its name says.
     let home = user_home.canonicalize().unwrap_or_default();
     places.filter(|place| place.starts_with(&home)).collect()
 }

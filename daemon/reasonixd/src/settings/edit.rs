@@ -74,7 +74,7 @@ pub fn set(file: &Path, key: &Key, json: Option<&Json>, user_home: &Path) -> Res
             unusable(
                 file,
                 format!("`{table}` is no table there"),
-                "Mend that line.",
+                "Fix that line.",
             )
         })?;
         Ok(document.to_string())
@@ -174,7 +174,7 @@ fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Valu
         .with("key", key.name)
     };
     let value = toml_of(json);
-    let around = value::Around {
+    let around = value::BaseDirectories {
         directory: file.parent().unwrap_or(Path::new("/")),
         user_home,
     };
@@ -376,7 +376,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<DocumentMut, Failure> {
         unusable(
             file,
             format!("line {line} is not valid TOML: {why}"),
-            "Mend that line first.",
+            "Fix that line first.",
         )
         .with("line", line)
     })

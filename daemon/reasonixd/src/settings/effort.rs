@@ -6,7 +6,7 @@ use session::Effort;
 use super::{ProviderEntry, facts};
 
 /// The words of vendors for it (their documentation, 2026). A model of which nothing is known takes any of them as it
-/// is, and its vendor has the last word; one that knows others is told of by `efforts` in its entry.
+/// is, and its vendor has the last word; `efforts` of the entry names others.
 const WORDS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// The effort of a model, `None`: as it does by itself.
@@ -60,9 +60,11 @@ fn wrong(entry: &ProviderEntry, model: &str, said: &str, levels: &[String]) -> F
     let name = &entry.name;
     Failure::new(
         ErrorName::InvalidConfig,
-        format!("The provider `{name}` cannot be used: `{model}` does not know the effort `{said}`."),
         format!(
-            "Mend `effort` of `{name}` in {}: one of {}; or list what its models know in `efforts`.",
+            "The provider `{name}` cannot be used: `{model}` does not know the effort `{said}`."
+        ),
+        format!(
+            "Fix `effort` of `{name}` in {}: one of {}; or list what its models know in `efforts`.",
             entry.origin,
             levels.join(", ")
         ),
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_entry_says_wrong_is_mended_in_its_file() {
+    fn a_wrong_effort_of_an_entry_is_fixed_in_its_file() {
         let wrong = ProviderEntry {
             effort: Some("hihg".into()),
             ..entry("https://llm.acme.test")

@@ -60,7 +60,7 @@ pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
 
 /// The same for clients, with the price of this moment.
 #[must_use]
-pub fn told(entry: &ProviderEntry, model: &str, now: Stamp) -> ModelFacts {
+pub fn for_client(entry: &ProviderEntry, model: &str, now: Stamp) -> ModelFacts {
     let facts = of(entry, model);
     let as_of = facts.price_as_of;
     let price = facts.price.map(|price| {
@@ -86,9 +86,12 @@ pub fn told(entry: &ProviderEntry, model: &str, now: Stamp) -> ModelFacts {
 
 /// Of several models, at this moment.
 #[must_use]
-pub fn told_all(entry: &ProviderEntry, models: &[String]) -> Vec<ModelFacts> {
+pub fn for_clients(entry: &ProviderEntry, models: &[String]) -> Vec<ModelFacts> {
     let now = Stamp::now();
-    models.iter().map(|model| told(entry, model, now)).collect()
+    models
+        .iter()
+        .map(|model| for_client(entry, model, now))
+        .collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{project, read};
 
 /// What both files say.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct HookFiles {
     /// The project's file, where it can be read.
     pub project: Option<PathBuf>,
     theirs: ParsedHooks,
@@ -17,7 +17,7 @@ pub(super) struct Found {
     problems: Vec<String>,
 }
 
-impl Found {
+impl HookFiles {
     /// Reads the files that count in a directory.
     pub fn read(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Self {
         let mut found = Self::default();

@@ -20,15 +20,15 @@ use super::{edit, read, rules};
 /// The file of each workspace that was asked for.
 pub struct KeptFiles {
     home: Arc<Home>,
-    files: Mutex<BTreeMap<PathBuf, Arc<Kept>>>,
+    files: Mutex<BTreeMap<PathBuf, Arc<WorkspaceRules>>>,
 }
 
 /// What is kept for one workspace.
-pub struct Kept {
+pub struct WorkspaceRules {
     home: Arc<Home>,
     root: PathBuf,
     file: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<CachedRules>,
     /// Held over reading the file and knowing it: whoever read it before a rule was taken back must not have the last
     /// word. Not `known` itself, which running sessions look at and must not wait for a disk.
     reading: Mutex<()>,
@@ -36,7 +36,7 @@ pub struct Kept {
 
 /// As the file was read last.
 #[derive(Default)]
-struct Known {
+struct CachedRules {
     /// Counts its changes.
     number: u64,
     rules: Arc<Rules>,
@@ -52,10 +52,10 @@ impl KeptFiles {
     }
 
     /// What is kept for the workspace with this root, read anew. Blocks.
-    pub fn of(&self, root: &Path) -> Arc<Kept> {
+    pub fn of(&self, root: &Path) -> Arc<WorkspaceRules> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = files.entry(root.to_path_buf()).or_insert_with(|| {
-            Arc::new(Kept {
+            Arc::new(WorkspaceRules {
                 file: self.home.project_dir(root).join("permissions.toml"),
                 home: Arc::clone(&self.home),
                 root: root.to_path_buf(),
@@ -70,7 +70,7 @@ impl KeptFiles {
     }
 }
 
-impl KeptRules for Kept {
+impl KeptRules for WorkspaceRules {
     fn in_force(&self) -> (u64, Arc<Rules>) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         (known.number, Arc::clone(&known.rules))
@@ -94,7 +94,7 @@ impl KeptRules for Kept {
                 edit::unusable(
                     &self.file,
                     format!("`{what}` is not what it should be there"),
-                    "Mend that line.",
+                    "Fix that line.",
                 )
             })?;
             Ok(document.to_string())
@@ -113,7 +113,7 @@ impl KeptRules for Kept {
     }
 }
 
-impl Kept {
+impl WorkspaceRules {
     /// Takes a rule back; false: it is not there. Blocks.
     ///
     /// # Errors

@@ -54,9 +54,9 @@ struct File {
 /// Reads the user's file, and the project's file nearest upwards from `cwd` within its git root.
 #[must_use]
 pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
-    let mut reading = Reading {
+    let mut reading = SettingsReader {
         values: Values::new(user_home),
-        ..Reading::default()
+        ..SettingsReader::default()
     };
     let user = home.join("config.toml");
     let mut files: Vec<File> = reading.open(&user, Layer::User).into_iter().collect();
@@ -83,7 +83,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
         None => Vec::new(),
     };
     let config = theirs.map(|file| (file.path.as_path(), project::held_back(&file.text)));
-    let found = hooks::Found::read(home, cwd, user_home);
+    let found = hooks::HookFiles::read(home, cwd, user_home);
     let theirs_hooks = found.project.clone();
     let hook_lines = theirs_hooks.as_deref().map(|file| (file, found.lines()));
     let project = project::whose(config, cwd, keys, hook_lines, home);
@@ -117,7 +117,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
 }
 
 #[derive(Default)]
-struct Reading {
+struct SettingsReader {
     values: Values,
     providers: Vec<ProviderEntry>,
     problems: Vec<String>,
@@ -125,7 +125,7 @@ struct Reading {
     providers_lost: Vec<String>,
 }
 
-impl Reading {
+impl SettingsReader {
     /// Notes a problem for which, where it is `of_providers`, some of them are ignored.
     fn lose(&mut self, of_providers: bool, problem: String) {
         if of_providers {
@@ -226,7 +226,7 @@ impl Reading {
         if !counts {
             return;
         }
-        let around = value::Around {
+        let around = value::BaseDirectories {
             directory: file.path.parent().unwrap_or(Path::new("/")),
             user_home: &self.values.user_home,
         };

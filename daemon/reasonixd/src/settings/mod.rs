@@ -79,7 +79,7 @@ pub struct Settings {
     /// Variables that commands get although they are named like a secret.
     pub pass: Vec<String>,
     /// Where keys are kept.
-    pub credentials_store: crate::credentials::Wish,
+    pub credentials_store: crate::credentials::StoreChoice,
     pub providers: Vec<ProviderEntry>,
     /// So long a request may wait for its turn.
     pub queue_ms: u64,

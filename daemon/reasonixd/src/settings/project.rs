@@ -27,18 +27,18 @@ pub struct Project {
     pub held_back: Vec<String>,
     /// SHA-256 over those lines: what a yes is bound to.
     pub hash: String,
-    parts: [Part; 3],
+    parts: [TrustUnit; 3],
 }
 
 /// What is trusted by itself: trust in a project's config holds whichever directory below it a session works in.
 #[derive(Clone, Debug)]
-struct Part {
+struct TrustUnit {
     /// What stands for it in the list of what is trusted.
     place: PathBuf,
     lines: Vec<String>,
 }
 
-impl Part {
+impl TrustUnit {
     fn is_trusted(&self, home: &Path) -> bool {
         self.lines.is_empty() || trust::is_trusted(home, &self.place, &trust::hash(&self.lines))
     }
@@ -63,7 +63,7 @@ impl Project {
     /// # Errors
     /// The list of what is trusted cannot be written.
     pub fn set_trust(&self, home: &Path, trusted: bool) -> std::io::Result<()> {
-        let known = |part: &&Part| part.place != Path::new("/");
+        let known = |part: &&TrustUnit| part.place != Path::new("/");
         let changes = self.parts.iter().filter(known).map(|part| {
             let hash = (trusted && !part.lines.is_empty()).then(|| trust::hash(&part.lines));
             (part.place.as_path(), hash)
@@ -102,15 +102,15 @@ pub(super) fn whose(
         .chain(&hook_lines)
         .cloned()
         .collect();
-    let config = Part {
+    let config = TrustUnit {
         place: directory.clone(),
         lines,
     };
-    let hooks = Part {
+    let hooks = TrustUnit {
         place: hooks_file.to_path_buf(),
         lines: hook_lines,
     };
-    let keys = Part {
+    let keys = TrustUnit {
         place: env.clone(),
         lines: keys,
     };

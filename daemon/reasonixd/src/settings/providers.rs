@@ -57,7 +57,7 @@ pub struct ProviderEntry {
     /// Requests of its key at a time, over all sessions.
     #[serde(default)]
     pub max_concurrent: Option<NonZeroU32>,
-    /// Whether calls are mended that its models get wrong.
+    /// Whether to repair the malformed calls of its models.
     #[serde(default)]
     pub repair: Option<bool>,
     /// The file that it came from.
@@ -113,7 +113,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "max_output_tokens",
-        "The longest answer that is asked for; 0: as the vendor likes (`anthropic` has to be told: 32000). Not for \
+        "The longest answer that is asked for; 0: as the vendor likes (`anthropic` needs a number: 32000). Not for \
          `openai`, whose servers name it differently: use `extra`.",
     ),
     (
@@ -138,7 +138,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "repair",
-        "Whether calls are mended that the models get wrong: not declared, broken off, going in circles, parameters too \
+        "Whether to repair malformed calls of the models: not declared, broken off, going in circles, parameters too \
          deep. Unset: true. Only for `openai`.",
     ),
 ];
@@ -160,7 +160,7 @@ fn fits<T: DeserializeOwned>(value: toml::Value) -> Result<(), toml::de::Error> 
     value.try_into::<T>().map(drop)
 }
 
-/// Reads an entry, and tells which of what it says of its models was left out, and why.
+/// Reads an entry. Also returns the keys about its models that were left out, and why.
 ///
 /// # Errors
 /// It is no entry.
@@ -179,7 +179,7 @@ pub fn read(text: &str) -> Result<(ProviderEntry, Vec<Wrong>), toml::de::Error> 
 }
 
 impl ProviderEntry {
-    /// Whether calls are mended that its models get wrong.
+    /// Whether to repair the malformed calls of its models.
     #[must_use]
     pub fn repairs_calls(&self) -> bool {
         self.kind == "openai" && self.repair.unwrap_or(true)

@@ -1,7 +1,7 @@
 //! Rules as a config file has them: a text, or a table with the text and examples of what it must and must not match.
 //!
-//! What a rule says otherwise than its author thinks is told with its line. A rule that tightens holds all the same; one
-//! that allows then allows nothing. Called by `value`, and by whoever reads what it made.
+//! A rule that does not mean what its author thinks is reported with its line. A rule that tightens holds all the same;
+//! one that allows then allows nothing. Called by `value`, and by whoever reads what it made.
 
 use policy::{Examples, Layer, List, RuleSet};
 use proto::record::Rules;
@@ -40,7 +40,7 @@ pub fn read(item: &Item, list: List, refused: &mut Vec<Refused>) -> Result<Value
         let wrong = wrong(&written);
         if let Some(why) = &wrong {
             let (holds, then) = match list {
-                List::Allow => (false, "it is left out until that is mended"),
+                List::Allow => (false, "it is left out until that is fixed"),
                 List::Ask | List::Deny => (true, "it holds as it is read"),
             };
             refused.push(Refused {
@@ -141,18 +141,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_about_no_tool_is_told_and_holds_only_where_it_tightens() {
+    fn a_rule_for_an_unknown_tool_is_reported_and_holds_only_if_it_tightens() {
         for (list, kept) in [(List::Allow, 0), (List::Ask, 1), (List::Deny, 1)] {
             let file = "rules = [\"edit(docs/**)\"]".parse::<toml_edit::Document<String>>();
             let file = file.unwrap();
             let mut refused = Vec::new();
             let read = read(&file["rules"], list, &mut refused).unwrap();
             assert_eq!(texts(&read).len(), kept, "{list}");
-            let [told] = refused.as_slice() else {
+            let [problem] = refused.as_slice() else {
                 panic!("{list}: {} problems", refused.len())
             };
             let meant = "did you mean `Edit(docs/**)`?";
-            assert!(told.why.contains(meant), "{list}: {}", told.why);
+            assert!(problem.why.contains(meant), "{list}: {}", problem.why);
         }
     }
 }

@@ -105,7 +105,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         reach: Reach::Trusted,
-        about: "Who answers for the rest of a turn when the session's model is down after all tries: a provider's name, a model, or `provider/model`. It is told, and the next turn asks the session's model again. Unset: the turn fails.",
+        about: "Who answers for the rest of a turn when the session's model is down after all tries: a provider's name, a model, or `provider/model`. The switch is reported, and the next turn asks the session's model again. Unset: the turn fails.",
     },
     Key {
         name: "agent.fast_model",
@@ -414,7 +414,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "true",
         reach: Reach::User,
-        about: "Whether the terminal rings and tells its desktop when a session waits or a turn ends while nobody looks.",
+        about: "Whether to ring the terminal and notify the desktop when a session waits or a turn ends while nobody looks.",
     },
 ];
 

@@ -1,9 +1,13 @@
-//! Entries for well-known vendors that come with the program: usable once their key is there, without a config.
+//! Providers that come with the program: usable once their key is there, without a config.
 //!
-//! Data only; what their models can and cost stands in the catalog. An entry of the config with the same name takes the place of one of these. They are never what a session
-//! gets that names no model, unless nothing is configured and their key is there; those on this machine never are.
+//! They are in `shipped.toml`; what their models can do and cost is in the catalog. An entry of the config hides the
+//! shipped one of the same name. A session that names no model gets a shipped one only if nothing is configured and its
+//! key is there. The local ones are never chosen so.
+
+use std::sync::LazyLock;
 
 use proto::{ErrorName, Failure};
+use serde::Deserialize;
 
 use super::providers::{ProviderEntry, find};
 
@@ -13,144 +17,24 @@ pub const KIND: &str = "openai";
 /// Where a shipped entry says that it comes from.
 pub const ORIGIN: &str = "shipped";
 
-/// One row.
-struct Row {
-    name: &'static str,
-    kind: &'static str,
-    base_url: &'static str,
-    /// The default first. Empty: the vendor's names change too often; a person chooses one.
-    models: &'static [&'static str],
-    /// Empty: none is needed.
-    api_key_env: &'static str,
-    sends_reasoning: bool,
+#[derive(Deserialize)]
+struct Table {
+    providers: Vec<ProviderEntry>,
 }
 
-/// In the order in which they are tried where nothing is configured.
-const ROWS: &[Row] = &[
-    Row {
-        name: "deepseek",
-        kind: KIND,
-        base_url: "https://api.deepseek.com",
-        models: &["deepseek-v4-flash", "deepseek-v4-pro"],
-        api_key_env: "DEEPSEEK_API_KEY",
-        sends_reasoning: true,
-    },
-    Row {
-        name: "openai",
-        kind: KIND,
-        base_url: "https://api.openai.com/v1",
-        models: &["gpt-5", "gpt-5-mini", "gpt-4.1"],
-        api_key_env: "OPENAI_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "anthropic",
-        kind: "anthropic",
-        base_url: "https://api.anthropic.com/v1",
-        models: &["claude-sonnet-4-6", "claude-opus-4-7", "claude-haiku-4-5"],
-        api_key_env: "ANTHROPIC_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "openrouter",
-        kind: KIND,
-        base_url: "https://openrouter.ai/api/v1",
-        models: &["openrouter/auto"],
-        api_key_env: "OPENROUTER_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "moonshot",
-        kind: KIND,
-        base_url: "https://api.moonshot.ai/v1",
-        models: &[],
-        api_key_env: "MOONSHOT_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "zhipu",
-        kind: KIND,
-        base_url: "https://open.bigmodel.cn/api/paas/v4",
-        models: &["glm-4.6"],
-        api_key_env: "ZHIPUAI_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "qwen",
-        kind: KIND,
-        base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        models: &["qwen3-coder-plus", "qwen-plus", "qwen-max"],
-        api_key_env: "DASHSCOPE_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "mistral",
-        kind: KIND,
-        base_url: "https://api.mistral.ai/v1",
-        models: &[
-            "mistral-large-latest",
-            "mistral-medium-latest",
-            "codestral-latest",
-        ],
-        api_key_env: "MISTRAL_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "groq",
-        kind: KIND,
-        base_url: "https://api.groq.com/openai/v1",
-        models: &["openai/gpt-oss-120b", "llama-3.3-70b-versatile"],
-        api_key_env: "GROQ_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "xai",
-        kind: KIND,
-        base_url: "https://api.x.ai/v1",
-        models: &["grok-4"],
-        api_key_env: "XAI_API_KEY",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "ollama",
-        kind: KIND,
-        base_url: "http://127.0.0.1:11434/v1",
-        models: &[],
-        api_key_env: "",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "llama.cpp",
-        kind: KIND,
-        base_url: "http://127.0.0.1:8080/v1",
-        models: &[],
-        api_key_env: "",
-        sends_reasoning: false,
-    },
-    Row {
-        name: "lmstudio",
-        kind: KIND,
-        base_url: "http://127.0.0.1:1234/v1",
-        models: &[],
-        api_key_env: "",
-        sends_reasoning: false,
-    },
-];
-
-/// All of them, as entries.
+/// All of them, in the order in which they are tried if nothing is configured.
 #[must_use]
 pub fn all() -> Vec<ProviderEntry> {
-    let entry = |row: &Row| ProviderEntry {
-        name: row.name.to_owned(),
-        kind: row.kind.to_owned(),
-        base_url: row.base_url.to_owned(),
-        models: row.models.iter().map(|model| (*model).to_owned()).collect(),
-        api_key_env: Some(row.api_key_env.to_owned()).filter(|name| !name.is_empty()),
-        sends_reasoning: row.sends_reasoning,
-        origin: ORIGIN.to_owned(),
-        ..ProviderEntry::default()
-    };
-    ROWS.iter().map(entry).collect()
+    static ENTRIES: LazyLock<Vec<ProviderEntry>> = LazyLock::new(|| {
+        let table = toml::from_str::<Table>(include_str!("shipped.toml"));
+        // A test reads it, so it can be read.
+        let mut entries = table.map_or_else(|_| Vec::new(), |table| table.providers);
+        for entry in &mut entries {
+            entry.origin = ORIGIN.to_owned();
+        }
+        entries
+    });
+    ENTRIES.clone()
 }
 
 /// Those whose names the config does not have.

@@ -9,13 +9,13 @@ use proto::state::ApprovalMode;
 
 use super::{KEYS, Loaded, example, find_model, load};
 
-struct Place {
+struct TestHome {
     _dir: tempfile::TempDir,
     home: PathBuf,
     project: PathBuf,
 }
 
-impl Place {
+impl TestHome {
     fn new(user: &str, project: Option<&str>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (home, place) = (dir.path().join("home"), dir.path().join("project"));
@@ -60,7 +60,7 @@ fn origin_of(loaded: &Loaded, key: &str) -> String {
 #[test]
 fn a_command_that_runs_in_between_hides_no_file_of_the_project() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new("", Some("[permissions]\ndeny = [\"Read(secret)\"]\n"));
+    let place = TestHome::new("", Some("[permissions]\ndeny = [\"Read(secret)\"]\n"));
     let before = place.load().project.map(|project| project.file);
     let stub = place.project.join("deep/.git");
     fs::create_dir(&stub).unwrap();
@@ -72,7 +72,7 @@ fn a_command_that_runs_in_between_hides_no_file_of_the_project() {
 
 #[test]
 fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
-    let place = Place::new(
+    let place = TestHome::new(
         "[agent]\nmax_steps = 5\n[daemon]\nlog = \"debug\"",
         Some("[agent]\nmax_steps = 9"),
     );
@@ -88,7 +88,7 @@ fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
 
 #[test]
 fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
-    let place = Place::new(
+    let place = TestHome::new(
         "[agent]\nmax_steps = \"many\"\n\n[permissions]\nmode = \"auto\"\nmdoe = 1\n",
         None,
     );
@@ -116,7 +116,7 @@ fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
 
 #[test]
 fn text_that_is_no_toml_disables_that_file_only() {
-    let place = Place::new("[agent\n", Some("[agent]\nmax_steps = 3"));
+    let place = TestHome::new("[agent\n", Some("[agent]\nmax_steps = 3"));
     place.trust();
     let loaded = place.load();
     assert_eq!(loaded.settings.options.max_steps, Some(3));
@@ -128,7 +128,7 @@ const LOOSE: &str = "default_model = \"evil\"\n[permissions]\nmode = \"yolo\"\na
 
 #[test]
 fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown() {
-    let place = Place::new("", Some(LOOSE));
+    let place = TestHome::new("", Some(LOOSE));
     let loaded = place.load();
     assert_eq!(
         loaded.settings.options.approval_mode,
@@ -163,7 +163,7 @@ fn an_untrusted_project_only_tightens_and_a_trusted_one_counts_as_it_was_shown()
 #[test]
 fn even_a_trusted_project_never_redirects_the_users_provider() {
     let user = "[[providers]]\nname = \"mine\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nmodel = \"m\"\n";
-    let place = Place::new(user, Some(&LOOSE.replace("evil", "mine")));
+    let place = TestHome::new(user, Some(&LOOSE.replace("evil", "mine")));
     place.trust();
     let loaded = place.load();
     let [mine] = loaded.settings.providers.as_slice() else {
@@ -180,7 +180,7 @@ fn even_a_trusted_project_never_redirects_the_users_provider() {
 
 #[test]
 fn the_home_is_never_a_project() {
-    let place = Place::new("", None);
+    let place = TestHome::new("", None);
     fs::write(place.home.join("reasonix.toml"), LOOSE).unwrap();
     let loaded = load(
         &place.home,
@@ -191,17 +191,17 @@ fn the_home_is_never_a_project() {
 }
 
 #[test]
-fn settings_of_a_project_in_the_wrong_place_are_told() {
-    let place = Place::new("", None);
+fn misplaced_project_settings_are_reported() {
+    let place = TestHome::new("", None);
     assert_eq!(place.load().problems, Vec::<String>::new());
     let file = place.project.join(".reasonix/config.toml");
     fs::create_dir(place.project.join(".reasonix")).unwrap();
     fs::write(&file, "max_steps = 3\n").unwrap();
-    let told = format!(
+    let problem = format!(
         "{}: it is not read; a project's settings stand in its `reasonix.toml`",
         file.display()
     );
-    assert_eq!(place.load().problems, [told]);
+    assert_eq!(place.load().problems, [problem]);
     // The home of a person, which is theirs whichever this daemon's is.
     let loaded = load(
         &place.home,
@@ -212,8 +212,8 @@ fn settings_of_a_project_in_the_wrong_place_are_told() {
 }
 
 #[test]
-fn a_provider_with_an_unknown_key_is_left_out_and_told() {
-    let place = Place::new(
+fn a_provider_with_an_unknown_key_is_left_out_and_reported() {
+    let place = TestHome::new(
         "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbaseurl = \"x\"\nmodel = \"m\"\n",
         None,
     );
@@ -230,7 +230,7 @@ fn a_provider_with_an_unknown_key_is_left_out_and_told() {
 fn references_find_provider_model_or_both_and_an_ambiguous_one_lists_the_candidates() {
     let user = "[[providers]]\nname = \"a\"\nkind = \"openai\"\nmodels = [\"x\", \"both\"]\ndefault = \"both\"\n\
         [[providers]]\nname = \"b\"\nkind = \"openai\"\nmodels = [\"y\", \"both\", \"a\"]\n";
-    let providers = Place::new(user, None).load().settings.providers;
+    let providers = TestHome::new(user, None).load().settings.providers;
     let found = |wanted: &str| {
         find_model(&providers, wanted).map(|(entry, model)| format!("{}/{model}", entry.name))
     };
@@ -258,10 +258,10 @@ fn references_find_provider_model_or_both_and_an_ambiguous_one_lists_the_candida
 
 #[test]
 fn the_example_is_read_without_a_problem_and_says_what_the_defaults_say() {
-    let place = Place::new(&example::text(), None);
+    let place = TestHome::new(&example::text(), None);
     let loaded = place.load();
     assert_eq!(loaded.problems, Vec::<String>::new());
-    let plain = Place::new("", None).load();
+    let plain = TestHome::new("", None).load();
     for key in KEYS {
         let value = |loaded: &Loaded| {
             loaded
@@ -280,7 +280,7 @@ fn an_untrusted_project_sets_no_model_no_limit_of_steps_and_no_time() {
         "default_model = \"mine\"\n[agent]\nmax_steps = 5\n[tools]\nbash_timeout_seconds = 7\n";
     let text =
         "default_model = \"dear\"\n[agent]\nmax_steps = 0\n[tools]\nbash_timeout_seconds = 0\n";
-    let place = Place::new(user, Some(text));
+    let place = TestHome::new(user, Some(text));
     let loaded = place.load();
     assert_eq!(loaded.settings.default_model.as_deref(), Some("mine"));
     assert_eq!(loaded.settings.options.max_steps, Some(5));
@@ -291,7 +291,7 @@ fn an_untrusted_project_sets_no_model_no_limit_of_steps_and_no_time() {
 #[test]
 fn places_are_resolved_where_they_are_set_and_never_become_the_whole_file_system() {
     let text = "[sandbox]\nworkspace_root = \".\"\nallow_write = [\"out\",\n\"\",\n\"/\", \"~/x\",\n\"../../../../../../..\"]\n";
-    let place = Place::new("", Some(text));
+    let place = TestHome::new("", Some(text));
     place.trust();
     let loaded = place.load();
     assert_eq!(
@@ -311,7 +311,7 @@ fn places_are_resolved_where_they_are_set_and_never_become_the_whole_file_system
     assert!(up.contains("reasonix.toml:6:"), "{up}");
 
     for root in ["", "/", "/.", "~other"] {
-        let place = Place::new(&format!("[sandbox]\nworkspace_root = \"{root}\"\n"), None);
+        let place = TestHome::new(&format!("[sandbox]\nworkspace_root = \"{root}\"\n"), None);
         let loaded = place.load();
         assert_eq!(loaded.settings.workspace_root, None, "{root}");
         assert!(
@@ -324,7 +324,7 @@ fn places_are_resolved_where_they_are_set_and_never_become_the_whole_file_system
 
 #[test]
 fn a_glob_that_is_none_falls_back_alone() {
-    let place = Place::new(
+    let place = TestHome::new(
         "[sandbox]\ndeny_read = [\"~/.ssh/**\",\n\"[\", \"/x/*\"]\n",
         None,
     );
@@ -341,7 +341,7 @@ fn a_glob_that_is_none_falls_back_alone() {
 
 #[test]
 fn a_projects_file_is_regular_and_short_and_its_text_is_not_shown() {
-    let place = Place::new("", None);
+    let place = TestHome::new("", None);
     let file = place.project.join("reasonix.toml");
     let secret = place.home.join("secret");
     fs::write(&secret, "password swordfish\n").unwrap();
@@ -370,7 +370,7 @@ fn a_projects_file_is_regular_and_short_and_its_text_is_not_shown() {
 #[test]
 fn minutes_may_have_a_fraction_and_zero_is_never() {
     let life = |text: &str| {
-        let loaded = Place::new(text, None).load();
+        let loaded = TestHome::new(text, None).load();
         (loaded.settings.life, loaded.problems)
     };
     let (life_by_default, problems) = life("");
@@ -416,7 +416,7 @@ fn minutes_may_have_a_fraction_and_zero_is_never() {
 #[test]
 fn internal_pacing_is_read_and_neither_listed_nor_offered() {
     let text = "[internal]\nretry_base_ms = 7\nretry_tries = 0\nretry_bas_ms = 1\n";
-    let loaded = Place::new(text, None).load();
+    let loaded = TestHome::new(text, None).load();
     assert_eq!(loaded.settings.retry_base_ms, 7);
     assert_eq!(loaded.settings.retry_tries, 8);
     let listed = |value: &config::Value| value.key.starts_with("internal");
@@ -428,7 +428,7 @@ fn internal_pacing_is_read_and_neither_listed_nor_offered() {
 
 #[test]
 fn a_project_does_not_say_how_the_daemon_lives() {
-    let place = Place::new(
+    let place = TestHome::new(
         "",
         Some(
             "[daemon]\nidle_exit_minutes = 0.1\n[internal]\nevict_minutes = 0\nhello_seconds = 1\n",
@@ -438,7 +438,7 @@ fn a_project_does_not_say_how_the_daemon_lives() {
     let loaded = place.load();
     assert_eq!(
         loaded.settings.life,
-        Place::new("", None).load().settings.life
+        TestHome::new("", None).load().settings.life
     );
     assert_eq!(origin_of(&loaded, "daemon.idle_exit_minutes"), "default");
 }
@@ -446,7 +446,7 @@ fn a_project_does_not_say_how_the_daemon_lives() {
 #[test]
 fn only_the_user_chooses_the_layer_of_the_sandbox() {
     let chosen = |user: &str, project: Option<&str>| {
-        let place = Place::new(user, project);
+        let place = TestHome::new(user, project);
         if place.load().project.is_some() {
             place.trust();
         }
@@ -480,7 +480,7 @@ fn keys(loaded: &Loaded) -> Vec<&str> {
 
 #[test]
 fn a_key_of_an_env_file_counts_only_where_it_is_trusted_and_as_it_was() {
-    let place = Place::new(NAMED, None);
+    let place = TestHome::new(NAMED, None);
     let env = place.project.join("deep/.env");
     fs::write(&env, "OTHER=x\nA_KEY=canary-one\nPATH=/evil\n").unwrap();
     let loaded = place.load();
@@ -513,7 +513,7 @@ fn a_key_of_an_env_file_counts_only_where_it_is_trusted_and_as_it_was() {
 #[test]
 fn a_key_that_comes_to_a_trusted_project_takes_no_trust_from_its_config() {
     let entry = NAMED.replace("\"a\"", "\"b\"").replace("A_KEY", "B_KEY");
-    let place = Place::new(NAMED, Some(&format!("[agent]\nmax_steps = 9\n{entry}")));
+    let place = TestHome::new(NAMED, Some(&format!("[agent]\nmax_steps = 9\n{entry}")));
     place.trust();
     fs::write(place.project.join("deep/.env"), "A_KEY=k\nB_KEY=k\n").unwrap();
     let loaded = place.load();
@@ -538,7 +538,7 @@ fn a_key_that_comes_to_a_trusted_project_takes_no_trust_from_its_config() {
 
 #[test]
 fn an_untrusted_project_names_no_variable_whose_key_would_count() {
-    let place = Place::new("", Some(NAMED));
+    let place = TestHome::new("", Some(NAMED));
     fs::write(place.project.join("deep/.env"), "A_KEY=k\n").unwrap();
     let loaded = place.load();
     assert_eq!(keys(&loaded), Vec::<&str>::new());
@@ -553,7 +553,7 @@ fn an_untrusted_project_names_no_variable_whose_key_would_count() {
 
 #[test]
 fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
-    let place = Place::new(
+    let place = TestHome::new(
         "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_ulr = \"https://a.example\"\n\n\
          [[providers]]\nname = \"b\"\nkind = \"opnai\"\nmodels = [\"m\"]\n",
         None,
@@ -575,7 +575,7 @@ fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
 
 #[test]
 fn of_a_provider_a_wrong_price_is_left_out_alone() {
-    let place = Place::new(
+    let place = TestHome::new(
         "[[providers]]\nname = \"own\"\nkind = \"openai\"\nbase_url = \"http://x\"\nmodel = \"m\"\n\
          vision = \"yes\"\ncontext_window = 5\nprice = { input = -1, output = 1 }\n",
         None,
@@ -603,8 +603,8 @@ fn of_a_provider_a_wrong_price_is_left_out_alone() {
 }
 
 #[test]
-fn a_setting_that_stands_below_a_provider_is_told_where_it_belongs() {
-    let place = Place::new(
+fn a_setting_below_a_provider_is_reported_with_its_right_place() {
+    let place = TestHome::new(
         "[[providers]]\nname = \"a\"\nkind = \"openai\"\nbase_url = \"https://a.example\"\nsandbox.layer = \"direct\"\n",
         None,
     );
@@ -618,8 +618,8 @@ fn a_setting_that_stands_below_a_provider_is_told_where_it_belongs() {
 }
 
 #[test]
-fn a_pinned_tool_that_there_is_not_is_told_with_the_nearest_and_ignored_alone() {
-    let place = Place::new("[tools]\npinned = [\n  \"grep\",\n  \"grpe\",\n]\n", None);
+fn an_unknown_pinned_tool_is_reported_with_the_nearest_and_ignored_alone() {
+    let place = TestHome::new("[tools]\npinned = [\n  \"grep\",\n  \"grpe\",\n]\n", None);
     let loaded = place.load();
     assert_eq!(loaded.settings.pinned, ["grep"]);
     let [problem] = loaded.problems.as_slice() else {
@@ -632,7 +632,7 @@ fn a_pinned_tool_that_there_is_not_is_told_with_the_nearest_and_ignored_alone() 
 }
 
 #[test]
-fn how_the_terminal_interface_looks_is_told_to_clients_and_no_projects_matter() {
+fn interface_settings_reach_clients_and_projects_cannot_set_them() {
     let value = |loaded: &Loaded, key: &str| {
         let mut values = loaded.values.iter();
         let value = values.find(|value| value.key == key);
@@ -640,7 +640,7 @@ fn how_the_terminal_interface_looks_is_told_to_clients_and_no_projects_matter() 
     };
     let user = "language = \"zh\"\n[tui]\ntheme = 16\nvim = true\nmouse = \"yes\"\n";
     let project = "language = \"en\"\n[tui]\ntheme = \"none\"\nbell = false\n";
-    let place = Place::new(user, Some(project));
+    let place = TestHome::new(user, Some(project));
     place.trust();
     let loaded = place.load();
     for (key, wanted) in [
@@ -665,7 +665,7 @@ fn how_the_terminal_interface_looks_is_told_to_clients_and_no_projects_matter() 
 /// What tightens holds, however it is written; what allows has to be written as it should be.
 #[test]
 fn a_rule_without_brackets_is_a_list_of_one_where_it_tightens() {
-    let place = Place::new(
+    let place = TestHome::new(
         "[permissions]\ndeny = \"Bash(rm:*)\"\nask = \"Edit\"\nallow = \"Bash\"\n",
         None,
     );

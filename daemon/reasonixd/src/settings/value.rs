@@ -9,8 +9,8 @@ use toml_edit::Item;
 use super::rules;
 use super::schema::Kind;
 
-/// Where a value stands.
-pub struct Around<'a> {
+/// The directories that relative paths and `~` start from.
+pub struct BaseDirectories<'a> {
     /// The directory of the file that sets it.
     pub directory: &'a Path,
     pub user_home: &'a Path,
@@ -21,7 +21,7 @@ pub struct Refused {
     /// Where it stands in its file, in bytes.
     pub offset: usize,
     pub why: String,
-    /// It counts all the same: what is wrong with it is only told.
+    /// It counts all the same: its mistake is only reported.
     pub holds: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Refused {
 pub fn of(
     kind: Kind,
     item: &Item,
-    around: &Around<'_>,
+    base: &BaseDirectories<'_>,
     refused: &mut Vec<Refused>,
 ) -> Result<Value, String> {
     match kind {
@@ -63,12 +63,12 @@ pub fn of(
         Kind::Rules(in_list) => rules::read(item, in_list, refused),
         Kind::Place => {
             let text = item.as_str().ok_or("a text that names a directory")?;
-            place(text, around)
+            place(text, base)
                 .map(Value::from)
                 .map_err(|why| format!("a directory: {why}"))
         }
         Kind::Places => list(item, "texts that name directories", refused, &|text| {
-            place(text, around)
+            place(text, base)
         }),
         Kind::Globs => list(item, "globs", refused, &glob),
         Kind::Variables => list(item, "names of variables", refused, &variable),
@@ -113,15 +113,15 @@ fn list(
 }
 
 /// A directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
-fn place(text: &str, around: &Around<'_>) -> Result<String, String> {
+fn place(text: &str, base: &BaseDirectories<'_>) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("an empty text names none".to_owned());
     }
     let written = match text.strip_prefix('~') {
-        Some("") => around.user_home.to_path_buf(),
-        Some(rest) if rest.starts_with('/') => around.user_home.join(rest.trim_start_matches('/')),
+        Some("") => base.user_home.to_path_buf(),
+        Some(rest) if rest.starts_with('/') => base.user_home.join(rest.trim_start_matches('/')),
         Some(_) => return Err("the homes of others cannot be named with `~`".to_owned()),
-        None => around.directory.join(text),
+        None => base.directory.join(text),
     };
     let path = written.canonicalize().unwrap_or_else(|_| plain(&written));
     if !path.is_absolute() || path == Path::new("/") {

@@ -18,7 +18,7 @@ use super::presets::Preset;
 use super::providers::ProviderEntry;
 use super::schema::{self, KEYS};
 use super::{Budgets, Life, Settings, caches, pinned, rules, value};
-use crate::credentials::Wish;
+use crate::credentials::StoreChoice;
 
 /// A value that a file sets.
 pub(super) struct Set {
@@ -72,9 +72,9 @@ impl Values {
             },
             keep_days: self.number("sessions.keep_days"),
             credentials_store: match self.text("credentials_store").as_deref() {
-                Some("file") => Wish::File,
-                Some("keyring") => Wish::Keyring,
-                _ => Wish::Auto,
+                Some("file") => StoreChoice::File,
+                Some("keyring") => StoreChoice::Keyring,
+                _ => StoreChoice::Auto,
             },
             log: self.text("daemon.log").unwrap_or_default(),
             life: self.life(),
@@ -198,7 +198,7 @@ impl Values {
         }
         let key = schema::readable().find(|key| key.name == name)?;
         let document = Document::parse(format!("value = {}", key.default)).ok()?;
-        let around = value::Around {
+        let around = value::BaseDirectories {
             directory: Path::new("/"),
             user_home: &self.user_home,
         };

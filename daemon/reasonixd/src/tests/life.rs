@@ -1,4 +1,4 @@
-//! How a life ends by itself: unused, without its home, or asked to; and who is told what meanwhile.
+//! How a daemon ends: unused, without its home, or on request; and the answers that clients get meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -69,9 +69,9 @@ async fn without_the_setting_it_stays() {
     assert!(house.lives());
 }
 
-/// Clients that come at any moment around the decision: each is served whole, or told to come again.
+/// Clients that come at any moment around the decision: each is served completely, or refused as retryable.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_comes_at_the_moment_of_the_decision_is_served_or_told_to_come_again() {
+async fn a_client_at_the_moment_of_the_decision_is_served_or_refused_as_retryable() {
     // A look a second, and no patience: the second look decides.
     let houses = (0..12_u32).map(async |number| {
         let mut house = House::new("[daemon]\nidle_exit_minutes = 0.001\n", "").await;
@@ -176,7 +176,7 @@ async fn a_home_that_was_replaced_is_left_alone_and_changes_are_refused_meanwhil
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stands_in_the_sockets_place_is_told_and_left_alone() {
+async fn another_file_in_the_sockets_place_is_reported_and_left_alone() {
     let house = House::new("", "").await;
     let mut client = house.client("watch").await;
     std::fs::remove_file(house.socket()).expect("remove the socket");
@@ -188,7 +188,7 @@ async fn what_stands_in_the_sockets_place_is_told_and_left_alone() {
             .expect("status");
         status["problems"].to_string()
     };
-    until("it to be told", async || {
+    until("it to be reported", async || {
         problems(&mut client)
             .await
             .contains("something else stands")
@@ -239,7 +239,7 @@ async fn asked_to_go_when_idle_it_lets_clients_look_and_takes_no_work() {
         .call("session.list", &json!({}))
         .await
         .expect("a list");
-    // A harder wish cuts it short.
+    // A more urgent request cuts it short.
     let begun = Instant::now();
     other
         .call("daemon.shutdown", &json!({"mode": "now"}))

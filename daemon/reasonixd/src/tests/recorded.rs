@@ -90,7 +90,7 @@ fn lacks(expected: &Value, came: &Value, at: &str) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn versions_that_do_not_overlap_are_told_apart_and_who_has_to_be_upgraded() {
+async fn a_version_mismatch_names_the_side_to_upgrade() {
     let house = House::new("", "").await;
     let mut client = house.connect().await;
     for (range, upgrade) in [([90, 99], "the daemon"), ([0, 0], "the client")] {

@@ -19,7 +19,7 @@ const LOST: &str = "lost-with-the-daemon";
 async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let base = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    let (tell, heads) = mpsc::unbounded_channel();
+    let (sender, heads) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let mut held = Vec::new();
         while let Ok((mut stream, _)) = listener.accept().await {
@@ -31,7 +31,7 @@ async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
             }
             let head = String::from_utf8_lossy(&bytes).into_owned();
             if head.contains(LOST) {
-                let _ = tell.send(head);
+                let _ = sender.send(head);
                 held.push(stream);
                 continue;
             }
@@ -50,7 +50,7 @@ async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
                     (200, format!("data: {event}\n\ndata: [DONE]\n\n"))
                 }
             };
-            let _ = tell.send(head);
+            let _ = sender.send(head);
             let answer = format!(
                 "HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
                 body.len()
@@ -96,7 +96,7 @@ async fn listed(client: &mut Raw, params: &Value, name: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_setting_is_written_into_the_users_file_and_told_as_it_counts() {
+async fn a_setting_is_written_into_the_users_file_and_returned_as_it_counts() {
     let house = House::new("# Mine.\n[agent]\nmax_steps = 3\n", "").await;
     let mut client = house.client("drive").await;
     let set = json!({"key": "agent.max_steps", "value": 7});
@@ -132,7 +132,7 @@ async fn a_setting_is_written_into_the_users_file_and_told_as_it_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_before_the_new_value_is_told() {
+async fn a_value_that_overrides_the_new_one_is_reported() {
     let house = House::new("", "").await;
     let project = house.project().join("reasonix.toml");
     std::fs::write(&project, "[agent]\nmax_steps = 9\n").expect("write");
@@ -372,51 +372,63 @@ async fn a_probe_tells_of_the_key_and_never_shows_it() {
     let house = House::with(&entry(&base), "").await;
     let mut client = house.client("drive").await;
     let probe = json!({"name": "acme"});
-    let told = client.call("provider.probe", &probe).await.expect("told");
+    let output = client
+        .call("provider.probe", &probe)
+        .await
+        .expect("an answer");
     assert_eq!(
-        (&told["reachable"], &told["key"]),
+        (&output["reachable"], &output["key"]),
         (&json!(true), &json!("missing")),
-        "{told}"
+        "{output}"
     );
     let tried = json!({"name": "acme", "key": format!("{CANARY}-wrong")});
-    let told = client.call("provider.probe", &tried).await.expect("told");
-    assert_eq!(told["key"], "wrong", "{told}");
+    let output = client
+        .call("provider.probe", &tried)
+        .await
+        .expect("an answer");
+    assert_eq!(output["key"], "wrong", "{output}");
     assert!(
-        told["text"]
+        output["text"]
             .as_str()
             .is_some_and(|text| text.contains("***")),
-        "{told}"
+        "{output}"
     );
-    assert!(!told.to_string().contains(CANARY), "{told}");
+    assert!(!output.to_string().contains(CANARY), "{output}");
 
     let store = json!({"variable": "ACME_TEST_KEY", "value": CANARY});
     client.call("credential.set", &store).await.expect("stored");
-    let told = client.call("provider.probe", &probe).await.expect("told");
+    let output = client
+        .call("provider.probe", &probe)
+        .await
+        .expect("an answer");
     assert_eq!(
-        (&told["key"], &told["models"]),
+        (&output["key"], &output["models"]),
         (&json!("works"), &json!(["one"])),
-        "{told}"
+        "{output}"
     );
     assert!(
-        base.contains(told["host"].as_str().unwrap_or("?")),
-        "{told}"
+        base.contains(output["host"].as_str().unwrap_or("?")),
+        "{output}"
     );
 
     // Another address gets no key but the one that is given.
     while heads.try_recv().is_ok() {}
     let elsewhere = base.replace("/v1", "/v2");
-    let told = client
+    let output = client
         .call(
             "provider.probe",
             &json!({"name": "acme", "base_url": elsewhere}),
         )
         .await;
-    assert_eq!(told.expect("told")["key"], "missing");
+    assert_eq!(output.expect("an answer")["key"], "missing");
     let head = heads.recv().await.expect("a request");
     assert!(!head.contains(CANARY), "{head}");
     let new = json!({"name": "", "base_url": base, "key": CANARY});
     assert_eq!(
-        client.call("provider.probe", &new).await.expect("told")["key"],
+        client
+            .call("provider.probe", &new)
+            .await
+            .expect("an answer")["key"],
         "works"
     );
     let refused = client
@@ -430,14 +442,14 @@ async fn a_probe_tells_of_the_key_and_never_shows_it() {
 async fn a_cassette_needs_no_network() {
     let house = House::new("", &json!({"text": "Hi."}).to_string()).await;
     let mut client = house.client("drive").await;
-    let told = client
+    let output = client
         .call("provider.probe", &json!({"name": "play"}))
         .await
-        .expect("told");
+        .expect("an answer");
     assert_eq!(
-        (&told["reachable"], &told["key"]),
+        (&output["reachable"], &output["key"]),
         (&json!(true), &json!("not_needed")),
-        "{told}"
+        "{output}"
     );
 }
 
@@ -515,12 +527,12 @@ async fn a_trusted_env_file_gives_a_key() {
         listed(&mut client, &cwd, "acme").await["key_from"],
         "dotenv"
     );
-    let told = client
+    let output = client
         .call(
             "provider.probe",
             &json!({"name": "acme", "cwd": house.project()}),
         )
         .await;
-    assert_eq!(told.expect("told")["key"], "works");
+    assert_eq!(output.expect("an answer")["key"], "works");
     assert_eq!(shown_in(&house.home()), None);
 }

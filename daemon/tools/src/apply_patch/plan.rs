@@ -25,7 +25,7 @@ const DIFF_MAX: usize = 64 * 1024;
 pub(crate) struct Plan {
     planned: Vec<PlannedWrite>,
     /// A line for each file, and notes.
-    told: Vec<String>,
+    lines: Vec<String>,
     diffs: Vec<Display>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn plan(
     }
     let mut plan = Plan {
         planned: Vec::new(),
-        told: Vec::new(),
+        lines: Vec::new(),
         diffs: Vec::new(),
     };
     for file in patch {
@@ -156,7 +156,7 @@ impl Plan {
             Display::Diff { added, removed, .. } => format!(" (+{added} −{removed})"),
             Display::Line { .. } | Display::Command { .. } => String::new(),
         };
-        self.told.push(format!("{line}{counts}"));
+        self.lines.push(format!("{line}{counts}"));
         self.diffs.push(display);
     }
 
@@ -164,17 +164,17 @@ impl Plan {
         for (hunk, by) in &applied.shifted {
             let way = if *by > 0 { "down" } else { "up" };
             let by = by.unsigned_abs();
-            self.told.push(format!(
+            self.lines.push(format!(
                 "[`{name}`, hunk {hunk}: applied {by} lines further {way}]"
             ));
         }
         for hunk in &applied.loose {
-            self.told.push(format!(
+            self.lines.push(format!(
                 "[`{name}`, hunk {hunk}: blanks at line ends differed from the patch]"
             ));
         }
         if file.mode {
-            self.told.push(format!(
+            self.lines.push(format!(
                 "[`{name}`: the mode in the patch was not applied; use `bash` (`chmod`)]"
             ));
         }
@@ -263,7 +263,7 @@ impl Plan {
         } else {
             format!("patched {count} {files}:")
         };
-        let text = format!("{first}\n{}", self.told.join("\n"));
+        let text = format!("{first}\n{}", self.lines.join("\n"));
         Ok(Outcome {
             changed,
             known,

@@ -90,13 +90,13 @@ async fn a_patch_changes_makes_deletes_and_renames() {
         "patched 4 files:\nM one (+1 −1)\n[`one`, hunk 1: applied 1 lines further down]\nD gone (+0 −1)\nA new/two (+2 −0)\nR from -> to (+1 −1)"
             .replace("M one (+1 −1)\n[`one`, hunk 1: applied 1 lines further down]", "[`one`, hunk 1: applied 1 lines further down]\nM one (+1 −1)")
     );
-    let told = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let content = |name: &str, text: &str| (name.to_owned(), text.to_owned());
     assert_eq!(
         files(&scene),
         [
-            told("new/two", "x\ny\n"),
-            told("one", "0\na\nb\nC\nd\n"),
-            told("to", "F\n")
+            content("new/two", "x\ny\n"),
+            content("one", "0\na\nb\nC\nd\n"),
+            content("to", "F\n")
         ]
     );
     let mode = std::fs::metadata(scene.top.join("ws/to"))

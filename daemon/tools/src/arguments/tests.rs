@@ -45,7 +45,7 @@ fn other_names_are_taken() {
 }
 
 #[test]
-fn an_unknown_name_is_told_the_known_ones() {
+fn an_unknown_name_is_refused_with_the_known_ones() {
     let text = parsed("read_file", json!({"path": "a", "colour": 1}));
     assert_eq!(
         text,

@@ -1,7 +1,7 @@
-//! Whether a command that failed looks as if its walls had stopped it.
+//! Guesses whether the sandbox stopped a command that failed.
 //!
-//! The kernel tells nobody: what programs print when they are refused has to do. So it is told as a guess, and nothing
-//! hangs on it but an offer to a person.
+//! The kernel reports nothing, so the guess is made from the error messages that programs print. It is worded as a guess.
+//! Its only effect is an offer to the user.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ const NETWORK: [&str; 11] = [
     "no address associated with hostname",
     "getaddrinfo failed",
 ];
-/// What they say where nobody listens: behind the walls loopback is the command's own.
+/// What they say if no server listens: a sandboxed command has a loopback of its own.
 const NOBODY: [&str; 3] = [
     "connection refused",
     "econnrefused",
@@ -32,12 +32,12 @@ const NOBODY: [&str; 3] = [
 /// What they say of a call that the kernel takes from nobody in there.
 const CALLS: [&str; 2] = ["operation not permitted", "eperm"];
 
-/// What the walls stopped, as far as it can be told.
+/// What the sandbox stopped, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ByWalls {
+pub(super) struct SandboxDenial {
     /// Why, in words for people and the model.
     pub(super) why: String,
-    /// What a person could set so that it works within the walls.
+    /// What the user could set so that it works in the sandbox.
     lift: &'static str,
     sort: Sort,
 }
@@ -53,8 +53,8 @@ enum Sort {
     Unclear,
 }
 
-impl ByWalls {
-    /// Why, where a run outside the walls may be offered to a person.
+impl SandboxDenial {
+    /// Why, if an unsandboxed run may be offered to the user.
     pub(super) fn offer(self) -> Option<String> {
         self.is_offered().then_some(self.why)
     }
@@ -70,7 +70,7 @@ impl ByWalls {
     }
 
     /// For the model, a line.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn report(&self) -> String {
         if self.sort == Sort::Unclear {
             return format!(
                 "If the server was not to be one of its own: {}. If that is needed, tell the user what for: {}.",
@@ -85,9 +85,9 @@ impl ByWalls {
     }
 
     /// The same about one that ended well.
-    pub(super) fn told_of_a_part(&self) -> String {
+    pub(super) fn partial_report(&self) -> String {
         format!(
-            "If what it printed tells of a part of it that failed, and is not only shown (a log): the sandbox may have stopped \
+            "If its output reports that a part of it failed, and does not only show that (a log): the sandbox may have stopped \
              that: {}. If it is needed, tell the user what for: {}.",
             self.why, self.lift
         )
@@ -96,7 +96,7 @@ impl ByWalls {
 
 /// Why a part of a command was stopped that itself ended well, where that looks so: of a pipe only the last program's
 /// end is seen. `printed`: the end of what it printed.
-pub(super) fn part_by(sandbox: &SandboxSpec, line: &str, printed: &str) -> Option<ByWalls> {
+pub(super) fn part_by(sandbox: &SandboxSpec, line: &str, printed: &str) -> Option<SandboxDenial> {
     if !line.contains('|') {
         return None;
     }
@@ -107,7 +107,7 @@ pub(super) fn part_by(sandbox: &SandboxSpec, line: &str, printed: &str) -> Optio
 }
 
 /// Why, where it does. `printed`: the end of what a command printed that failed.
-pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<ByWalls> {
+pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<SandboxDenial> {
     let mut printed = printed.to_lowercase();
     if let Some(temp) = sandbox.temp.to_str().filter(|temp| !temp.is_empty()) {
         // It may lie in what is closed, and is not.
@@ -120,7 +120,7 @@ pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<ByWalls> {
             .is_some_and(|place| place.len() > 1 && printed.contains(&place.to_lowercase()))
     });
     let because = |why: String, lift| {
-        Some(ByWalls {
+        Some(SandboxDenial {
             why,
             lift,
             sort: match masked {
@@ -152,7 +152,7 @@ pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<ByWalls> {
         );
     }
     if let Some(place) = masked {
-        return Some(ByWalls {
+        return Some(SandboxDenial {
             why: format!("it needs `{}`, which is closed", place.display()),
             lift: "they can open it where they have closed it (`sandbox.deny_read`, a rule), or do it themselves",
             sort: Sort::Unclear,
@@ -164,7 +164,7 @@ pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<ByWalls> {
             "they can do it themselves",
         );
     }
-    (!sandbox.network && says(&NOBODY)).then(|| ByWalls {
+    (!sandbox.network && says(&NOBODY)).then(|| SandboxDenial {
         why: "the network in here is the command's own, and reaches no server outside, also none on this machine".to_owned(),
         lift: "they can set `sandbox.network = true`, or do it themselves",
         sort: Sort::Unclear,
@@ -226,7 +226,8 @@ mod tests {
                 .into(),
             ..SandboxSpec::default()
         };
-        let told = |printed: &str| by(&sandbox, printed).map_or_else(String::new, |by| by.told());
+        let report =
+            |printed: &str| by(&sandbox, printed).map_or_else(String::new, |by| by.report());
         for (printed, place) in [
             (
                 "error: could not write config file /ws/.git/config: Device or resource busy",
@@ -245,14 +246,14 @@ mod tests {
                 "/ws/.mcp.json",
             ),
         ] {
-            let told = told(printed);
+            let report = report(printed);
             let expected = format!("it changes `{place}`, which is protected");
             assert!(
-                told.contains(&expected) && told.contains("outside the sandbox"),
-                "{told}"
+                report.contains(&expected) && report.contains("outside the sandbox"),
+                "{report}"
             );
         }
-        let elsewhere = told("touch: '/etc/.gitignore': Read-only file system");
+        let elsewhere = report("touch: '/etc/.gitignore': Read-only file system");
         assert!(elsewhere.contains("outside the workspace"), "{elsewhere}");
     }
 
@@ -278,26 +279,30 @@ mod tests {
             ("../../.git/config: Read-only file system", true),
             ("/.git/config: Read-only file system", false),
         ] {
-            let told = by(&sandbox, printed).map_or_else(String::new, |by| by.told());
-            assert_eq!(told.contains("which is protected"), is, "{printed}: {told}");
+            let report = by(&sandbox, printed).map_or_else(String::new, |by| by.report());
+            assert_eq!(
+                report.contains("which is protected"),
+                is,
+                "{printed}: {report}"
+            );
         }
     }
 
     #[test]
-    fn of_a_pipe_that_ended_well_it_is_told_where_what_it_printed_is_clear() {
+    fn a_failed_part_of_a_pipe_is_reported_if_its_output_is_clear() {
         let sandbox = SandboxSpec::default();
-        let told = |line: &str, printed: &str| {
-            part_by(&sandbox, line, printed).map_or_else(String::new, |by| by.told_of_a_part())
+        let report = |line: &str, printed: &str| {
+            part_by(&sandbox, line, printed).map_or_else(String::new, |by| by.partial_report())
         };
         let failed = "npm error code EAI_AGAIN";
-        assert!(told("npm ci | tail -3", failed).contains("needs the network"));
-        assert_eq!(told("cat log", failed), "", "it ended well by itself");
-        assert_eq!(told("ls | cat", "file: Operation not permitted"), "");
-        assert_eq!(told("ls | cat", "file"), "");
+        assert!(report("npm ci | tail -3", failed).contains("needs the network"));
+        assert_eq!(report("cat log", failed), "", "it ended well by itself");
+        assert_eq!(report("ls | cat", "file: Operation not permitted"), "");
+        assert_eq!(report("ls | cat", "file"), "");
     }
 
     #[test]
-    fn what_programs_say_is_told_apart() {
+    fn messages_of_programs_are_distinguished() {
         let sandbox = SandboxSpec {
             masked: vec!["/proj/home/.ssh".into()],
             ..SandboxSpec::default()
@@ -306,42 +311,48 @@ mod tests {
             network: true,
             ..sandbox.clone()
         };
-        let told = |sandbox: &SandboxSpec, printed: &str| {
-            by(sandbox, printed).map_or_else(String::new, |by| by.told())
+        let report = |sandbox: &SandboxSpec, printed: &str| {
+            by(sandbox, printed).map_or_else(String::new, |by| by.report())
         };
         assert!(
-            told(
+            report(
                 &sandbox,
                 "touch: cannot touch '/etc/x': Read-only file system"
             )
             .contains("outside")
         );
         assert!(
-            told(&sandbox, "curl: (6) Could not resolve host: example.org").contains("network")
+            report(&sandbox, "curl: (6) Could not resolve host: example.org").contains("network")
         );
-        assert!(told(&sandbox, "npm error code EAI_AGAIN").contains("network"));
+        assert!(report(&sandbox, "npm error code EAI_AGAIN").contains("network"));
         assert!(
-            told(
+            report(
                 &sandbox,
                 "cat: /proj/home/.ssh/id: No such file or directory"
             )
             .contains(".ssh")
         );
         assert!(
-            told(&sandbox, "unshare: unshare failed: Operation not permitted").contains("system")
+            report(&sandbox, "unshare: unshare failed: Operation not permitted").contains("system")
         );
         let refused = "curl: (7) Failed to connect to 127.0.0.1 port 8080: Connection refused";
-        assert!(told(&sandbox, refused).starts_with("If the server was not to be one of its own"));
+        assert!(
+            report(&sandbox, refused).starts_with("If the server was not to be one of its own")
+        );
         assert!(!by(&sandbox, refused).unwrap().is_clear());
-        assert_eq!(told(&open, refused), "");
-        assert_eq!(by(&sandbox, refused).and_then(ByWalls::offer), None);
+        assert_eq!(report(&open, refused), "");
+        assert_eq!(by(&sandbox, refused).and_then(SandboxDenial::offer), None);
         let both = format!("{refused}\nsetns: Operation not permitted");
-        assert!(told(&sandbox, &both).contains("system"));
+        assert!(report(&sandbox, &both).contains("system"));
         // What could be done about it stands beside.
-        assert!(told(&sandbox, "EROFS: x").contains("`sandbox.allow_write`"));
-        assert!(told(&sandbox, "getaddrinfo failed").contains("`sandbox.network = true`"));
-        // What is closed to all tools is not offered, however it is told.
-        let offered = |printed: &str| by(&sandbox, printed).and_then(ByWalls::offer).is_some();
+        assert!(report(&sandbox, "EROFS: x").contains("`sandbox.allow_write`"));
+        assert!(report(&sandbox, "getaddrinfo failed").contains("`sandbox.network = true`"));
+        // What is closed to all tools is not offered, whatever the message says.
+        let offered = |printed: &str| {
+            by(&sandbox, printed)
+                .and_then(SandboxDenial::offer)
+                .is_some()
+        };
         assert!(offered("touch: '/etc/x': Read-only file system"));
         assert!(!offered(
             "touch: '/proj/home/.ssh/x': Read-only file system"

@@ -149,7 +149,7 @@ async fn an_output_that_just_fits_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn a_flood_is_stopped_and_told() {
+async fn a_flood_is_stopped_and_reported() {
     let scene = Scene::new();
     let outcome = scene.call("bash", json!({"command": "yes"})).await;
     assert_eq!(outcome.status, CallStatus::Failed);

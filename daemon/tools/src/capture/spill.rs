@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-/// Up to this many bytes nothing is written to disk; no more than can be told whole to the model.
+/// Up to this many bytes nothing is written to disk; no more than fits one result.
 pub(super) const EARLY_MAX: usize = 16 * 1024;
 
 #[derive(Debug)]

@@ -75,7 +75,7 @@ async fn a_disk_that_fails_costs_the_file_alone() {
         .await;
     capture.finish().await;
     assert!(
-        matches!(capture.keep_spill().await, Kept::Nowhere(reason) if reason.contains("spill"))
+        matches!(capture.keep_spill().await, FullOutput::Nowhere(reason) if reason.contains("spill"))
     );
     assert_eq!(capture.pieces().head.len(), 2 * EARLY_MAX);
 }

@@ -60,7 +60,7 @@ async fn files_are_listed_newest_first_from_the_working_directory() {
 }
 
 #[tokio::test]
-async fn the_limit_is_told_with_the_total() {
+async fn the_limit_is_reported_with_the_total() {
     let scene = Scene::new();
     for index in 0..1005_u64 {
         aged(&scene, &format!("f{index:04}"), index);
@@ -74,7 +74,7 @@ async fn the_limit_is_told_with_the_total() {
 }
 
 #[tokio::test]
-async fn what_is_closed_or_no_pattern_is_told() {
+async fn closed_directories_and_bad_patterns_are_reported() {
     let scene = Scene::new();
     scene.put("denied/key", "K");
     scene.put("f", "");

@@ -131,8 +131,8 @@ fn too_many_or_too_long_variables_are_refused_together() {
             cwd: workspace.cwd().to_owned(),
             env,
         };
-        let told = lasting.take(workspace, &base, &begun, &left);
-        assert!(told[0].starts_with("exported variables stay as they were: "));
+        let notes = lasting.take(workspace, &base, &begun, &left);
+        assert!(notes[0].starts_with("exported variables stay as they were: "));
         assert_eq!(lasting, Lasting::default());
     }
 }

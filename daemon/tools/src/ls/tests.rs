@@ -34,7 +34,7 @@ async fn a_tree_with_sizes() {
 }
 
 #[tokio::test]
-async fn limits_are_told() {
+async fn limits_are_reported() {
     let scene = Scene::new();
     for index in 0..1100 {
         scene.put(&format!("many/{index:04}"), "");

@@ -11,7 +11,7 @@ async fn directories_are_made_with_those_above_and_one_that_exists_is_fine() {
     std::fs::create_dir(scene.top.join("ws/a")).unwrap();
     let outcome = scene.call("make_dir", json!({"directory": "a/b/c"})).await;
     assert_eq!(outcome.text, "made the directory `a/b/c`");
-    let told: Vec<_> = outcome
+    let changes: Vec<_> = outcome
         .changed
         .iter()
         .map(|changed| (changed.path.clone(), changed.now.clone()))
@@ -20,7 +20,7 @@ async fn directories_are_made_with_those_above_and_one_that_exists_is_fine() {
         let path = scene.top.join("ws").join(name);
         (path.to_string_lossy().into_owned(), FileState::Directory)
     };
-    assert_eq!(told, [made("a/b"), made("a/b/c")]);
+    assert_eq!(changes, [made("a/b"), made("a/b/c")]);
     let outcome = scene.call("make_dir", json!({"path": "a/b"})).await;
     assert_eq!(outcome.text, "the directory `a/b` exists already");
     assert!(outcome.changed.is_empty());

@@ -1,9 +1,9 @@
-//! What others have changed of the files that a session has read.
+//! Reports what others have changed in the files that a session has read.
 //!
-//! A look at each, and a reading of those that were touched; each change is told once, and once more where the daemon was
-//! started anew since and it was not the session's own doing. What is told does not count as
-//! read, not even where all of the content stood in the note: a note comes with the result of a call that was decided
-//! without it, and so were the others of that answer. An edit is refused until the file is read again.
+//! Checks each file, and reads those that were touched. Each change is reported once. After a restart of the daemon it is
+//! reported once more, unless the session made it. A reported change does not count as read, even if the note had all of
+//! the content: the note comes with the result of a call that the model decided on without it, like the other calls of
+//! that answer. An edit is refused until the file is read again.
 
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -11,7 +11,7 @@ use std::sync::PoisonError;
 use workspace::{Access, FileCheck, FileKind};
 
 use super::Memory;
-use super::known::{CONTENT_MAX, Content, Known, Told, forget_contents};
+use super::known::{CONTENT_MAX, Content, FileKnowledge, ReportedState, forget_contents};
 use crate::truncate::tokens;
 
 /// Files that are looked at: those used last.
@@ -22,43 +22,44 @@ const COMPARED_MAX: u64 = 1024 * 1024;
 const LINES_MAX: usize = 40;
 /// Bytes of a line of a diff.
 const LINE_BYTES_MAX: usize = 400;
-/// Tokens of all that is told at once.
+/// Tokens of one report.
 const TOKENS_MAX: usize = 2000;
 /// Tokens of them for the files that are not named any more.
 const MORE_TOKENS: usize = 20;
 
-/// Whose doing a change is.
+/// Who made a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum ChangedBy {
     Others,
     Itself,
 }
 
 impl Memory {
-    /// What others have changed since it was told last, in words for the model. Blocks; nothing is done where nothing
-    /// was read.
+    /// What others have changed since the last report, in words for the model. Blocks; does nothing if nothing was read.
     pub(super) fn report_changes(&self) -> Option<String> {
-        let told = self.look(By::Others);
-        (!told.is_empty()).then(|| told.join("\n"))
+        let report = self.look(ChangedBy::Others);
+        (!report.is_empty()).then(|| report.join("\n"))
     }
 
-    /// Whether others have changed anything that was not told yet. Blocks.
+    /// Whether others have changed anything that is not reported yet. Blocks.
     pub(super) fn has_changed(&self) -> bool {
-        let changed = |(path, mut known): (PathBuf, Known)| self.change(&path, &mut known);
+        let changed = |(path, mut known): (PathBuf, FileKnowledge)| self.change(&path, &mut known);
         self.newest()
             .into_iter()
             .any(|file| changed(file).is_some())
     }
 
     /// Looks at the known files, and reports what others have changed. Blocks.
-    pub(super) fn look(&self, by: By) -> Vec<String> {
-        // One at a time: each change is told once.
+    pub(super) fn look(&self, by: ChangedBy) -> Vec<String> {
+        // One at a time: each change is reported once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
         for (path, before) in self.newest() {
             let mut after = before.clone();
             match self.change(&path, &mut after) {
-                Some(change) if by == By::Others => changed.push((path, before, after, change)),
+                Some(change) if by == ChangedBy::Others => {
+                    changed.push((path, before, after, change))
+                }
                 Some(change) => {
                     after.content = change.into_content();
                     self.replace(&path, &before, after);
@@ -76,37 +77,37 @@ impl Memory {
             .iter()
             .take_while(|name| take(&mut left, tokens(name) + 1))
             .count();
-        let mut told = Vec::new();
+        let mut report = Vec::new();
         for (number, (path, before, mut after, change)) in changed.into_iter().enumerate() {
             let Some(name) = names.get(number).filter(|_| number < count) else {
                 self.replace(&path, &before, after);
                 continue;
             };
             let diff = change.show(&self.workspace().shown(&path), &mut after, &mut left);
-            told.push(match diff {
+            report.push(match diff {
                 Some(diff) => format!("{name}:\n{diff}"),
                 None => name.clone(),
             });
             self.replace(&path, &before, after);
         }
         if names.len() > count {
-            told.push(format!("and {} other files", names.len() - count));
+            report.push(format!("and {} other files", names.len() - count));
         }
-        told
+        report
     }
 
     /// The files used last, newest first.
-    fn newest(&self) -> Vec<(PathBuf, Known)> {
+    fn newest(&self) -> Vec<(PathBuf, FileKnowledge)> {
         let kept = self.kept();
-        let mut newest: Vec<(&PathBuf, &Known)> = kept.read.iter().collect();
+        let mut newest: Vec<(&PathBuf, &FileKnowledge)> = kept.read.iter().collect();
         newest.sort_unstable_by_key(|(_, known)| std::cmp::Reverse(known.used));
         newest.truncate(FILES_MAX);
-        let own = |(path, known): (&PathBuf, &Known)| (path.clone(), known.clone());
+        let own = |(path, known): (&PathBuf, &FileKnowledge)| (path.clone(), known.clone());
         newest.into_iter().map(own).collect()
     }
 
     /// Keeps what is known now, unless the file was read or written meanwhile.
-    fn replace(&self, path: &Path, before: &Known, after: Known) {
+    fn replace(&self, path: &Path, before: &FileKnowledge, after: FileKnowledge) {
         if *before == after {
             return;
         }
@@ -119,27 +120,27 @@ impl Memory {
         }
     }
 
-    /// What has become of a file since it was told of last. `after.told` is set to that.
-    fn change(&self, path: &Path, after: &mut Known) -> Option<Change> {
+    /// How a file has changed since the last report. Sets `after.reported` to its present state.
+    fn change(&self, path: &Path, after: &mut FileKnowledge) -> Option<Change> {
         let (size, mtime_ns) = match self.workspace().check_file(path, &after.stamp) {
             FileCheck::Same => {
-                after.told = Told::Stamp;
+                after.reported = ReportedState::Stamp;
                 return None;
             }
             FileCheck::Gone => {
-                let known = after.told == Told::Gone;
-                after.told = Told::Gone;
+                let known = after.reported == ReportedState::Gone;
+                after.reported = ReportedState::Gone;
                 return (!known).then_some(Change::Gone);
             }
             FileCheck::Touched { size, mtime_ns } => (size, mtime_ns),
         };
-        let told = after.told;
-        if let Told::At {
-            size: told_size,
-            mtime_ns: told_mtime,
+        let before = after.reported;
+        if let ReportedState::At {
+            size: size_before,
+            mtime_ns: mtime_before,
             ..
-        } = told
-            && (told_size, told_mtime) == (size, mtime_ns)
+        } = before
+            && (size_before, mtime_before) == (size, mtime_ns)
         {
             return None;
         }
@@ -150,7 +151,7 @@ impl Memory {
             CONTENT_MAX
         };
         let now = self.read_up_to(path, size, size_max);
-        after.told = Told::At {
+        after.reported = ReportedState::At {
             size,
             mtime_ns,
             sha256: now.as_ref().map(|now| now.stamp.sha256),
@@ -158,17 +159,17 @@ impl Memory {
         let Some(now) = now else {
             return Some(Change::Unseen);
         };
-        let told_before = match told {
-            Told::Stamp => now.stamp.same_content(&after.stamp),
-            Told::Gone => false,
-            Told::At { sha256, .. } => sha256 == Some(now.stamp.sha256),
+        let is_reported = match before {
+            ReportedState::Stamp => now.stamp.same_content(&after.stamp),
+            ReportedState::Gone => false,
+            ReportedState::At { sha256, .. } => sha256 == Some(now.stamp.sha256),
         };
         if now.stamp.same_content(&after.stamp) {
             // Nothing but its date is new to whoever knows it at that state.
             after.stamp = now.stamp;
-            after.told = Told::Stamp;
+            after.reported = ReportedState::Stamp;
         }
-        if told_before {
+        if is_reported {
             return None;
         }
         if now.stamp.size > CONTENT_MAX {
@@ -197,7 +198,7 @@ impl Memory {
     }
 }
 
-/// What has become of a file.
+/// How a file has changed.
 enum Change {
     Gone,
     /// It has another content, which is too long to be shown or cannot be read.
@@ -221,9 +222,9 @@ impl Change {
         }
     }
 
-    /// The change as a diff, where it is one and there is room for it: takes that from `left`. Sets what the next change
-    /// is told against.
-    fn show(self, shown: &str, after: &mut Known, left: &mut usize) -> Option<String> {
+    /// The change as a diff, where it is one and there is room for it: takes that from `left`. Sets the content that
+    /// the next change is compared with.
+    fn show(self, shown: &str, after: &mut FileKnowledge, left: &mut usize) -> Option<String> {
         let new = match self {
             Self::Content(new) => new,
             Self::Gone => return None,

@@ -1,4 +1,4 @@
-//! What is known of one file: at which state it was read, its content where that is short, and what was told of it since.
+//! What the session knows of one file: the state that it read, short content, and the state that was reported since.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,19 +15,19 @@ const CONTENTS_MAX: usize = 4 * 1024 * 1024;
 pub(super) type Content = Arc<[u8]>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct FileKnowledge {
     /// When it was read or written last, by the memory's clock.
     pub(super) used: u64,
     /// The state that the model knows: whoever edits the file must find it at this one.
     pub(super) stamp: FileStamp,
-    /// The content that the next change is told against: what was read, or told since.
+    /// The content that the next change is compared with: as read, or as reported since.
     pub(super) content: Option<Content>,
-    pub(super) told: Told,
+    pub(super) reported: ReportedState,
 }
 
-/// The newest state of a file that was told to the model, or needed no telling.
+/// The newest state of a file that was reported to the model, or needed no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ReportedState {
     /// That of the stamp.
     Stamp,
     Gone,
@@ -39,21 +39,21 @@ pub(super) enum Told {
     },
 }
 
-impl Known {
+impl FileKnowledge {
     /// A file that was just read or written.
     pub(super) fn new(used: u64, stamp: FileStamp, content: Option<Content>) -> Self {
         Self {
             used,
             stamp,
             content,
-            told: Told::Stamp,
+            reported: ReportedState::Stamp,
         }
     }
 }
 
 /// Drops contents until the others fit.
-pub(super) fn forget_contents(read: &mut HashMap<PathBuf, Known>) {
-    let size = |known: &Known| known.content.as_ref().map_or(0, |content| content.len());
+pub(super) fn forget_contents(read: &mut HashMap<PathBuf, FileKnowledge>) {
+    let size = |known: &FileKnowledge| known.content.as_ref().map_or(0, |content| content.len());
     let mut whole: usize = read.values().map(size).sum();
     while whole > CONTENTS_MAX {
         let holding = read.values_mut().filter(|known| known.content.is_some());

@@ -7,7 +7,7 @@ use proto::record::{FileState, KnownFile};
 use workspace::FileStamp;
 
 use super::Memory;
-use super::known::{Known, Told};
+use super::known::{FileKnowledge, ReportedState};
 
 /// As it stands in the log. `None`: the path is no text, and is known only as long as the session is loaded.
 pub(super) fn logged(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {
@@ -35,20 +35,20 @@ fn sha256(text: &str) -> Option<[u8; 32]> {
     hex::decode_to_slice(text, &mut hash).ok().map(|()| hash)
 }
 
-/// The newest state of the file that needs no telling: what the session itself has left there.
-fn told(left: Option<&FileState>) -> Told {
+/// The newest state of the file that needs no report: the one that the session itself left.
+fn reported(left: Option<&FileState>) -> ReportedState {
     match left {
         Some(FileState::File {
             sha256: hash,
             bytes,
             ..
-        }) => Told::At {
+        }) => ReportedState::At {
             size: *bytes,
             // Nobody knows: the content decides.
             mtime_ns: i128::MIN,
             sha256: sha256(hash),
         },
-        _ => Told::Stamp,
+        _ => ReportedState::Stamp,
     }
 }
 
@@ -59,9 +59,9 @@ impl Memory {
         let mut kept = self.kept();
         for (file, left) in files.iter().rev().take(super::READ_MAX).rev() {
             if let Some(stamp) = stamp(file) {
-                let known = Known {
-                    told: told(left.as_ref()),
-                    ..Known::new(kept.tick(), stamp, None)
+                let known = FileKnowledge {
+                    reported: reported(left.as_ref()),
+                    ..FileKnowledge::new(kept.tick(), stamp, None)
                 };
                 kept.read.insert(PathBuf::from(&file.path), known);
             }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_session_itself_left_is_not_told_and_what_others_did_is() {
+    fn only_changes_of_others_are_reported() {
         let scene = Scene::new();
         let left = |content: &str| {
             let state = FileState::File {
@@ -129,8 +129,8 @@ mod tests {
             .note_known_files(&[(known.clone(), left("new\n"))]);
         assert_eq!(scene.memory.describe_external_changes(), None);
         scene.memory.note_known_files(&[(known, left("our\n"))]);
-        let told = scene.memory.describe_external_changes().expect("a change");
-        assert!(told.contains("changed"), "{told}");
+        let report = scene.memory.describe_external_changes().expect("a change");
+        assert!(report.contains("changed"), "{report}");
     }
 
     #[test]

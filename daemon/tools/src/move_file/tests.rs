@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::scene::{Scene, tool_named};
 
 #[tokio::test]
-async fn a_moved_file_is_still_known_and_told_at_both_places() {
+async fn a_moved_file_stays_known_and_is_reported_at_both_places() {
     let scene = Scene::new();
     scene.put("f", "a\n");
     scene.ok("read_file", json!({"path": "f"})).await;
@@ -56,16 +56,16 @@ async fn what_is_known_below_a_directory_moves_with_it() {
             (short.unwrap().to_owned(), changed.now == FileState::Absent)
         })
         .collect();
-    let told = |path: &str, gone| (path.to_owned(), gone);
+    let change = |path: &str, gone| (path.to_owned(), gone);
     assert_eq!(
         paths,
         [
-            told("d", true),
-            told("d/in", true),
-            told("d/in/f", true),
-            told("e/d", false),
-            told("e/d/in", false),
-            told("e/d/in/f", false),
+            change("d", true),
+            change("d/in", true),
+            change("d/in/f", true),
+            change("e/d", false),
+            change("e/d/in", false),
+            change("e/d/in/f", false),
         ]
     );
     scene

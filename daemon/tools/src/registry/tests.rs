@@ -1,4 +1,4 @@
-//! Scenes: what the model is told of the tools.
+//! The tools as the model sees them.
 
 use super::*;
 

@@ -12,20 +12,20 @@ use proto::record::ChildExited;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::{Look, Place};
+use super::{NewOutput, RunningSlot};
 use crate::bash::TOKENS_MAX;
 use crate::capture::Capture;
 use crate::run::{End, GRACE_MS, Run, Step, Stopped};
 use crate::truncate;
 
-/// Clean text kept of the beginning and of the end once the command has ended: as much as can be told at once.
+/// Clean text kept of the beginning and of the end once the command has ended: as much as fits one result.
 const END_MAX_ENDED: usize = 32 * 1024;
 
-/// What is wanted of a keeper.
+/// A request to a keeper.
 pub(super) enum Ask {
     Look {
         whole_lines: bool,
-        reply: oneshot::Sender<Look>,
+        reply: oneshot::Sender<NewOutput>,
     },
     Stop,
 }
@@ -34,9 +34,9 @@ pub(super) struct Keeper {
     pub number: Pid,
     pub run: Run,
     pub capture: Capture,
-    /// The model was told of the file that holds all of the output.
+    /// A result has named the file that holds all of the output.
     pub named: bool,
-    pub place: Place,
+    pub slot: RunningSlot,
     pub inbox: mpsc::Receiver<Ask>,
     /// Set when the end has been reported.
     pub ended: watch::Sender<Option<Instant>>,
@@ -56,7 +56,7 @@ impl Keeper {
             run,
             mut capture,
             mut named,
-            place,
+            slot,
             mut inbox,
             ended,
             session,
@@ -69,7 +69,7 @@ impl Keeper {
             signal: end.exit.and_then(|exit| exit.signal),
             cause: end.cause(),
         });
-        drop((place, session));
+        drop((slot, session));
         capture.finish().await;
         capture.shrink(END_MAX_ENDED);
         ended.send_replace(Some(Instant::now()));
@@ -130,7 +130,12 @@ pub(crate) enum State {
 }
 
 /// Answers a look. What nobody waits for any more is kept for the next.
-async fn look(capture: &mut Capture, named: &mut bool, state: State, reply: oneshot::Sender<Look>) {
+async fn look(
+    capture: &mut Capture,
+    named: &mut bool,
+    state: State,
+    reply: oneshot::Sender<NewOutput>,
+) {
     let kept = if truncate::cut(capture.pieces(), TOKENS_MAX, "").cut {
         let kept = capture.keep_spill().await;
         *named |= kept.file().is_some();
@@ -142,7 +147,7 @@ async fn look(capture: &mut Capture, named: &mut bool, state: State, reply: ones
     if reply.is_closed() {
         return;
     }
-    let look = Look {
+    let look = NewOutput {
         state,
         output_bytes: capture.bytes(),
         text: capture.take(),

@@ -1,31 +1,31 @@
-//! What a look at a command in the background found, in words.
+//! The new output of a background command, as the result of a call.
 
 use contract::Outcome;
 use proto::item::{CallStatus, Display};
 
 use super::keeper::State;
 use crate::bash::{TAIL_CHARS, TOKENS_MAX};
-use crate::capture::{Ends, Kept};
+use crate::capture::{Ends, FullOutput};
 use crate::filter::Filter;
 use crate::truncate::Pieces;
 
-/// State, and what is new.
+/// The state of a background command, and its new output.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct NewOutput {
     pub(super) state: State,
     /// Bytes that it has printed since its start.
     pub(super) output_bytes: u64,
     pub(super) text: Ends,
-    /// Where all of the output is, when the new text may be too long to be told.
-    pub(super) kept: Option<Kept>,
+    /// Where all of the output is, if the new text may be too long for a result.
+    pub(super) kept: Option<FullOutput>,
 }
 
-impl Look {
+impl NewOutput {
     /// The outcome, with `before` in front of the state.
-    pub(crate) fn told(self, before: &str, filter: Option<&Filter>) -> Outcome {
+    pub(crate) fn outcome(self, before: &str, filter: Option<&Filter>) -> Outcome {
         let state = match &self.state {
             State::Runs(since) => format!("running, {:.2} s", since.as_secs_f64()),
-            State::Ended(end) => end.told(),
+            State::Ended(end) => end.report(),
         };
         let (output, cut) = self.output(filter);
         let exit = match &self.state {
@@ -58,7 +58,7 @@ impl Look {
 
     /// What is new, for the model, and whether something of it was left out.
     fn output(&self, filter: Option<&Filter>) -> (String, bool) {
-        let nowhere = Kept::Nowhere(String::new());
+        let nowhere = FullOutput::Nowhere(String::new());
         let kept = self.kept.as_ref().unwrap_or(&nowhere);
         let pieces = self.text.pieces();
         let Some(filter) = filter else {

@@ -269,7 +269,7 @@ async fn what_no_disk_took_is_counted_as_lost() {
         "{note}"
     );
     assert_eq!(outcome.spill, None);
-    let told: usize = outcome
+    let reported: usize = outcome
         .text
         .lines()
         .skip(1)
@@ -277,7 +277,11 @@ async fn what_no_disk_took_is_counted_as_lost() {
         .map(|line| line.len() + 1)
         .sum();
     let bytes = note.trim_start_matches("[… ").split(' ').next().unwrap();
-    assert_eq!(told + bytes.parse::<usize>().unwrap(), 588_895, "{note}");
+    assert_eq!(
+        reported + bytes.parse::<usize>().unwrap(),
+        588_895,
+        "{note}"
+    );
 }
 
 #[tokio::test]
@@ -317,11 +321,11 @@ async fn a_command_whose_keeper_crashes_has_ended() {
         number: Pid(9),
         title: "lost".into(),
         run: Run::new(child, Instant::now(), None),
-        place: shells.admit().unwrap(),
+        slot: shells.admit().unwrap(),
         context: &scene.context,
     });
     ended(&scene, 9).await;
-    until("the end is told", || {
+    until("the end is reported", || {
         !scene.numbers.exited.lock().unwrap().is_empty()
     })
     .await;
@@ -329,7 +333,7 @@ async fn a_command_whose_keeper_crashes_has_ended() {
         scene.numbers.exited.lock().unwrap()[0].cause.as_deref(),
         Some("a bug in Reasonix")
     );
-    assert_eq!(shells.places.available_permits(), RUNNING_MAX);
+    assert_eq!(shells.slots.available_permits(), RUNNING_MAX);
     let text = scene.ok("bash_output", json!({"id": 9})).await;
     assert!(
         text.starts_with("stopped by a bug in Reasonix; its end was not reported, "),
@@ -338,7 +342,7 @@ async fn a_command_whose_keeper_crashes_has_ended() {
 }
 
 #[tokio::test]
-async fn a_keeper_that_crashed_is_told() {
+async fn a_crashed_keeper_is_reported() {
     let scene = Scene::new();
     let (keeper, _) = mpsc::channel(1);
     let (_, ended) = watch::channel(None);
@@ -454,7 +458,7 @@ async fn it_is_started_with_what_the_foreground_is() {
 }
 
 #[test]
-fn a_person_is_told_that_it_runs_in_the_background() {
+fn the_preview_says_that_it_runs_in_the_background() {
     let scene = Scene::new();
     let arguments = json!({"command": "make\nmake test", "run_in_background": true});
     assert_eq!(

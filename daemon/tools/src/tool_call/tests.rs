@@ -1,5 +1,6 @@
 //! Scenes.
 
+use contract::Outcome;
 use serde_json::json;
 
 use super::*;

@@ -66,10 +66,9 @@ fn the_model_gets_schemas_or_else_the_names_of_all() {
 
 #[test]
 fn the_description_names_what_can_be_found() {
-    let search = ToolSearch::new(&["apply_patch", "copy_file"]);
+    let search = super::spec(&["apply_patch", "copy_file"]);
     assert!(
         search
-            .spec
             .description
             .contains(" here: apply_patch, copy_file. "),
     );

@@ -120,7 +120,7 @@ async fn a_preview_shows_the_diff_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_it_leaves_is_told_by_hash_size_and_mode() {
+async fn its_result_is_reported_by_hash_size_and_mode() {
     use proto::record::{Changed, FileState};
     let scene = Scene::new();
     let outcome = scene
@@ -146,7 +146,7 @@ async fn what_it_leaves_is_told_by_hash_size_and_mode() {
         .await;
     let sha256 = "a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9";
     assert_eq!(outcome.changed, [changed(sha256)]);
-    // What changes nothing tells of nothing.
+    // A write that changes nothing reports no change.
     let outcome = scene
         .call("write_file", json!({"path": "d/f", "content": "abd"}))
         .await;

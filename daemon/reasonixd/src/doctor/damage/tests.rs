@@ -65,10 +65,11 @@ fn a_damaged_log_is_named_and_a_torn_one_is_not() {
     let mut expected = vec![damaged, empty];
     expected.sort();
     assert_eq!(named, expected);
-    let told = told(&found);
-    assert_eq!(told.len(), 3);
+    let checks = checks_of(&found);
+    assert_eq!(checks.len(), 3);
     assert!(
-        told.iter()
+        checks
+            .iter()
             .any(|check| check.text.contains(&damaged.to_string()))
     );
 }
@@ -89,7 +90,7 @@ fn the_newest_are_read_and_what_was_left_out_is_said() {
         found.damaged.first().map(|(session, _)| *session),
         Some(newest)
     );
-    let sentence = told(&found).pop().expect("a sentence").text;
+    let sentence = checks_of(&found).pop().expect("a sentence").text;
     assert!(sentence.contains("4 older"), "{sentence}");
     let found = look(&home, LOGS_MAX, Duration::ZERO, SIZE_MAX).expect("read");
     assert_eq!((found.sound, found.left_out), (0, 6), "no time at all");

@@ -58,7 +58,7 @@ pub async fn providers(
     .await
 }
 
-/// What a list tells of an entry.
+/// The row of an entry.
 fn status(entry: &ProviderEntry, shipped: bool, own: &Own) -> p::ProviderStatus {
     let key = entry
         .api_key_env
@@ -75,7 +75,7 @@ fn status(entry: &ProviderEntry, shipped: bool, own: &Own) -> p::ProviderStatus 
         models: entry.all_models(),
         api_key_env: entry.api_key_env.clone().unwrap_or_default(),
         origin: entry.origin.clone(),
-        facts: facts::told_all(entry, &entry.all_models()),
+        facts: facts::for_clients(entry, &entry.all_models()),
     }
 }
 
@@ -128,7 +128,7 @@ fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutp
             Failure::new(
                 ErrorName::Storage,
                 format!("It could not be remembered: {error}"),
-                "Look at the disk. Where `trust.json` is not understood, mend it or move it away: then nothing is trusted.",
+                "Check the disk. If `trust.json` is malformed, fix it or move it away: then nothing is trusted.",
             )
         })?;
     Ok(trust_of(project_of(daemon, &params.cwd)))

@@ -33,10 +33,10 @@ pub async fn hello(
         .with("client", vec![oldest, newest])
         .with("daemon", vec![ours_oldest, ours_newest]));
     }
-    if peer.origin == Origin::Walled {
+    if peer.origin == Origin::Sandboxed {
         return Err(Failure::new(
             ErrorName::NotAllowed,
-            "The daemon does not speak to a command within walls, nor to what it has started.",
+            "The daemon refuses a sandboxed command and the processes that it has started.",
             "Call it from your own terminal, or from a hook.",
         ));
     }

@@ -1,56 +1,32 @@
-//! What sessions were: forks, exports, deletion, search, statistics.
+//! Deletes sessions: one, or all that have been idle for long.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::params::{history, session};
+use proto::params::history;
 use proto::{ErrorName, Failure, Stamp};
 
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 
-/// How long the commands of a deleted session are waited for.
+/// How long a deletion waits for the end of the session's commands.
 const CLEARED_MAX: Duration = Duration::from_secs(3);
-
-pub async fn fork(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: history::ForkParams,
-) -> Result<history::ForkOutput, Failure> {
-    let guest = daemon.admit()?;
-    // What was begun is finished, also where the connection goes in the middle of it.
-    finished(tokio::spawn(async move {
-        let _guest = guest;
-        daemon.supervisor.fork(params).await
-    }))
-    .await
-}
-
-pub async fn export(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: history::ExportParams,
-) -> Result<session::PieceOutput, Failure> {
-    daemon.supervisor.export(&params).await
-}
 
 pub async fn delete(
     daemon: Arc<Daemon>,
     _peer: Arc<Peer>,
     params: history::DeleteParams,
 ) -> Result<history::DeleteOutput, Failure> {
-    let guest = daemon.admit()?;
-    finished(tokio::spawn(async move {
-        let _guest = guest;
-        let gone = daemon.supervisor.delete(&params).await?;
-        // Its commands were stopped; who hears that it is gone finds nothing of them.
-        let cleared = daemon.procs.session_gone(gone.pid);
+    let deletion = |daemon: Arc<Daemon>| async move {
+        let deleted = daemon.supervisor.delete(&params).await?;
+        // Its commands were stopped. A client that gets the answer finds nothing of them.
+        let cleared = daemon.procs.session_gone(deleted.pid);
         if tokio::time::timeout(CLEARED_MAX, cleared).await.is_err() {
-            tracing::warn!(pid = %gone.pid, "a deleted session's commands take their time to end");
+            tracing::warn!(pid = %deleted.pid, "the commands of a deleted session are slow to end");
         }
-        Ok(gone)
-    }))
-    .await
+        Ok(deleted)
+    };
+    daemon.finish(deletion).await
 }
 
 pub async fn prune(
@@ -58,45 +34,20 @@ pub async fn prune(
     _peer: Arc<Peer>,
     params: history::PruneParams,
 ) -> Result<history::PruneOutput, Failure> {
-    let guest = daemon.admit()?;
-    let keep_days = match params.keep_days {
-        Some(days) => days,
-        None => daemon.settings(None).settings.keep_days,
-    };
-    if keep_days == 0 {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            "0 days means that sessions are kept for ever: there is nothing to prune.",
-            "Say how many days (`keep_days`), or set `sessions.keep_days`.",
-        ));
-    }
-    finished(tokio::spawn(async move {
-        let _guest = guest;
+    let pruning = |daemon: Arc<Daemon>| async move {
+        let keep_days = match params.keep_days {
+            Some(days) => days,
+            None => daemon.settings(None).settings.keep_days,
+        };
+        if keep_days == 0 {
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                "0 days means that sessions are kept for ever: there is nothing to prune.",
+                "Say how many days (`keep_days`), or set `sessions.keep_days`.",
+            ));
+        }
         let (supervisor, now) = (&daemon.supervisor, Stamp::now());
         supervisor.prune(keep_days, params.dry_run, now).await
-    }))
-    .await
-}
-
-pub async fn search(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: history::SearchParams,
-) -> Result<history::SearchOutput, Failure> {
-    daemon.supervisor.search(params).await
-}
-
-pub async fn stats(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: history::StatsParams,
-) -> Result<history::StatsOutput, Failure> {
-    daemon.supervisor.stats(params).await
-}
-
-async fn finished<T>(work: tokio::task::JoinHandle<Result<T, Failure>>) -> Result<T, Failure> {
-    work.await.map_err(|error| {
-        let text = format!("the daemon has a bug: {error}");
-        Failure::new(ErrorName::Internal, text, "")
-    })?
+    };
+    daemon.finish(pruning).await
 }

@@ -20,7 +20,7 @@ pub async fn list(
             "`session` and `cwd` were both given.",
             "Ask for the hooks of one of them.",
         )),
-        (Some(session), None) => daemon.supervisor.find(&session).await?.hooks().await,
+        (Some(session), None) => daemon.session(&session).await?.hooks().await,
         (None, cwd) => {
             blocking(move || {
                 let loaded = daemon.settings(cwd.as_deref().map(Path::new));
@@ -43,6 +43,6 @@ pub async fn reload(
             "Do it from your own terminal.",
         ));
     }
-    let handle = daemon.supervisor.find(&params.session).await?;
+    let handle = daemon.session(&params.session).await?;
     handle.reload_hooks().await
 }

@@ -15,7 +15,7 @@ pub async fn list(
     params: ListParams,
 ) -> Result<ListOutput, Failure> {
     let interactions = match params.session {
-        Some(session) => daemon.supervisor.find(&session).await?.interactions(),
+        Some(session) => daemon.session(&session).await?.interactions(),
         None => daemon.supervisor.interactions(),
     };
     Ok(ListOutput { interactions })

@@ -1,6 +1,6 @@
-//! The handlers, one file a resource, as in `proto::params`. Each is a few lines: check, ask the owner, answer.
+//! The table of methods and their handlers. A handler that only asks the owner stands in the table; the others have a
+//! file for each resource, as in `proto::params`.
 
-mod cache;
 mod config;
 mod daemon;
 mod history;
@@ -8,15 +8,16 @@ mod hook;
 mod interaction;
 mod oversized;
 mod process;
-mod rewind;
 mod rules;
 mod session;
 mod setting;
 
 use std::sync::Arc;
 
+use ::session::Client;
 use jsonrpsee::RpcModule;
 use proto::methods as m;
+use proto::params::session::Signal;
 
 use super::dispatch::add;
 use crate::daemon::Daemon;
@@ -28,35 +29,8 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::DaemonHello, _, _>(to, daemon::hello);
     add::<m::DaemonStatus, _, _>(to, daemon::status);
     add::<m::DaemonShutdown, _, _>(to, daemon::shutdown);
-    add::<m::SessionCreate, _, _>(to, session::create);
-    add::<m::SessionList, _, _>(to, session::list);
-    add::<m::SessionGet, _, _>(to, session::get);
-    add::<m::SessionAttach, _, _>(to, session::attach);
-    add::<m::SessionDetach, _, _>(to, session::detach);
-    add::<m::SessionPrompt, _, _>(to, session::prompt);
-    add::<m::SessionUnqueue, _, _>(to, session::unqueue);
-    add::<m::SessionEdit, _, _>(to, session::edit);
-    add::<m::SessionReorder, _, _>(to, session::reorder);
-    add::<m::SessionInterrupt, _, _>(to, session::interrupt);
-    add::<m::SessionSignal, _, _>(to, session::signal);
-    add::<m::SessionWait, _, _>(to, session::wait);
-    add::<m::SessionSet, _, _>(to, session::set);
-    add::<m::SessionRead, _, _>(to, session::read);
-    add::<m::SessionEvent, _, _>(to, session::event);
-    add::<m::SessionSteps, _, _>(to, session::steps);
-    add::<m::SessionStep, _, _>(to, session::step);
-    add::<m::SessionCache, _, _>(to, cache::cache);
-    add::<m::SessionPrefix, _, _>(to, cache::prefix);
-    add::<m::SessionInspect, _, _>(to, session::inspect);
-    add::<m::SessionClose, _, _>(to, session::close);
-    add::<m::SessionFork, _, _>(to, history::fork);
-    add::<m::SessionCompact, _, _>(to, session::compact);
-    add::<m::SessionPin, _, _>(to, session::pin);
-    add::<m::SessionRewind, _, _>(to, rewind::rewind);
-    add::<m::SessionCheckpoints, _, _>(to, rewind::checkpoints);
-    add::<m::SessionExport, _, _>(to, history::export);
-    add::<m::SessionDelete, _, _>(to, history::delete);
-    add::<m::SessionPrune, _, _>(to, history::prune);
+    add_session_methods(to);
+    add_history_methods(to);
     add::<m::ProcessList, _, _>(to, process::list);
     add::<m::ProcessKill, _, _>(to, process::kill);
     add::<m::InteractionList, _, _>(to, interaction::list);
@@ -65,8 +39,8 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::RulesList, _, _>(to, rules::list);
     add::<m::RulesRevoke, _, _>(to, rules::revoke);
     add::<m::RulesCheck, _, _>(to, rules::check);
-    add::<m::HistorySearch, _, _>(to, history::search);
-    add::<m::StatsQuery, _, _>(to, history::stats);
+    add::<m::HistorySearch, _, _>(to, |d, _, p| async move { d.supervisor.search(p).await });
+    add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);
     add::<m::ProviderList, _, _>(to, config::providers);
@@ -84,4 +58,76 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
         "every method of the table has a handler"
     );
     module
+}
+
+/// Methods for the work in a session.
+fn add_session_methods(to: &mut RpcModule<Daemon>) {
+    add::<m::SessionCreate, _, _>(to, |d, peer, p| async move {
+        let client = Client { name: peer.name() };
+        d.finish(|d| async move { d.supervisor.create(p, &client).await })
+            .await
+    });
+    add::<m::SessionList, _, _>(to, |d, _, p| async move { d.supervisor.list(p).await });
+    add::<m::SessionGet, _, _>(to, |d, _, p| async move {
+        d.supervisor.summary(&p.session).await
+    });
+    add::<m::SessionAttach, _, _>(to, session::attach);
+    add::<m::SessionDetach, _, _>(to, session::detach);
+    add::<m::SessionPrompt, _, _>(to, |d, peer, p| async move {
+        let _guest = d.admit()?;
+        d.session(&p.session).await?.prompt(p, peer.name()).await
+    });
+    add::<m::SessionUnqueue, _, _>(to, |d, _, p| async move {
+        d.session(&p.session).await?.unqueue(p.prompt_id).await
+    });
+    add::<m::SessionEdit, _, _>(to, |d, peer, p| async move {
+        d.session(&p.session).await?.edit(p, peer.name()).await
+    });
+    add::<m::SessionReorder, _, _>(to, |d, peer, p| async move {
+        d.session(&p.session).await?.reorder(p, peer.name()).await
+    });
+    add::<m::SessionInterrupt, _, _>(to, |d, peer, p| async move {
+        let session = d.session(&p.session).await?;
+        session.signal(Signal::Int, None, peer.name()).await
+    });
+    add::<m::SessionSignal, _, _>(to, |d, peer, p| async move {
+        let session = d.session(&p.session).await?;
+        session.signal(p.signal, p.request_id, peer.name()).await
+    });
+    add::<m::SessionWait, _, _>(to, session::wait);
+    add::<m::SessionSet, _, _>(to, session::set);
+    add::<m::SessionRead, _, _>(to, |d, _, p| async move { d.supervisor.read(&p).await });
+    add::<m::SessionEvent, _, _>(to, |d, _, p| async move { d.supervisor.event(&p).await });
+    add::<m::SessionSteps, _, _>(to, |d, _, p| async move { d.supervisor.steps(&p).await });
+    add::<m::SessionStep, _, _>(to, |d, _, p| async move { d.supervisor.step(&p).await });
+    add::<m::SessionCache, _, _>(to, |d, _, p| async move { d.supervisor.cache(&p).await });
+    add::<m::SessionPrefix, _, _>(to, |d, _, p| async move { d.supervisor.prefix(p).await });
+    add::<m::SessionInspect, _, _>(to, |d, _, p| async move { d.supervisor.inspect(&p).await });
+    add::<m::SessionClose, _, _>(to, |d, _, p| async move {
+        d.session(&p.session).await?.close().await
+    });
+}
+
+/// Methods for the past of a session.
+fn add_history_methods(to: &mut RpcModule<Daemon>) {
+    add::<m::SessionFork, _, _>(to, |d, _, p| async move {
+        d.finish(|d| async move { d.supervisor.fork(p).await })
+            .await
+    });
+    add::<m::SessionCompact, _, _>(to, |d, _, p| async move {
+        d.session(&p.session).await?.compact(p).await
+    });
+    add::<m::SessionPin, _, _>(to, |d, peer, p| async move {
+        d.session(&p.session).await?.pin(p, peer.name()).await
+    });
+    add::<m::SessionRewind, _, _>(to, |d, peer, p| async move {
+        let _guest = d.admit()?;
+        d.session(&p.session).await?.rewind(p, peer.name()).await
+    });
+    add::<m::SessionCheckpoints, _, _>(to, |d, _, p| async move {
+        d.session(&p.session).await?.checkpoints().await
+    });
+    add::<m::SessionExport, _, _>(to, |d, _, p| async move { d.supervisor.export(&p).await });
+    add::<m::SessionDelete, _, _>(to, history::delete);
+    add::<m::SessionPrune, _, _>(to, history::prune);
 }

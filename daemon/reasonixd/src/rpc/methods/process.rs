@@ -29,11 +29,11 @@ pub async fn kill(
 ) -> Result<KillOutput, Failure> {
     let running = daemon.procs.table();
     if let Some(child) = running.iter().find(|child| child.pid == Some(params.pid)) {
-        // Before it ends: its session tells in the log who ended it.
-        let told = daemon
+        // Before it ends: its session logs who ended it.
+        let logged = daemon
             .supervisor
             .child_killed(child.session, params.pid, peer.name());
-        told.await;
+        logged.await;
     }
     let delivered = daemon.procs.stop_number(params.pid, GRACE_MS);
     Ok(KillOutput { delivered })

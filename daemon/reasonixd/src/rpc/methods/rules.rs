@@ -17,9 +17,9 @@ use crate::settings::{self, edit};
 
 /// Bytes of rules in a page: an answer stays well within a frame.
 const PAGE_BYTES: usize = 256 * 1024;
-/// Problems that are told.
+/// The most problems in an answer.
 const PROBLEMS_MAX: usize = 200;
-/// Parts of a call that are told.
+/// The most parts of a call in an answer.
 const PARTS_MAX: usize = 512;
 /// The longest text of a rule, a part or a reason in an answer, in bytes.
 const TEXT_MAX: usize = 4096;
@@ -111,10 +111,13 @@ fn in_force(found: &Permissions) -> Vec<p::InForce> {
 /// What is wrong with the files, and with rules that stand in none.
 fn problems(found: &Permissions) -> Vec<String> {
     let mut problems = found.problems.clone();
-    // Those of files are told with their lines, where the files were read just now.
+    // Those of files are reported with their lines when the files are read.
     let of_files = found.session.is_none();
-    let told = |layer| of_files && matches!(layer, Layer::User | Layer::Project);
-    let misread = found.misread.iter().filter(|problem| !told(problem.layer));
+    let is_reported = |layer| of_files && matches!(layer, Layer::User | Layer::Project);
+    let misread = found
+        .misread
+        .iter()
+        .filter(|problem| !is_reported(problem.layer));
     problems.extend(misread.map(ToString::to_string));
     let mut seen = BTreeSet::new();
     problems.retain(|problem| seen.insert(problem.clone()));

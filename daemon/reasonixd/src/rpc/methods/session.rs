@@ -5,59 +5,21 @@ use std::time::Duration;
 
 use proto::hello::Role;
 use proto::params::Empty;
-use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::session as p;
 use proto::record::SessionSet;
 use proto::{ErrorName, Failure, SessionOptions};
-use session::{Attach, Client, Follow, Following};
+use session::{Attach, Follow, Following};
 
 use super::oversized;
 use crate::daemon::Daemon;
 use crate::rpc::peer::{NoSubscription, Peer, SUBSCRIPTIONS_MAX};
-
-pub async fn create(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: p::CreateParams,
-) -> Result<p::CreateOutput, Failure> {
-    let guest = daemon.admit()?;
-    // The work goes on when the connection is gone in the middle of it: what was begun is finished.
-    let client = Client { name: peer.name() };
-    let work = tokio::spawn(async move {
-        let _guest = guest;
-        daemon.supervisor.create(params, &client).await
-    });
-    work.await.map_err(|error| {
-        Failure::new(
-            ErrorName::Internal,
-            format!("the daemon has a bug: {error}"),
-            "",
-        )
-    })?
-}
-
-pub async fn list(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::ListParams,
-) -> Result<p::ListOutput, Failure> {
-    daemon.supervisor.list(params).await
-}
-
-pub async fn get(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::OneParams,
-) -> Result<p::SessionSummary, Failure> {
-    daemon.supervisor.summary(&params.session).await
-}
 
 pub async fn attach(
     daemon: Arc<Daemon>,
     peer: Arc<Peer>,
     params: p::AttachParams,
 ) -> Result<p::AttachOutput, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
+    let handle = daemon.session(&params.session).await?;
     let subscription = params.subscription.clone();
     if subscription.is_empty() || subscription.len() > 128 {
         return Err(Failure::new(
@@ -141,59 +103,12 @@ pub async fn detach(
     ))
 }
 
-pub async fn prompt(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: p::PromptParams,
-) -> Result<p::PromptOutput, Failure> {
-    let _guest = daemon.admit()?;
-    let handle = daemon.supervisor.find(&params.session).await?;
-    handle.prompt(params, peer.name()).await
-}
-
-pub async fn unqueue(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::UnqueueParams,
-) -> Result<Empty, Failure> {
-    daemon
-        .supervisor
-        .find(&params.session)
-        .await?
-        .unqueue(params.prompt_id)
-        .await
-}
-
-pub async fn interrupt(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: p::OneParams,
-) -> Result<p::SignalOutput, Failure> {
-    daemon
-        .supervisor
-        .find(&params.session)
-        .await?
-        .signal(p::Signal::Int, None, peer.name())
-        .await
-}
-
-pub async fn signal(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: p::SignalParams,
-) -> Result<p::SignalOutput, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
-    handle
-        .signal(params.signal, params.request_id, peer.name())
-        .await
-}
-
 pub async fn wait(
     daemon: Arc<Daemon>,
     _peer: Arc<Peer>,
     params: p::WaitParams,
 ) -> Result<p::WaitOutput, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
+    let handle = daemon.session(&params.session).await?;
     let waiting = handle.wait(params.until);
     match params.timeout_ms {
         None => waiting.await,
@@ -215,7 +130,7 @@ pub async fn set(
     peer: Arc<Peer>,
     params: p::SetParams,
 ) -> Result<p::SessionSummary, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
+    let handle = daemon.session(&params.session).await?;
     let chosen = daemon.supervisor.choose(&handle, &params).await?;
     let set = SessionSet {
         options: SessionOptions {
@@ -229,90 +144,6 @@ pub async fn set(
         ..SessionSet::default()
     };
     handle.set_and_say(set, chosen.notice).await
-}
-
-pub async fn compact(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: CompactParams,
-) -> Result<CompactOutput, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
-    handle.compact(params).await
-}
-
-pub async fn pin(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: PinParams,
-) -> Result<Empty, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
-    handle.pin(params, peer.name()).await
-}
-
-pub async fn edit(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: p::EditParams,
-) -> Result<p::QueueOutput, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
-    handle.edit(params, peer.name()).await
-}
-
-pub async fn reorder(
-    daemon: Arc<Daemon>,
-    peer: Arc<Peer>,
-    params: p::ReorderParams,
-) -> Result<p::QueueOutput, Failure> {
-    let handle = daemon.supervisor.find(&params.session).await?;
-    handle.reorder(params, peer.name()).await
-}
-
-pub async fn read(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::ReadParams,
-) -> Result<p::ReadOutput, Failure> {
-    daemon.supervisor.read(&params).await
-}
-
-pub async fn event(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::EventParams,
-) -> Result<p::PieceOutput, Failure> {
-    daemon.supervisor.event(&params).await
-}
-
-pub async fn steps(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::StepsParams,
-) -> Result<p::StepsOutput, Failure> {
-    daemon.supervisor.steps(&params).await
-}
-
-pub async fn step(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::StepParams,
-) -> Result<p::PieceOutput, Failure> {
-    daemon.supervisor.step(&params).await
-}
-
-pub async fn inspect(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::InspectParams,
-) -> Result<p::InspectOutput, Failure> {
-    daemon.supervisor.inspect(&params).await
-}
-
-pub async fn close(
-    daemon: Arc<Daemon>,
-    _peer: Arc<Peer>,
-    params: p::OneParams,
-) -> Result<Empty, Failure> {
-    daemon.supervisor.find(&params.session).await?.close().await
 }
 
 #[cfg(test)]

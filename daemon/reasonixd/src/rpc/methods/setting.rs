@@ -136,10 +136,10 @@ pub async fn provider_probe(
 ) -> Result<config::ProviderProbeOutput, Failure> {
     match blocking(move || prepared(&daemon, params)).await?? {
         Prepared::Ask(probe, entry) => {
-            let told = told(providers::probe(*probe).await);
+            let output = probe_output(providers::probe(*probe).await);
             Ok(config::ProviderProbeOutput {
-                facts: facts::told_all(&entry, &told.models),
-                ..told
+                facts: facts::for_clients(&entry, &output.models),
+                ..output
             })
         }
         Prepared::Done(output) => Ok(*output),
@@ -277,7 +277,7 @@ fn without_asking(
     }
 }
 
-fn told(probed: providers::ProbeResult) -> config::ProviderProbeOutput {
+fn probe_output(probed: providers::ProbeResult) -> config::ProviderProbeOutput {
     config::ProviderProbeOutput {
         host: probed.host,
         reachable: probed.reachable,

@@ -62,7 +62,11 @@ fn where_a_process_comes_from_is_known_by_its_ancestors_and_its_filters() {
     assert_eq!(origin(Some(own), child.id()), Origin::Elsewhere);
     drop(child.stdin.take());
     child.wait().expect("its end");
-    assert_eq!(origin(Some(child.id()), own), Origin::Walled, "it is gone");
+    assert_eq!(
+        origin(Some(child.id()), own),
+        Origin::Sandboxed,
+        "it is gone"
+    );
 }
 
 #[test]
@@ -72,7 +76,7 @@ fn a_process_below_another_daemon_is_known_by_the_names_above_it() {
     let dir = tempfile::tempdir().expect("a directory");
     let daemon = dir.path().join("reasonix-child");
     std::fs::copy("/bin/sh", &daemon).expect("a program of that name");
-    // It tells the number of what it has started, which lives until its input ends.
+    // It prints the number of its child, which lives until its input ends.
     let mut above = Command::new(&daemon)
         .args(["-c", "exec 3<&0; cat <&3 & echo $!; wait"])
         .stdin(Stdio::piped())

@@ -55,7 +55,7 @@ pub fn provider(
             unusable(
                 file,
                 text,
-                "Mend its other keys there, or give what is missing.",
+                "Fix its other keys there, or give the missing ones.",
             )
         })?;
         entry.origin = file.display().to_string();
@@ -174,7 +174,7 @@ fn usable(entry: &ProviderEntry) -> Result<(), Failure> {
     }
     if entry.all_models().is_empty() {
         let text = format!("The provider `{}` has no model.", entry.name);
-        let hint = "Give `models`; `provider.probe` tells which there are.";
+        let hint = "Give `models`; `provider.probe` lists them.";
         return wrong("models", text, hint);
     }
     let is_remote = !matches!(entry.kind.as_str(), "replay" | "command");

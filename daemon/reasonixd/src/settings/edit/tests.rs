@@ -10,11 +10,11 @@ use serde_json::json;
 use super::*;
 use crate::settings::{ProviderEntry, shipped};
 
-struct Place {
+struct TestHome {
     dir: tempfile::TempDir,
 }
 
-impl Place {
+impl TestHome {
     fn new(text: &str) -> Self {
         let place = Self {
             dir: tempfile::tempdir().unwrap(),
@@ -48,7 +48,7 @@ impl Place {
 
 /// Before, the change, after.
 fn check(before: &str, name: &str, value: Json, after: &str) {
-    let place = Place::new(before);
+    let place = TestHome::new(before);
     place
         .set(name, value)
         .unwrap_or_else(|failure| panic!("{before}: {failure:?}"));
@@ -167,7 +167,7 @@ fn a_value_that_is_not_allowed_says_what_is_and_changes_nothing() {
         ("tui.bell", json!(1), "must be true or false"),
         ("tui.theme", json!(8), "one of auto, dark, light, 16, none"),
     ] {
-        let place = Place::new(COMMENTED);
+        let place = TestHome::new(COMMENTED);
         let refused = place.set(name, value.clone()).expect_err(name);
         assert_eq!(refused.name, ErrorName::InvalidParams, "{name} {value}");
         assert!(refused.message.contains(words), "{}", refused.message);
@@ -212,12 +212,12 @@ fn a_setting_that_there_is_not_names_the_nearest() {
 #[test]
 fn a_file_that_is_no_toml_is_left_as_it_is_and_its_line_is_named() {
     let text = "[agent]\nmax_steps = 1\nmax_steps = 2\n";
-    let place = Place::new(text);
+    let place = TestHome::new(text);
     let refused = place.set("agent.max_steps", json!(9)).unwrap_err();
     assert_eq!(refused.name, ErrorName::InvalidConfig);
     assert!(refused.message.contains("line 3"), "{}", refused.message);
     assert_eq!(place.text(), text);
-    let place = Place::new("agent = 3\n");
+    let place = TestHome::new("agent = 3\n");
     let refused = place.set("agent.max_steps", json!(9)).unwrap_err();
     assert_eq!(refused.name, ErrorName::InvalidConfig);
     assert_eq!(place.text(), "agent = 3\n");
@@ -225,7 +225,7 @@ fn a_file_that_is_no_toml_is_left_as_it_is_and_its_line_is_named() {
 
 #[test]
 fn the_file_is_private_and_a_link_stays_a_link() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     let real = place.dir.path().join("dotfiles.toml");
     std::fs::rename(place.file(), &real).unwrap();
     std::os::unix::fs::symlink(&real, place.file()).unwrap();
@@ -247,7 +247,7 @@ fn the_file_is_private_and_a_link_stays_a_link() {
 
 #[test]
 fn there_need_be_no_file_yet() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     std::fs::remove_file(place.file()).unwrap();
     place.set("default_model", json!("a")).unwrap();
     assert_eq!(place.text(), "default_model = \"a\"\n");
@@ -255,7 +255,7 @@ fn there_need_be_no_file_yet() {
 
 #[test]
 fn changes_at_once_lose_nothing() {
-    let place = Place::new(COMMENTED);
+    let place = TestHome::new(COMMENTED);
     let names = [
         "agent.max_steps",
         "network.connect_seconds",
@@ -277,7 +277,7 @@ fn changes_at_once_lose_nothing() {
 
 #[test]
 fn a_new_provider_is_written_with_what_was_given() {
-    let place = Place::new("# Mine.\n[agent]\nmax_steps = 3\n");
+    let place = TestHome::new("# Mine.\n[agent]\nmax_steps = 3\n");
     let params = ProviderSetParams {
         name: "acme".into(),
         base_url: Some("https://acme.example/v1".into()),
@@ -301,7 +301,7 @@ fn a_new_provider_is_written_with_what_was_given() {
 fn a_provider_is_changed_by_its_name_and_the_rest_of_it_stays() {
     let before = "[[providers]]\nname = \"a\" # first\nkind = \"openai\"\nbase_url = \"https://a.example\"\nmodels = [\"one\"]\n\
         default = \"one\"\nheaders = { X-A = \"b\" } # mine\n\n[[providers]]\nname = \"b\"\nkind = \"openai\"\nmodels = [\"x\"]\n";
-    let place = Place::new(before);
+    let place = TestHome::new(before);
     let params = ProviderSetParams {
         name: "a".into(),
         base_url: Some("https://other.example".into()),
@@ -318,7 +318,7 @@ fn a_provider_is_changed_by_its_name_and_the_rest_of_it_stays() {
 
 #[test]
 fn of_a_shipped_name_the_shipped_values_are_written_out() {
-    let place = Place::new("");
+    let place = TestHome::new("");
     let params = ProviderSetParams {
         name: "deepseek".into(),
         make_default: true,
@@ -388,14 +388,14 @@ fn a_provider_that_could_not_be_used_is_not_written() {
         },
     ];
     for params in wrong {
-        let place = Place::new(COMMENTED.split("[[providers]]").next().unwrap());
+        let place = TestHome::new(COMMENTED.split("[[providers]]").next().unwrap());
         let before = place.text();
         let refused = place.provider(&params).unwrap_err();
         assert_eq!(refused.name, ErrorName::InvalidParams, "{params:?}");
         assert!(!format!("{refused:?}").contains("canary"), "{refused:?}");
         assert_eq!(place.text(), before);
     }
-    let place = Place::new("providers = [{ name = \"a\" }]\n");
+    let place = TestHome::new("providers = [{ name = \"a\" }]\n");
     assert_eq!(
         place.provider(&good).unwrap_err().name,
         ErrorName::InvalidConfig
@@ -431,7 +431,7 @@ proptest! {
             ("network.idle_seconds", &["network", "idle_seconds"][..]),
         ][which];
         let steps = steps.max(1);
-        let place = Place::new(&before);
+        let place = TestHome::new(&before);
         place.set(name, if out { Json::Null } else { json!(steps) }).unwrap();
         let after = place.text();
         prop_assert_eq!(others(&before, &[path]), others(&after, &[path]));

@@ -1,6 +1,6 @@
 //! The config goes before the catalog, member by member.
 
-use super::{Facts, of, told};
+use super::{Facts, for_client, of};
 use crate::settings::providers::ProviderEntry;
 
 fn entry(text: &str) -> ProviderEntry {
@@ -30,10 +30,10 @@ fn the_catalog_fills_what_the_config_does_not_say() {
 }
 
 #[test]
-fn clients_are_told_the_price_of_the_moment() {
+fn clients_get_the_present_price() {
     // A Saturday, and the Friday before it, within the hours of the peak.
     let at = |moment: &str| {
-        told(&entry(""), "deepseek-v4-pro", moment.parse().unwrap())
+        for_client(&entry(""), "deepseek-v4-pro", moment.parse().unwrap())
             .price
             .unwrap()
     };

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use session::KeptRules as _;
 use store::home::Home;
 
-use super::{Kept, KeptFiles};
+use super::{KeptFiles, WorkspaceRules};
 
-struct Place {
+struct TestHome {
     _dir: tempfile::TempDir,
     files: KeptFiles,
 }
 
 const ROOT: &str = "/user/ann/code";
 
-impl Place {
+impl TestHome {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::open(&dir.path().join("home")).unwrap();
@@ -26,11 +26,11 @@ impl Place {
         }
     }
 
-    fn kept(&self) -> Arc<Kept> {
+    fn kept(&self) -> Arc<WorkspaceRules> {
         self.files.of(Path::new(ROOT))
     }
 
-    fn write(&self, text: &str) -> Arc<Kept> {
+    fn write(&self, text: &str) -> Arc<WorkspaceRules> {
         let kept = self.kept();
         fs::create_dir_all(kept.file.parent().unwrap()).unwrap();
         fs::write(&kept.file, text).unwrap();
@@ -58,7 +58,7 @@ fn a_rule_is_added_at_the_end_and_everything_else_stays() {
             "permissions = { deny = [\"x\"] , allow = [\n    \"Bash(make:*)\",\n] }\n",
         ),
     ] {
-        let place = Place::new();
+        let place = TestHome::new();
         let kept = place.write(before);
         kept.keep("Bash(make:*)").unwrap();
         let text = fs::read_to_string(&kept.file).unwrap();
@@ -69,7 +69,7 @@ fn a_rule_is_added_at_the_end_and_everything_else_stays() {
 
 #[test]
 fn a_new_file_says_what_it_is_for_and_every_keeper_of_it_knows_of_a_change() {
-    let place = Place::new();
+    let place = TestHome::new();
     let (one, two) = (place.kept(), place.kept());
     let before = two.in_force().0;
     one.keep("Edit(docs/a \"b\".md)").unwrap();
@@ -108,7 +108,7 @@ fn what_is_taken_back_leaves_the_comments_of_others() {
             "[permissions]\nallow = [\n]\n",
         ),
     ] {
-        let place = Place::new();
+        let place = TestHome::new();
         let kept = place.write(before);
         assert!(kept.forget("a").unwrap(), "{before}");
         assert_eq!(fs::read_to_string(&kept.file).unwrap(), after);
@@ -116,8 +116,8 @@ fn what_is_taken_back_leaves_the_comments_of_others() {
 }
 
 #[test]
-fn what_is_wrong_with_it_is_told_with_its_line_and_it_is_left_as_it_is() {
-    let place = Place::new();
+fn mistakes_in_the_file_are_reported_by_line_and_the_file_is_unchanged() {
+    let place = TestHome::new();
     let kept = place.write("[permissions]\nallow = [\"Grep(x)\", \"bash\"]\nnever = []\n[other]\n");
     let problems = kept.problems();
     for (line, words) in [(2, "another product"), (3, "`never`"), (4, "`other`")] {
@@ -145,7 +145,7 @@ fn what_is_wrong_with_it_is_told_with_its_line_and_it_is_left_as_it_is() {
 
 #[test]
 fn what_was_taken_back_does_not_come_back_with_a_reader_that_is_slow() {
-    let place = Place::new();
+    let place = TestHome::new();
     // Long enough for others to get in between reading and knowing.
     let long: String = (0..100).map(|n| format!("    \"Edit(a{n})\",\n")).collect();
     let kept = place.write(&format!("[permissions]\nask = [\n{long}]\n"));

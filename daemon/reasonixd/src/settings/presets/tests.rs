@@ -61,11 +61,11 @@ fn the_config_changes_them_and_adds_others() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_left_out_alone() {
+fn a_wrong_preset_is_reported_and_left_out_alone() {
     let found = loaded(
         "[presets.a]\nsamples = 9\n[presets.b]\ncolour = 1\n[presets.c]\nsamples = 2\n[presets]\nd = 1\n",
     );
-    // One table may be written once only: where this is no TOML, all is told together.
+    // One table may be written once only: if this is not TOML, everything is reported together.
     assert!(!found.problems.is_empty());
     let found = loaded("presets.d = 1\n[presets.a]\nsamples = 9\n");
     assert!(!found.problems.is_empty());

@@ -49,7 +49,7 @@ fn a_configured_name_hides_the_shipped_one_and_others_stay() {
     assert_eq!(
         refused.name,
         ErrorName::NotFound,
-        "a configured entry tells its models"
+        "a configured entry lists its models"
     );
     assert_eq!(find_any(&configured, "mistral").unwrap().0.origin, ORIGIN);
 }

@@ -22,7 +22,7 @@ async fn read(scene: &Scene, name: &str) {
 }
 
 #[tokio::test]
-async fn a_change_by_others_is_told_once_with_its_diff_and_the_file_must_be_read_again() {
+async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_read_again() {
     let scene = Scene::new();
     scene.put("a", TEN);
     assert_eq!(
@@ -44,7 +44,7 @@ async fn a_change_by_others_is_told_once_with_its_diff_and_the_file_must_be_read
         text.contains("was changed since it was last read"),
         "{text}"
     );
-    // The next change is told against what was told.
+    // The next change is compared with what was reported.
     meddle(&scene, "a", &TEN.replace("6\n", "six!\n"));
     let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.contains("-six\n+six!\n"), "{note}");
@@ -89,7 +89,7 @@ async fn a_short_file_that_stood_whole_in_a_note_is_no_less_guarded() {
         read(&scene, "a").await;
         read(&scene, "b").await;
         meddle(&scene, "a", "one\ntwo\n");
-        // Looked at before the call runs, and told only with its result: the model decided without it.
+        // Checked before the call runs, and reported only with its result: the model decided without it.
         assert_eq!(
             scene.memory.describe_external_changes().unwrap(),
             "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
@@ -112,7 +112,7 @@ async fn a_new_date_is_no_change() {
 }
 
 #[tokio::test]
-async fn a_deleted_file_is_told_once_and_once_more_when_it_is_back() {
+async fn a_deleted_file_is_reported_once_and_once_more_when_it_is_back() {
     let scene = Scene::new();
     let path = scene.put("a", TEN);
     read(&scene, "a").await;
@@ -128,7 +128,7 @@ async fn a_deleted_file_is_told_once_and_once_more_when_it_is_back() {
 }
 
 #[tokio::test]
-async fn of_a_long_file_only_the_fact_is_told() {
+async fn a_change_of_a_long_file_is_reported_without_a_diff() {
     let scene = Scene::new();
     let long = "word\n".repeat(usize::try_from(CONTENT_MAX).unwrap() / 4);
     scene.put("a", &long);
@@ -144,7 +144,7 @@ async fn of_a_long_file_only_the_fact_is_told() {
 }
 
 #[tokio::test]
-async fn many_changes_are_told_in_few_words() {
+async fn many_changes_are_reported_briefly() {
     let scene = Scene::new();
     let text = |word: &str| format!("{word} in a line of some length\n").repeat(30);
     let names: Vec<String> = (0..60).map(|number| format!("dir/file{number}")).collect();
@@ -168,7 +168,7 @@ async fn many_changes_are_told_in_few_words() {
 }
 
 #[tokio::test]
-async fn what_the_session_did_itself_is_not_told_and_its_files_are_read_again() {
+async fn the_sessions_own_changes_are_not_reported_and_its_files_are_read_again() {
     let scene = Scene::new();
     scene.put("a", TEN);
     scene.put("b", TEN);

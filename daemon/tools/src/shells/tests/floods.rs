@@ -12,7 +12,7 @@ fn left_out(output: &str) -> (usize, String) {
 }
 
 #[tokio::test]
-async fn a_line_without_an_end_is_told_in_part_and_counted_whole() {
+async fn an_endless_line_is_shown_in_part_and_counted_whole() {
     let scene = Scene::new();
     let id = start(
         &scene,

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::*;
 
-/// Held open by a whole tree of processes: its end is the end of the last of them.
-struct Held(std::fs::File);
+/// LockedFile open by a whole tree of processes: its end is the end of the last of them.
+struct LockedFile(std::fs::File);
 
-impl Held {
+impl LockedFile {
     /// A pipe in the workspace; a command says `exec 9>NAME; echo up >&9` to hold it.
     fn new(scene: &Scene, name: &str) -> Self {
         let path = scene.top.join("ws").join(name);
@@ -47,7 +47,7 @@ impl Held {
 #[tokio::test]
 async fn it_outlives_its_call_and_ends_with_the_memory() {
     let scene = Scene::new();
-    let mut held = Held::new(&scene, "held");
+    let mut held = LockedFile::new(&scene, "held");
     // Deaf to TERM, and not alone.
     start(
         &scene,
@@ -70,7 +70,7 @@ async fn it_outlives_its_call_and_ends_with_the_memory() {
     } = scene;
     drop((memory, context));
     held.gone().await;
-    until("the end is told", || {
+    until("the end is reported", || {
         !numbers.exited.lock().unwrap().is_empty()
     })
     .await;
@@ -82,7 +82,7 @@ async fn it_outlives_its_call_and_ends_with_the_memory() {
 }
 
 #[tokio::test]
-async fn a_file_that_nobody_was_told_of_goes_with_the_memory() {
+async fn an_unreported_file_is_deleted_with_the_memory() {
     let scene = Scene::new();
     let id = start(&scene, "seq 5000").await;
     ended(&scene, id).await;
@@ -101,7 +101,7 @@ async fn a_file_that_nobody_was_told_of_goes_with_the_memory() {
 #[tokio::test]
 async fn a_tree_that_ignores_term_is_killed() {
     let scene = Scene::new();
-    let mut held = Held::new(&scene, "held");
+    let mut held = LockedFile::new(&scene, "held");
     let id = start(
         &scene,
         "exec 9>held; trap '' TERM; (while :; do sleep 0.1; done) & echo up >&9; echo last; while :; do sleep 0.1; done",
@@ -136,7 +136,7 @@ async fn a_tree_that_ignores_term_is_killed() {
 #[tokio::test]
 async fn a_stop_of_the_call_that_kills_does_not_wait() {
     let scene = Scene::new();
-    let mut held = Held::new(&scene, "held");
+    let mut held = LockedFile::new(&scene, "held");
     let id = start(
         &scene,
         "exec 9>held; trap '' TERM; echo up >&9; while :; do sleep 0.1; done",

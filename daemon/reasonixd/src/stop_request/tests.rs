@@ -1,4 +1,4 @@
-//! What a wish holds for, and for whom.
+//! For which daemon a request holds, and how long.
 
 use super::*;
 
@@ -30,13 +30,13 @@ fn a_start_by_another_program_counts_as_one() {
     store(&home, ShutdownMode::Now).expect("store");
     // Whoever runs these tests is no daemon's parent.
     assert_eq!(take(&home), None);
-    assert!(!path(&home).exists(), "an old story");
+    assert!(!path(&home).exists(), "it is void");
     let own = Parent {
         pid: i32::try_from(std::process::id()).expect("a number"),
         started: None,
     };
     assert_eq!(
-        own.is_keeper(),
+        own.is_supervisor(),
         cfg!(target_os = "linux"),
         "the same program is one"
     );
@@ -53,23 +53,23 @@ fn it_holds_for_nobody_else_and_not_for_long() {
         started: Some(2_000),
     };
     let at = Duration::from_secs(100);
-    let wish = |mode| Wish {
+    let request = |mode| StopRequest {
         mode,
         parent: parent.clone(),
         at_ms: millis(at),
     };
-    let now = wish(ShutdownMode::Now);
+    let now = request(ShutdownMode::Now);
     assert!(still_holds(&now, &parent, at + FRESH));
     assert!(
         !still_holds(&now, &reused, at),
         "the number of another process"
     );
-    assert!(!still_holds(&now, &parent, at + FRESH * 2), "an old story");
+    assert!(!still_holds(&now, &parent, at + FRESH * 2), "it is void");
     assert!(
         !still_holds(&now, &parent, at - Duration::from_secs(1)),
         "asked before the machine was started anew"
     );
-    let idle = wish(ShutdownMode::Idle);
+    let idle = request(ShutdownMode::Idle);
     assert!(still_holds(
         &idle,
         &parent,
@@ -79,7 +79,7 @@ fn it_holds_for_nobody_else_and_not_for_long() {
 }
 
 #[test]
-fn what_is_no_wish_is_passed_over_and_removed() {
+fn a_malformed_request_is_ignored_and_removed() {
     let (_dir, home) = home();
     for text in [
         "",

@@ -1,4 +1,4 @@
-//! The shell's state around one command: what it starts with, and what becomes of what it leaves.
+//! The shell state around one command: what the command starts with, and what of its changes lasts.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use crate::lasting::{self, Env, Start};
 use crate::memory::Memory;
 use crate::run::End;
 
-pub(super) struct Standing {
+pub(super) struct ShellState {
     memory: Option<Arc<Memory>>,
     /// The session's own environment.
     base: Env,
     pub(super) start: Start,
     /// `None`: the command changes nothing of it.
     pub(super) back: Option<Back>,
-    /// For the model, at the end of the result.
-    told: Vec<String>,
+    /// Lines for the model, at the end of the result.
+    notes: Vec<String>,
 }
 
-impl Standing {
+impl ShellState {
     /// For a command that changes nothing of the state: one in the background.
     pub(super) fn begin_only(context: &CallContext) -> Self {
         let base = command::environment(&context.env);
         let shell = command::shell(base.get("PATH").map_or("", String::as_str));
         let memory = Memory::of(&context.memory);
-        let (cwd, env, told) = match &memory {
+        let (cwd, env, note) = match &memory {
             Some(memory) => memory.shell_start(&context.call, &base),
             None => (None, base.clone(), None),
         };
@@ -42,7 +42,7 @@ impl Standing {
             base,
             start,
             back: None,
-            told: told.into_iter().collect(),
+            notes: note.into_iter().collect(),
         }
     }
 
@@ -50,23 +50,23 @@ impl Standing {
     pub(super) async fn begin(context: &CallContext) -> Self {
         let context = context.clone();
         let begun = tokio::task::spawn_blocking(move || {
-            let mut standing = Self::begin_only(&context);
-            if standing.memory.is_some() {
-                // The shell writes it: it must be within its walls.
+            let mut state = Self::begin_only(&context);
+            if state.memory.is_some() {
+                // The shell writes it, so it must be writable in the sandbox.
                 let within = context.sandbox.as_ref().map(|sandbox| &sandbox.temp);
                 let dir = within.unwrap_or(&context.spill_dir);
                 match Back::make(dir) {
-                    Ok(back) => standing.back = Some(back),
-                    Err(error) => standing.told.push(format!(
+                    Ok(back) => state.back = Some(back),
+                    Err(error) => state.notes.push(format!(
                         "directory and variables do not last: make a file in {}: {error}",
                         dir.display()
                     )),
                 }
             }
-            standing
+            state
         });
         match begun.await {
-            Ok(standing) => standing,
+            Ok(state) => state,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         }
     }
@@ -82,25 +82,25 @@ impl Standing {
                 base,
                 start,
                 back,
-                mut told,
+                mut notes,
             } = self;
             let Some(memory) = memory else {
-                return told;
+                return notes;
             };
             let left = back.filter(|_| finished).and_then(|back| back.read().ok());
             match left.as_deref().and_then(lasting::read) {
-                Some(left) if lasts => told.extend(memory.shell_ended(&base, &start, &left)),
+                Some(left) if lasts => notes.extend(memory.shell_ended(&base, &start, &left)),
                 Some(left) if memory.shell_would_change(&base, &start, &left) => {
-                    told.push("directory and variables stay as they were before it".to_owned());
+                    notes.push("directory and variables stay as they were before it".to_owned());
                 }
                 Some(_) | None => {}
             }
             let cwd = memory.shell_cwd().filter(|cwd| *cwd != home);
-            told.extend(cwd.map(|cwd| format!("in {}", lasting::shown(memory.workspace(), &cwd))));
-            told
+            notes.extend(cwd.map(|cwd| format!("in {}", lasting::shown(memory.workspace(), &cwd))));
+            notes
         });
-        let told = ended.await.unwrap_or_default();
-        told.into_iter().map(|line| format!("({line})")).collect()
+        let notes = ended.await.unwrap_or_default();
+        notes.into_iter().map(|line| format!("({line})")).collect()
     }
 }
 

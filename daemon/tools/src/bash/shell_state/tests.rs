@@ -227,7 +227,7 @@ async fn relative_paths_are_judged_from_it_and_the_call_is_bound_to_that() {
 }
 
 #[tokio::test]
-async fn changed_variables_are_told_and_shown_and_home_never_changes() {
+async fn changed_variables_are_reported_and_shown_and_home_never_changes() {
     let scene = scene(false);
     let bash = tool_named("bash");
     let shown = |command: &str| {
