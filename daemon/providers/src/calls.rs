@@ -28,6 +28,17 @@ pub(crate) struct CallFragment<'a> {
     pub whole: bool,
 }
 
+impl<'a> CallFragment<'a> {
+    /// More arguments of the call with this index.
+    pub(crate) fn indexed(index: u64, arguments: &'a str) -> Self {
+        Self {
+            index: Some(index),
+            arguments,
+            ..Self::default()
+        }
+    }
+}
+
 /// Which calls of a finished answer are known to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArgumentTrust {

@@ -4,6 +4,7 @@
 //! version. Called by the codecs.
 
 use std::borrow::Cow;
+use std::ffi::CString;
 
 use contract::ToolDeclaration;
 use serde_json::Value;
@@ -102,11 +103,18 @@ pub(crate) fn text_of(raw: &RawValue) -> Cow<'_, str> {
         {
             // Without escapes, borrow.
             Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
-            _ => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
+            _ => Cow::Owned(serde_json::from_str(text).unwrap_or_else(|_| lossy(text))),
         },
         Some(b'n') | None => Cow::Borrowed(""),
         Some(_) => Cow::Borrowed(text),
     }
+}
+
+/// The content of a string with a lone surrogate, which becomes replacement characters.
+fn lossy(text: &str) -> String {
+    // `CString` is the type of `serde` that takes the bytes of a string.
+    let bytes = serde_json::from_str::<CString>(text).unwrap_or_default();
+    String::from_utf8_lossy(bytes.as_bytes()).into_owned()
 }
 
 /// JSON text without raw line ends. They are insignificant outside strings and cannot be inside.

@@ -1,165 +1,149 @@
-//! Lenient parsing of event members: a member of an unexpected type counts as absent.
-//!
-//! Borrows texts from the event if they have no escapes. Used by the wire types of the kinds.
+//! Lenient reading of events: a member of an unexpected type counts as absent.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
+use std::collections::HashMap;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A text, empty if absent. Mistral sends lists of parts: their texts are joined, and their
-/// thinking is separate.
-#[derive(Default)]
-pub(crate) struct Text<'a> {
-    pub(crate) text: Cow<'a, str>,
-    pub(crate) thinking: String,
-}
+use crate::json::text_of;
 
-/// A non-negative number in any notation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Number(pub Option<u64>);
-
-/// One element of a list of parts.
+/// A JSON object whose members are parsed when they are asked for. Of a repeated key, the last
+/// counts.
 #[derive(Default, serde::Deserialize)]
-#[serde(default)]
-struct ContentPart<'a> {
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    thinking: Text<'a>,
-}
+pub(crate) struct Object<'a>(#[serde(borrow)] HashMap<Cow<'a, str>, &'a RawValue>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor(PhantomData))
-    }
-}
-
-struct TextVisitor<'a>(PhantomData<&'a ()>);
-
-impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
-    type Value = Text<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
+impl<'a> Object<'a> {
+    /// Parses the text of an object. `None` if it is anything else.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        serde_json::from_str(text).ok()
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'a>, E> {
-        Ok(Text {
-            text: Cow::Borrowed(text),
-            thinking: String::new(),
-        })
+    /// A value as received, unless it is absent or null.
+    pub(crate) fn raw(&self, key: &str) -> Option<&'a RawValue> {
+        self.0.get(key).copied().filter(|raw| raw.get() != "null")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text<'a>, E> {
-        Ok(Text {
-            text: Cow::Owned(text.to_owned()),
-            thinking: String::new(),
-        })
+    pub(crate) fn object(&self, key: &str) -> Option<Self> {
+        Self::parse(self.raw(key)?.get())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Text<'a>, A::Error> {
-        let mut all = Text::default();
-        while let Some(part) = parts.next_element::<ContentPart<'de>>()? {
-            all.text.to_mut().push_str(&part.text.text);
-            all.thinking.push_str(&part.thinking.text);
+    /// A list's elements as received, empty if absent.
+    pub(crate) fn list(&self, key: &str) -> Vec<&'a RawValue> {
+        let list = self.raw(key).map(|raw| serde_json::from_str(raw.get()));
+        list.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// A list's elements as objects. Other elements count as empty objects.
+    pub(crate) fn objects(&self, key: &str) -> impl Iterator<Item = Self> {
+        let list = self.list(key).into_iter();
+        list.map(|raw| Self::parse(raw.get()).unwrap_or_default())
+    }
+
+    /// A text, empty if absent. Mistral sends lists of parts: their texts are joined.
+    pub(crate) fn text(&self, key: &str) -> Cow<'a, str> {
+        match self.raw(key).and_then(|raw| raw.get().bytes().next()) {
+            // Only strings: a recursion could be as deep as the event is long.
+            Some(b'[') => {
+                let texts = self.objects(key).map(|part| part.string("text"));
+                texts.collect::<String>().into()
+            }
+            _ => self.string(key),
         }
-        Ok(all)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text<'a>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text::default())
+    /// The thinking in a list of parts, joined.
+    pub(crate) fn thinking(&self, key: &str) -> String {
+        let parts = self.objects(key);
+        parts.map(|part| part.text("thinking")).collect()
     }
 
-    fn visit_unit<E>(self) -> Result<Text<'a>, E> {
-        Ok(Text::default())
+    fn string(&self, key: &str) -> Cow<'a, str> {
+        let raw = self.raw(key).filter(|raw| raw.get().starts_with('"'));
+        raw.map(text_of).unwrap_or_default()
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Text<'a>, E> {
-        Ok(Text::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Text<'a>, E> {
-        Ok(Text::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Text<'a>, E> {
-        Ok(Text::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Text<'a>, E> {
-        Ok(Text::default())
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NumberVisitor)
-    }
-}
-
-struct NumberVisitor;
-
-impl<'de> Visitor<'de> for NumberVisitor {
-    type Value = Number;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
-        Ok(Number(Some(number)))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Number, E> {
-        // Non-negative numbers arrive as `u64`.
-        Ok(Number(None))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+    /// A non-negative number in any notation, or in a string.
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+        let raw = self.raw(key)?.get();
         // Above 2^53 a float is not exact.
-        let counts = (0.0..=9_007_199_254_740_992.0).contains(&number);
-        Ok(Number(counts.then_some(number as u64)))
+        let float = || {
+            let float = raw.parse::<f64>().ok()?;
+            (0.0..=9_007_199_254_740_992.0)
+                .contains(&float)
+                .then_some(float as u64)
+        };
+        let digits = raw.trim_matches('"').trim();
+        digits.parse().ok().or_else(float)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Number, E> {
-        Ok(Number(text.trim().parse().ok()))
+    /// A number, 0 if absent.
+    pub(crate) fn count(&self, key: &str) -> u64 {
+        self.number(key).unwrap_or(0)
     }
 
-    fn visit_unit<E>(self) -> Result<Number, E> {
-        Ok(Number(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Number, E> {
-        Ok(Number(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Number, A::Error> {
-        while values.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Number(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Number, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Number(None))
+    /// A number in an object, 0 if either is absent.
+    pub(crate) fn count_in(&self, object: &str, key: &str) -> u64 {
+        self.object(object).map_or(0, |object| object.count(key))
     }
 }
 
-/// A list of raw values, empty if absent.
-#[derive(Default)]
-pub(crate) struct RawList<'a>(pub(crate) Vec<&'a RawValue>);
+#[cfg(test)]
+mod tests {
+    use super::Object;
 
-impl<'de: 'a, 'a> Deserialize<'de> for RawList<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&'de RawValue>::deserialize(deserializer)?;
-        Ok(Self(serde_json::from_str(raw.get()).unwrap_or_default()))
+    #[test]
+    fn members_of_unexpected_types_count_as_absent() {
+        let object = Object::parse(
+            r#"{"a": 5, "b": "7", "c": 2.0, "d": -1, "e": [{"text": "x", "thinking": [{"text": "y"}]}, 3],
+                "f": null, "\u0067": "h\n", "i": {"a": 1}, "a\"": true, "k": 1, "k": "2", "l": 1e99}"#,
+        );
+        let object = object.expect("an object");
+        let numbers =
+            ["a", "b", "c", "d", "e", "f", "a\"", "l", "none"].map(|key| object.number(key));
+        assert_eq!(
+            numbers,
+            [
+                Some(5),
+                Some(7),
+                Some(2),
+                None,
+                None,
+                None,
+                None,
+                None,
+                None
+            ]
+        );
+        let texts = ["a", "b", "e", "f", "g", "i", "k"].map(|key| object.text(key));
+        assert_eq!(texts, ["", "7", "x", "", "h\n", "", "2"]);
+        assert_eq!(object.thinking("e"), "y");
+        assert_eq!(
+            (object.thinking("b"), object.list("b").len()),
+            (String::new(), 0)
+        );
+        assert_eq!((object.list("e").len(), object.count_in("i", "a")), (2, 1));
+        assert!(object.raw("f").is_none() && object.object("e").is_none());
+        assert!(
+            ["[]", "null", "\"{}\"", "{", ""]
+                .iter()
+                .all(|text| Object::parse(text).is_none())
+        );
     }
-}
 
-/// A raw value, unless it is absent or null.
-pub(crate) fn there(raw: Option<&RawValue>) -> Option<&RawValue> {
-    raw.filter(|raw| raw.get() != "null")
+    #[test]
+    fn a_lone_surrogate_does_not_lose_the_text_around_it() {
+        let object = Object::parse(r#"{"a": "x\ud83dy"}"#).expect("an object");
+        let text = object.text("a");
+        assert!(text.starts_with('x') && text.ends_with('y'), "{text}");
+    }
+
+    #[test]
+    fn deeply_nested_parts_do_not_overflow_the_stack() {
+        for key in ["text", "thinking"] {
+            let open = format!("[{{\"{key}\":").repeat(100_000);
+            let text = format!("{{\"a\":{open}\"x\"{}}}", "}]".repeat(100_000));
+            let object = Object::parse(&text).expect("an object");
+            assert_eq!((&*object.text("a"), &*object.thinking("a")), ("", ""));
+        }
+    }
 }

@@ -17,6 +17,7 @@ mod body;
 mod calls;
 mod extra;
 mod failure;
+mod gathered;
 mod http;
 mod ids;
 mod json;

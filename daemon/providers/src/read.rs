@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::deadline;
 use crate::failure::{ErrorContext, VendorError};
+use crate::gathered::Gathered;
 use crate::http::{self, Body, Endpoint};
 use crate::options::Timeouts;
 use crate::retry_after;
@@ -45,13 +46,10 @@ pub(crate) trait Collect: Send + 'static {
     fn event(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError>;
     /// Handles an answer in one document. `end` follows.
     fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError>;
-    /// The usage reported so far. A broken answer is billed too.
-    fn reported(&self) -> Option<Reported>;
-    /// Whether the answer is complete, so that a closed connection is not a failure.
-    fn is_finished(&self) -> bool;
-    /// Handles the end of the answer. Adds the remaining parts, with `Done` last, or returns why it
-    /// is broken.
-    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError>;
+    /// What has been collected so far.
+    fn gathered(&mut self) -> &mut Gathered;
+    /// Called when the answer is complete, before `Gathered::finish`.
+    fn complete(&mut self) {}
 }
 
 /// Result of handling an event.
@@ -336,7 +334,7 @@ impl<C: Collect> AnswerReader<C> {
 
     /// Passes on newly reported usage, so that it is known even if the stream is dropped.
     fn push_reported(&mut self, batch: &mut PartBatch) {
-        let now = self.collect.reported();
+        let now = self.collect.gathered().usage;
         if now != self.last_usage {
             self.last_usage = now;
             batch.0.extend(now.map(Part::Usage));
@@ -344,14 +342,14 @@ impl<C: Collect> AnswerReader<C> {
     }
 
     /// The current deadline, with its error text.
-    fn deadline(&self) -> (Instant, (&'static str, Duration)) {
+    fn deadline(&mut self) -> (Instant, (&'static str, Duration)) {
         let Some(heard) = self.heard else {
             return (
                 self.started + self.timeouts.first_byte,
                 ("sent nothing", self.timeouts.first_byte),
             );
         };
-        if self.collect.is_finished() {
+        if self.collect.gathered().is_finished() {
             return (
                 heard + TAIL.min(self.timeouts.idle),
                 ("did not end its answer", TAIL),
@@ -448,11 +446,14 @@ impl<C: Collect> AnswerReader<C> {
     fn end(&mut self, error: Option<ProviderError>) {
         let mut batch = PartBatch::default();
         let ended = match error {
-            Some(error) if !self.collect.is_finished() => Err(error),
-            _ => self.collect.end(&mut batch),
+            Some(error) if !self.collect.gathered().is_finished() => Err(error),
+            _ => {
+                self.collect.complete();
+                self.collect.gathered().finish(&mut batch)
+            }
         };
         if ended.is_err() {
-            let reported = self.collect.reported();
+            let reported = self.collect.gathered().usage;
             batch.0.extend(reported.map(Part::Usage));
         }
         self.queue.extend(batch.0.into_iter().map(Ok));

@@ -158,7 +158,7 @@ impl Run {
             Ok(Flow::Last) => {
                 let mut batch = PartBatch::default();
                 // The answer is complete. Dropping `child` ends the program.
-                let _ = self.collect.end(&mut batch);
+                let _ = self.collect.0.finish(&mut batch);
                 self.queue.extend(batch.into_parts().map(Ok));
             }
             Ok(Flow::More | Flow::Nothing) => self.phase = Phase::Running(child),
@@ -237,7 +237,7 @@ impl Run {
     }
 
     fn fail(&mut self, error: ProviderError) {
-        let reported = self.collect.reported();
+        let reported = self.collect.0.usage;
         self.queue
             .extend(reported.map(|usage| Ok(Part::Usage(usage))));
         self.queue.push_back(Err(error));

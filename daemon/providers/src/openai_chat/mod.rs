@@ -6,7 +6,6 @@
 
 mod codec;
 pub(crate) mod stream;
-mod wire;
 
 use std::sync::Arc;
 

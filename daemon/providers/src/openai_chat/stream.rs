@@ -9,33 +9,19 @@ use contract::provider::{ProviderError, Reported};
 use proto::item::Finish;
 use serde_json::value::RawValue;
 
-use crate::calls::{AnswerEnd, CallFragment, Calls, TooManyCalls};
+use crate::calls::{AnswerEnd, CallFragment};
 use crate::failure::{ErrorContext, VendorError};
+use crate::gathered::Gathered;
 use crate::json;
-use crate::openai_chat::wire::{CallDelta, ChatMessage, Choice, Chunk, Number, Usage};
-use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
+use crate::lenient::Object;
+use crate::read::{Collect, Flow, PartBatch};
 
 /// An answer in progress.
-pub(crate) struct Collector {
-    site: ErrorContext,
-    model: String,
-    calls: Calls,
-    end: AnswerEnd,
-    usage: Option<Reported>,
-    /// Bytes of content so far.
-    said: usize,
-}
+pub(crate) struct Collector(Gathered);
 
 impl Collector {
     pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
-        Self {
-            site,
-            model,
-            calls: Calls::new(answered),
-            end: AnswerEnd::Open,
-            usage: None,
-            said: 0,
-        }
+        Self(Gathered::new(site, model, answered))
     }
 
     /// Handles one event, or a whole answer (`whole`).
@@ -45,143 +31,108 @@ impl Collector {
         whole: bool,
         batch: &mut PartBatch,
     ) -> Result<Flow, ProviderError> {
-        let chunk: Chunk<'_> = match serde_json::from_str(text) {
-            Ok(chunk) => chunk,
-            // Anything after the finish reason cannot invalidate the answer.
-            Err(_) if self.end != AnswerEnd::Open => return Ok(Flow::Nothing),
-            Err(_) => return Err(self.site.no_event()),
+        let Some(chunk) = self.0.event(text)? else {
+            return Ok(Flow::Nothing);
         };
         let error = chunk
-            .error
-            .filter(|error| !matches!(error.get(), "null" | "false" | "{}" | "\"\""));
-        if error.is_some() || (!chunk.choices.there && chunk.usage.is_none()) {
-            if let Some(vendor) = error_in(text, error) {
-                // The vendor discards the answer so far.
-                self.end = AnswerEnd::Open;
-                return Err(self.site.refused(&self.model, 200, None, &vendor));
-            }
-            return Ok(Flow::Nothing);
+            .raw("error")
+            .filter(|error| !matches!(error.get(), "false" | "{}" | "\"\""));
+        let usage = chunk.object("usage");
+        if error.is_some() || (chunk.raw("choices").is_none() && usage.is_none()) {
+            return match error_in(text, error) {
+                Some(vendor) => {
+                    let error = self.0.site.refused(&self.0.model, 200, None, &vendor);
+                    Err(self.0.fail(error))
+                }
+                None => Ok(Flow::Nothing),
+            };
         }
-        let usage = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage));
-        self.report(usage);
-        match chunk.choices.choice {
-            Some(choice) => self.choice(choice, whole, batch),
+        // Groq reports usage in its own member.
+        self.report(usage.or_else(|| chunk.object("x_groq")?.object("usage")));
+        // We request one choice and ignore others.
+        let mut choices = chunk.objects("choices");
+        match choices.find(|choice| choice.count("index") == 0) {
+            Some(choice) => self.choice(&choice, whole, batch),
             None => Ok(Flow::Nothing),
         }
     }
 
     fn choice(
         &mut self,
-        choice: Choice<'_>,
+        choice: &Object<'_>,
         whole: bool,
         batch: &mut PartBatch,
     ) -> Result<Flow, ProviderError> {
-        self.report(choice.usage);
-        let before = self.said;
-        for said in [choice.delta, choice.message].into_iter().flatten() {
-            self.said(said, whole, batch)?;
+        // Moonshot reports usage here.
+        self.report(choice.object("usage"));
+        let before = self.0.said;
+        // A server that does not stream sends `message` instead.
+        for said in ["delta", "message"] {
+            if let Some(said) = choice.object(said) {
+                self.said(&said, whole, batch)?;
+            }
         }
-        if self.said > ANSWER_MAX {
-            self.end = AnswerEnd::Open;
-            return Err(self.site.too_long());
-        }
-        let flow = if self.said == before {
-            Flow::Nothing
-        } else {
-            Flow::More
-        };
-        let reason = choice.finish_reason.text;
+        let flow = self.0.flow(before)?;
+        let reason = choice.text("finish_reason");
         if !reason.is_empty() {
-            self.end = match finish(&reason) {
-                Some(finish) => AnswerEnd::Reason(finish),
-                None => {
-                    self.end = AnswerEnd::Open;
-                    return Err(self
-                        .site
-                        .transient(&format!("broke off its answer: `{reason}`")));
-                }
+            let Some(finish) = finish(&reason) else {
+                let what = format!("broke off its answer: `{reason}`");
+                return Err(self.0.fail(self.0.site.transient(&what)));
             };
+            self.0.end = AnswerEnd::Reason(finish);
         }
         Ok(flow)
     }
 
     fn said(
         &mut self,
-        said: ChatMessage<'_>,
+        said: &Object<'_>,
         whole: bool,
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         // Gateways that know both names send the same text under both.
-        let by_name = [said.reasoning_content.text, said.reasoning.text];
-        let reasoning = by_name.iter().find(|text| !text.is_empty());
-        let thoughts = [reasoning.map_or("", |text| text), &said.content.thinking];
-        let words = [&*said.content.text, &*said.refusal.text];
-        for text in thoughts {
-            self.said += text.len();
-            batch.reasoning(text);
+        let by_name = ["reasoning_content", "reasoning"].map(|name| said.text(name));
+        if let Some(reasoning) = by_name.iter().find(|text| !text.is_empty()) {
+            self.0.reasoning(reasoning, batch);
         }
-        for text in words {
-            self.said += text.len();
-            batch.text(text);
-        }
-        for delta in said.tool_calls.into_iter().flatten() {
-            self.call(delta, whole, batch)?;
+        self.0.reasoning(&said.thinking("content"), batch);
+        self.0.text(&said.text("content"), batch);
+        self.0.text(&said.text("refusal"), batch);
+        for call in said.objects("tool_calls") {
+            let function = call.object("function").unwrap_or_default();
+            // A string that contains JSON. Some servers send the object itself.
+            let arguments = function.raw("arguments").map(json::text_of);
+            let piece = CallFragment {
+                index: call.number("index"),
+                id: &call.text("id"),
+                name: &function.text("name"),
+                arguments: &arguments.unwrap_or_default(),
+                whole,
+            };
+            self.0.fragment(piece, batch)?;
         }
         Ok(())
     }
 
-    fn call(
-        &mut self,
-        delta: CallDelta<'_>,
-        whole: bool,
-        batch: &mut PartBatch,
-    ) -> Result<(), ProviderError> {
-        let function = delta.function.unwrap_or_default();
-        let arguments = function.arguments.map(json::text_of).unwrap_or_default();
-        let piece = CallFragment {
-            index: delta.index.0,
-            id: &delta.id.text,
-            name: &function.name.text,
-            arguments: &arguments,
-            whole,
-        };
-        if piece.id.is_empty() && piece.name.is_empty() && arguments.is_empty() {
-            // An empty fragment must not start a call.
-            return Ok(());
-        }
-        self.said += 1 + arguments.len();
-        self.calls.take(piece, batch).map_err(|TooManyCalls| {
-            self.end = AnswerEnd::Open;
-            self.site.too_many_calls()
-        })
-    }
-
     /// Keeps the reported usage. The last report counts, unless it is empty: some vendors end with
     /// zeros.
-    fn report(&mut self, usage: Option<Usage>) {
+    fn report(&mut self, usage: Option<Object<'_>>) {
         let Some(usage) = usage else { return };
-        let count = |number: Number| number.0.unwrap_or(0);
-        let detail = usage.prompt_tokens_details.unwrap_or_default();
         let cached = [
-            detail.cached_tokens,
-            usage.prompt_cache_hit_tokens,
-            usage.cached_tokens,
+            usage.count_in("prompt_tokens_details", "cached_tokens"),
+            usage.count("prompt_cache_hit_tokens"),
+            usage.count("cached_tokens"),
         ];
         let reported = Reported {
-            prompt_tokens: count(usage.prompt_tokens),
-            cached_tokens: cached.into_iter().map(count).max().unwrap_or(0),
+            prompt_tokens: usage.count("prompt_tokens"),
+            cached_tokens: cached.into_iter().max().unwrap_or(0),
             // No vendor of this kind reports it.
             cache_write_tokens: 0,
-            output_tokens: count(usage.completion_tokens),
-            reasoning_tokens: count(
-                usage
-                    .completion_tokens_details
-                    .unwrap_or_default()
-                    .reasoning_tokens,
-            ),
+            output_tokens: usage.count("completion_tokens"),
+            reasoning_tokens: usage.count_in("completion_tokens_details", "reasoning_tokens"),
         };
-        if reported != Reported::default() || self.usage.is_none() {
-            self.usage = Some(reported);
+        if reported != Reported::default() || self.0.usage.is_none() {
+            self.0.usage = Some(reported);
         }
     }
 }
@@ -191,36 +142,19 @@ impl Collect for Collector {
         if data.trim_ascii() != "[DONE]" {
             return self.chunk(data, false, batch);
         }
-        if self.end == AnswerEnd::Open && self.said > 0 {
-            self.end = AnswerEnd::Bare;
-        }
+        self.0.end_here();
         Ok(Flow::Last)
     }
 
     fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         self.chunk(text, true, batch)?;
-        if self.end == AnswerEnd::Open && self.said > 0 {
-            // A truncated document would not have parsed.
-            self.end = AnswerEnd::Bare;
-        }
+        // A truncated document would not have parsed.
+        self.0.end_here();
         Ok(())
     }
 
-    fn reported(&self) -> Option<Reported> {
-        self.usage
-    }
-
-    fn is_finished(&self) -> bool {
-        self.end != AnswerEnd::Open
-    }
-
-    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
-        let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            return Err(self.site.transient("ended its answer without any content"));
-        };
-        let calls = self.calls.finish(trust);
-        batch.finish(Vec::new(), calls, self.reported(), finish);
-        Ok(())
+    fn gathered(&mut self) -> &mut Gathered {
+        &mut self.0
     }
 }
 

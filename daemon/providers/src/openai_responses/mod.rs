@@ -5,7 +5,6 @@
 
 mod codec;
 pub(crate) mod stream;
-mod wire;
 
 use std::sync::Arc;
 

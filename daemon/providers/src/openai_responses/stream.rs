@@ -6,32 +6,23 @@
 //! Called by `read`.
 
 use contract::provider::{ProviderError, Reported};
-use proto::item::{Finish, Thought};
+use proto::item::Finish;
 
 use super::KIND;
-use super::wire::{self, Event, Output, Response, Usage};
-use crate::calls::{ArgumentTrust, CallFragment, Calls, TooManyCalls};
+use crate::calls::{AnswerEnd, CallFragment};
 use crate::failure::ErrorContext;
+use crate::gathered::Gathered;
 use crate::json::{on_one_line, text_of};
-use crate::lenient::there;
-use crate::read::{ANSWER_MAX, Collect, Flow, PartBatch};
+use crate::lenient::Object;
+use crate::read::{Collect, Flow, PartBatch};
 
 /// An answer in progress.
 pub(crate) struct Collector {
-    site: ErrorContext,
-    model: String,
-    calls: Calls,
+    gathered: Gathered,
     /// Ids of items, for servers that do not number them. The position is the number.
     items: Vec<String>,
     /// How much of each part was passed on.
     parts: Vec<StreamedPart>,
-    thoughts: Vec<Thought>,
-    end: Option<Finish>,
-    usage: Option<Reported>,
-    /// Bytes of content so far.
-    said: usize,
-    /// Bytes of text so far.
-    text: u64,
 }
 
 /// A part of an item, as far as it was passed on.
@@ -54,63 +45,57 @@ enum PartKind {
 impl Collector {
     pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
         Self {
-            site,
-            model,
-            calls: Calls::new(answered),
+            gathered: Gathered::new(site, model, answered),
             items: Vec::new(),
             parts: Vec::new(),
-            thoughts: Vec::new(),
-            end: None,
-            usage: None,
-            said: 0,
-            text: 0,
         }
     }
 
     fn take(&mut self, data: &str, batch: &mut PartBatch) -> Result<Flow, ProviderError> {
-        let event: Event<'_> = match serde_json::from_str(data) {
-            Ok(event) => event,
-            Err(_) if self.end.is_some() => return Ok(Flow::Nothing),
-            Err(_) => return Err(self.site.no_event()),
+        let Some(event) = self.gathered.event(data)? else {
+            return Ok(Flow::Nothing);
         };
-        let kind = &*event.kind.text;
-        if kind == "error" || (kind.is_empty() && there(event.error).is_some()) {
-            return Err(self.refused(data));
+        let kind = &*event.text("type");
+        if kind == "error" || (kind.is_empty() && event.raw("error").is_some()) {
+            return Err(self.gathered.refused(data));
         }
-        let before = self.said;
+        let before = self.gathered.said;
         let item = self.number(&event);
-        let part = event.content_index.0.unwrap_or(0);
-        let summary = event.summary_index.0.unwrap_or(0);
+        let part = event.count("content_index");
+        let summary = event.count("summary_index");
+        let text = |key| event.text(key);
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
-                self.more(item, part, PartKind::Text, &event.delta.text, batch);
+                self.more(item, part, PartKind::Text, &text("delta"), batch);
             }
             "response.output_text.done" => {
-                self.rest(item, part, PartKind::Text, &event.text.text, batch);
+                self.rest(item, part, PartKind::Text, &text("text"), batch);
             }
             "response.refusal.done" => {
-                self.rest(item, part, PartKind::Text, &event.refusal.text, batch);
+                self.rest(item, part, PartKind::Text, &text("refusal"), batch);
             }
             "response.reasoning_summary_text.delta" => {
-                self.more(item, summary, PartKind::Summary, &event.delta.text, batch);
+                self.more(item, summary, PartKind::Summary, &text("delta"), batch);
             }
             "response.reasoning_summary_text.done" => {
-                self.rest(item, summary, PartKind::Summary, &event.text.text, batch);
+                self.rest(item, summary, PartKind::Summary, &text("text"), batch);
             }
             "response.reasoning_text.delta" => {
-                self.more(item, part, PartKind::Reasoning, &event.delta.text, batch);
+                self.more(item, part, PartKind::Reasoning, &text("delta"), batch);
             }
             "response.reasoning_text.done" => {
-                self.rest(item, part, PartKind::Reasoning, &event.text.text, batch);
+                self.rest(item, part, PartKind::Reasoning, &text("text"), batch);
             }
             "response.function_call_arguments.delta" => {
-                self.call(item, "", "", &event.delta.text, batch)?;
+                let more = text("delta");
+                let piece = CallFragment::indexed(item, &more);
+                self.gathered.fragment(piece, batch)?;
             }
             "response.function_call_arguments.done" => {
-                self.arguments(item, &event.arguments.text, batch)?;
+                self.arguments(item, &text("arguments"), batch)?;
             }
             "response.output_item.added" | "response.output_item.done" => {
-                if let Some(raw) = event.item {
+                if let Some(raw) = event.raw("item") {
                     self.item(item, raw.get(), kind.ends_with(".done"), batch)?;
                 }
             }
@@ -119,37 +104,28 @@ impl Collector {
             | "response.failed"
             | "response.cancelled"
             | "response.done" => {
-                self.over(kind, event.response.unwrap_or_default(), data, batch)?;
+                let response = event.object("response").unwrap_or_default();
+                self.over(kind, &response, data, batch)?;
                 return Ok(Flow::Last);
             }
             // Progress events, and events that we did not request.
             _ => {}
         }
-        if self.said > ANSWER_MAX {
-            self.end = None;
-            return Err(self.site.too_long());
-        }
-        Ok(if self.said == before {
-            Flow::Nothing
-        } else {
-            Flow::More
-        })
+        self.gathered.flow(before)
     }
 
     /// The number of the item of an event.
-    fn number(&mut self, event: &Event<'_>) -> u64 {
-        if let Some(index) = event.output_index.0 {
+    fn number(&mut self, event: &Object<'_>) -> u64 {
+        if let Some(index) = event.number("output_index") {
             return index;
         }
-        let raw = event.item.map(|raw| serde_json::from_str(raw.get()));
-        let output: Option<Output<'_>> = raw.and_then(Result::ok);
-        let id = match &output {
-            Some(output) if event.item_id.text.is_empty() => &*output.id.text,
-            _ => &*event.item_id.text,
-        };
-        let known = self.items.iter().position(|known| known == id);
+        let mut id = event.text("item_id");
+        if let Some(item) = event.object("item").filter(|_| id.is_empty()) {
+            id = item.text("id");
+        }
+        let known = self.items.iter().position(|known| *known == id);
         let at = known.unwrap_or_else(|| {
-            self.items.push(id.to_owned());
+            self.items.push(id.into_owned());
             self.items.len() - 1
         });
         at as u64
@@ -176,12 +152,9 @@ impl Collector {
             self.parts.len() - 1
         });
         self.parts[at].bytes += text.len();
-        self.said += text.len();
-        if what == PartKind::Text {
-            self.text += text.len() as u64;
-            batch.text(text);
-        } else {
-            batch.reasoning(text);
+        match what {
+            PartKind::Text => self.gathered.text(text, batch),
+            PartKind::Summary | PartKind::Reasoning => self.gathered.reasoning(text, batch),
         }
     }
 
@@ -207,25 +180,25 @@ impl Collector {
         done: bool,
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
-        let output: Output<'_> = serde_json::from_str(raw).unwrap_or_default();
-        match &*output.kind.text {
+        let output = Object::parse(raw).unwrap_or_default();
+        match &*output.text("type") {
             "function_call" => {
-                let begun = self.calls.arguments(number).is_some();
-                if !begun {
-                    let id = match &*output.call_id.text {
-                        "" => &output.id.text,
-                        id => id,
+                if self.gathered.calls.arguments(number).is_none() {
+                    let ids = ["call_id", "id"].map(|key| output.text(key));
+                    let piece = CallFragment {
+                        id: ids.iter().find(|id| !id.is_empty()).map_or("", |id| id),
+                        name: &output.text("name"),
+                        ..CallFragment::indexed(number, "")
                     };
-                    self.call(number, id, &output.name.text, "", batch)?;
+                    self.gathered.fragment(piece, batch)?;
                 }
-                let arguments = there(output.arguments).map(text_of).unwrap_or_default();
+                let arguments = output.raw("arguments").map(text_of).unwrap_or_default();
                 self.arguments(number, &arguments, batch)?;
             }
             "message" if done => {
-                for (at, part) in (0..).zip(&output.content.0) {
-                    let part: wire::Part<'_> = serde_json::from_str(part.get()).unwrap_or_default();
-                    for text in [&part.text.text, &part.refusal.text] {
-                        self.rest(number, at, PartKind::Text, text, batch);
+                for (at, part) in (0..).zip(output.objects("content")) {
+                    for key in ["text", "refusal"] {
+                        self.rest(number, at, PartKind::Text, &part.text(key), batch);
                     }
                 }
             }
@@ -235,33 +208,26 @@ impl Collector {
         Ok(())
     }
 
-    fn reasoned(&mut self, number: u64, output: &Output<'_>, raw: &str, batch: &mut PartBatch) {
+    fn reasoned(&mut self, number: u64, output: &Object<'_>, raw: &str, batch: &mut PartBatch) {
         let shown = |what| {
             let of = |said: &StreamedPart| said.item == number && said.what == what;
             self.parts.iter().any(of)
         };
         // Shows only one of both: the summary if there is one.
-        let (what, parts) = match output.summary.0.is_empty() || shown(PartKind::Reasoning) {
-            true => (PartKind::Reasoning, &output.content.0),
-            false => (PartKind::Summary, &output.summary.0),
+        let (what, key) = match output.list("summary").is_empty() || shown(PartKind::Reasoning) {
+            true => (PartKind::Reasoning, "content"),
+            false => (PartKind::Summary, "summary"),
         };
-        for (at, part) in (0..).zip(parts) {
-            let part: wire::Part<'_> = serde_json::from_str(part.get()).unwrap_or_default();
-            self.rest(number, at, what, &part.text.text, batch);
+        for (at, part) in (0..).zip(output.objects(key)) {
+            self.rest(number, at, what, &part.text("text"), batch);
         }
         // Without its encrypted content, the vendor would look it up in its store, which is empty.
-        let known = self
-            .thoughts
-            .iter()
-            .any(|thought| thought.data == *on_one_line(raw));
-        if !output.encrypted_content.text.is_empty() && !known {
-            self.said += output.encrypted_content.text.len();
-            self.thoughts.push(Thought {
-                kind: KIND.to_owned(),
-                data: on_one_line(raw).into_owned(),
-                text_at: self.text,
-                calls_at: self.calls.before(number) as u64,
-            });
+        let data = on_one_line(raw);
+        let mut thoughts = self.gathered.thoughts.iter();
+        let known = thoughts.any(|thought| thought.data == data);
+        if !output.text("encrypted_content").is_empty() && !known {
+            let calls = self.gathered.calls.before(number);
+            self.gathered.thought(KIND, &data, calls);
         }
     }
 
@@ -272,92 +238,59 @@ impl Collector {
         whole: &str,
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
-        let said = self.calls.arguments(number).map_or(0, str::len);
+        let said = self.gathered.calls.arguments(number).map_or(0, str::len);
         let rest = whole.get(said..).unwrap_or_default();
-        self.call(number, "", "", rest, batch)
-    }
-
-    fn call(
-        &mut self,
-        number: u64,
-        id: &str,
-        name: &str,
-        arguments: &str,
-        batch: &mut PartBatch,
-    ) -> Result<(), ProviderError> {
-        if id.is_empty() && name.is_empty() && arguments.is_empty() {
-            return Ok(());
-        }
-        self.said += 1 + arguments.len();
-        let piece = CallFragment {
-            index: Some(number),
-            id,
-            name,
-            arguments,
-            whole: false,
-        };
-        self.calls.take(piece, batch).map_err(|TooManyCalls| {
-            self.end = None;
-            self.site.too_many_calls()
-        })
+        let piece = CallFragment::indexed(number, rest);
+        self.gathered.fragment(piece, batch)
     }
 
     /// Handles the complete answer and its status.
     fn over(
         &mut self,
         kind: &str,
-        response: Response<'_>,
+        response: &Object<'_>,
         data: &str,
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
-        self.report(response.usage);
+        self.report(response.object("usage"));
         // A server that sent deltas has sent all of them. Its item numbers need not match.
-        if self.said == 0 {
-            for (number, item) in (0..).zip(&response.output.0) {
+        if self.gathered.said == 0 {
+            for (number, item) in (0..).zip(response.list("output")) {
                 self.item(number, item.get(), true, batch)?;
             }
         }
-        let status = match &*response.status.text {
-            "" => kind.strip_prefix("response.").unwrap_or(kind),
-            status => status,
-        };
-        match status {
-            "completed" | "done" => self.end = Some(Finish::Stop),
+        let status = response.text("status");
+        let named = kind.strip_prefix("response.").unwrap_or(kind);
+        let finish = match if status.is_empty() { named } else { &*status } {
+            "completed" | "done" => Finish::Stop,
             "incomplete" => {
-                let reason = response.incomplete_details.unwrap_or_default().reason;
-                self.end = Some(match &*reason.text {
+                let details = response.object("incomplete_details").unwrap_or_default();
+                match &*details.text("reason") {
                     "content_filter" => Finish::ContentFilter,
                     _ => Finish::Length,
-                });
+                }
             }
             "failed" => {
-                let error = there(response.error).map_or(data, |error| error.get());
-                return Err(self.refused(error));
+                let error = response.raw("error").map_or(data, |error| error.get());
+                return Err(self.gathered.refused(error));
             }
             other => {
                 let what = format!("broke off its answer: `{other}`");
-                return Err(self.site.transient(&what));
+                return Err(self.gathered.site.transient(&what));
             }
-        }
+        };
+        self.gathered.end = AnswerEnd::Reason(finish);
         Ok(())
     }
 
-    /// The vendor discards the answer so far.
-    fn refused(&mut self, data: &str) -> ProviderError {
-        self.end = None;
-        self.site.refused_in(&self.model, data)
-    }
-
-    fn report(&mut self, usage: Option<Usage>) {
+    fn report(&mut self, usage: Option<Object<'_>>) {
         let Some(usage) = usage else { return };
-        let input = usage.input_tokens_details.unwrap_or_default();
-        let output = usage.output_tokens_details.unwrap_or_default();
-        self.usage = Some(Reported {
-            prompt_tokens: usage.input_tokens.0.unwrap_or(0),
-            cached_tokens: input.cached_tokens.0.unwrap_or(0),
-            cache_write_tokens: input.cache_write_tokens.0.unwrap_or(0),
-            output_tokens: usage.output_tokens.0.unwrap_or(0),
-            reasoning_tokens: output.reasoning_tokens.0.unwrap_or(0),
+        self.gathered.usage = Some(Reported {
+            prompt_tokens: usage.count("input_tokens"),
+            cached_tokens: usage.count_in("input_tokens_details", "cached_tokens"),
+            cache_write_tokens: usage.count_in("input_tokens_details", "cache_write_tokens"),
+            output_tokens: usage.count("output_tokens"),
+            reasoning_tokens: usage.count_in("output_tokens_details", "reasoning_tokens"),
         });
     }
 }
@@ -371,39 +304,17 @@ impl Collect for Collector {
     }
 
     fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
-        let Ok(response) = serde_json::from_str::<Response<'_>>(text) else {
-            return Err(self.site.no_answer());
+        let Some(response) = Object::parse(text) else {
+            return Err(self.gathered.site.no_answer());
         };
-        let is_error = response.status.text.is_empty() && there(response.error).is_some();
-        if is_error {
-            return Err(self.refused(text));
+        if response.text("status").is_empty() && response.raw("error").is_some() {
+            return Err(self.gathered.refused(text));
         }
-        self.over("response.completed", response, text, batch)
+        self.over("response.completed", &response, text, batch)
     }
 
-    fn reported(&self) -> Option<Reported> {
-        self.usage
-    }
-
-    fn is_finished(&self) -> bool {
-        self.end.is_some()
-    }
-
-    fn end(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
-        let Some(finish) = self.end else {
-            return Err(self
-                .site
-                .transient("ended its answer before it was complete"));
-        };
-        let (finish, trust) = match finish {
-            Finish::Stop if self.calls.is_empty() => (Finish::Stop, ArgumentTrust::Whole),
-            Finish::Stop | Finish::ToolCalls => (Finish::ToolCalls, ArgumentTrust::Whole),
-            cut => (cut, ArgumentTrust::AllButLast),
-        };
-        let thoughts = std::mem::take(&mut self.thoughts);
-        let calls = self.calls.finish(trust);
-        batch.finish(thoughts, calls, self.reported(), finish);
-        Ok(())
+    fn gathered(&mut self) -> &mut Gathered {
+        &mut self.gathered
     }
 }
 

@@ -53,7 +53,7 @@ fn play(pieces: &[&[u8]], reset: bool) -> CollectedAnswer {
         chunks.push(Err("connection reset".to_owned()));
     }
     let collector = collector();
-    let site = collector.site.clone();
+    let site = collector.0.site.clone();
     let parts = read::from_body(
         stream::iter(chunks).boxed(),
         Timeouts::default(),
@@ -522,7 +522,12 @@ fn deltas_of_one_chunk_are_one_part() {
     let text = sse(&events);
     let collector = collector();
     let body = stream::iter([Ok(Bytes::from(text))]).boxed();
-    let parts = read::from_body(body, Timeouts::default(), collector.site.clone(), collector);
+    let parts = read::from_body(
+        body,
+        Timeouts::default(),
+        collector.0.site.clone(),
+        collector,
+    );
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -554,7 +559,7 @@ async fn timed(pieces: Vec<(u64, &'static str)>) -> (CollectedAnswer, u64) {
     let parts = read::from_body(
         slow(pieces),
         Timeouts::default(),
-        collector.site.clone(),
+        collector.0.site.clone(),
         collector,
     );
     (came(parts.collect().await), started.elapsed().as_secs())

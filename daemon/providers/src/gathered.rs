@@ -1,0 +1,138 @@
+//! What the collectors of all kinds gather of an answer, and how it ends.
+
+use contract::provider::{ProviderError, Reported};
+use proto::item::Thought;
+
+use crate::calls::{AnswerEnd, CallFragment, Calls, TooManyCalls};
+use crate::failure::ErrorContext;
+use crate::json::on_one_line;
+use crate::lenient::Object;
+use crate::read::{ANSWER_MAX, Flow, PartBatch};
+
+/// An answer in progress.
+pub(crate) struct Gathered {
+    pub site: ErrorContext,
+    pub model: String,
+    pub calls: Calls,
+    pub thoughts: Vec<Thought>,
+    /// The usage reported so far. A broken answer is billed too.
+    pub usage: Option<Reported>,
+    pub end: AnswerEnd,
+    /// Bytes of content so far.
+    pub said: usize,
+    /// Bytes of text so far.
+    pub text: u64,
+}
+
+impl Gathered {
+    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+        Self {
+            site,
+            model,
+            calls: Calls::new(answered),
+            thoughts: Vec::new(),
+            usage: None,
+            end: AnswerEnd::Open,
+            said: 0,
+            text: 0,
+        }
+    }
+
+    /// Whether the answer is complete, so that a closed connection is not a failure.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.end != AnswerEnd::Open
+    }
+
+    /// Parses an event. `None` if it is invalid but the answer has ended: nothing after its end can
+    /// invalidate it.
+    pub(crate) fn event<'a>(&self, data: &'a str) -> Result<Option<Object<'a>>, ProviderError> {
+        match Object::parse(data) {
+            None if !self.is_finished() => Err(self.site.no_event()),
+            event => Ok(event),
+        }
+    }
+
+    pub(crate) fn text(&mut self, text: &str, batch: &mut PartBatch) {
+        self.said += text.len();
+        self.text += text.len() as u64;
+        batch.text(text);
+    }
+
+    pub(crate) fn reasoning(&mut self, text: &str, batch: &mut PartBatch) {
+        self.said += text.len();
+        batch.reasoning(text);
+    }
+
+    /// Adds a fragment of a call. An empty one must not start a call.
+    pub(crate) fn fragment(
+        &mut self,
+        piece: CallFragment<'_>,
+        batch: &mut PartBatch,
+    ) -> Result<(), ProviderError> {
+        match (piece.id, piece.name, piece.arguments) {
+            ("", "", "") => Ok(()),
+            _ => self.call(piece, batch),
+        }
+    }
+
+    pub(crate) fn call(
+        &mut self,
+        piece: CallFragment<'_>,
+        batch: &mut PartBatch,
+    ) -> Result<(), ProviderError> {
+        self.said += 1 + piece.arguments.len();
+        let taken = self.calls.take(piece, batch);
+        taken.map_err(|TooManyCalls| self.fail(self.site.too_many_calls()))
+    }
+
+    /// Adds a thought after the text so far and this many calls.
+    pub(crate) fn thought(&mut self, kind: &str, raw: &str, calls: usize) {
+        self.said += raw.len();
+        self.thoughts.push(Thought {
+            kind: kind.to_owned(),
+            data: on_one_line(raw).into_owned(),
+            text_at: self.text,
+            calls_at: calls as u64,
+        });
+    }
+
+    /// Whether there is more content than before.
+    pub(crate) fn flow(&mut self, before: usize) -> Result<Flow, ProviderError> {
+        match self.said {
+            said if said > ANSWER_MAX => Err(self.fail(self.site.too_long())),
+            said if said == before => Ok(Flow::Nothing),
+            _ => Ok(Flow::More),
+        }
+    }
+
+    /// Discards the answer so far.
+    pub(crate) fn fail(&mut self, error: ProviderError) -> ProviderError {
+        self.end = AnswerEnd::Open;
+        error
+    }
+
+    /// The vendor sent an error in place of the answer, or of the rest of it.
+    pub(crate) fn refused(&mut self, data: &str) -> ProviderError {
+        self.fail(self.site.refused_in(&self.model, data))
+    }
+
+    /// The answer ends here, with or without a reason.
+    pub(crate) fn end_here(&mut self) {
+        if self.end == AnswerEnd::Open && self.said > 0 {
+            self.end = AnswerEnd::Bare;
+        }
+    }
+
+    /// Adds the remaining parts, with `Done` last, or returns why the answer is broken.
+    pub(crate) fn finish(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
+        let Some((finish, trust)) = self.end.judged(&self.calls) else {
+            return Err(self.site.transient(match self.said {
+                0 => "ended its answer without any content",
+                _ => "ended its answer before it was complete",
+            }));
+        };
+        let thoughts = std::mem::take(&mut self.thoughts);
+        batch.finish(thoughts, self.calls.finish(trust), self.usage, finish);
+        Ok(())
+    }
+}
