@@ -1,5 +1,5 @@
-//! `cargo bench -p tests`: the figures of `docs/performance.md`, each beside its floor. Words behind `--` choose groups; with
-//! `UPDATE=1` the tables of the page are made anew.
+//! `cargo bench -p tests`: the figures of `docs/performance.md`, each beside its floor. Words after `--` choose groups; with
+//! `UPDATE=1` rewrites the tables of the page.
 
 use std::path::Path;
 

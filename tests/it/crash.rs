@@ -19,11 +19,11 @@ fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(
         text.parse()
-            .unwrap_or_else(|_| panic!("{variable} is no number: `{text}`")),
+            .unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")),
     )
 }
 
-/// Tells which seed it was, and how to repeat it.
+/// Prints the seed, and how to repeat the run.
 struct Seeded(u64);
 
 impl Drop for Seeded {

@@ -44,7 +44,7 @@ fn a_deferred_tool_is_found_and_called_and_judged_as_itself() {
 }
 
 #[test]
-fn a_rule_about_the_tool_itself_holds_behind_tool_call() {
+fn a_rule_about_the_tool_itself_applies_through_tool_call() {
     let model = Model::start(Script::by(|request: &Request| match request.answered() {
         0 => Answer::call(
             "tool_call",

@@ -351,7 +351,7 @@ async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
 }
 
 #[test]
-fn without_a_person_the_model_is_told_and_nothing_is_denied() {
+fn without_a_user_the_model_is_notified_and_nothing_is_denied() {
     if is_not_held() {
         return;
     }

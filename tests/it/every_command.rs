@@ -396,7 +396,7 @@ fn complains_well(words: &str, done: &Done) {
 }
 
 #[test]
-fn every_command_stands_in_the_table_and_has_help() {
+fn every_command_is_in_the_table_and_has_help() {
     let house = House::new();
     let found = commands(&house);
     let rows: Vec<&str> = ROWS.iter().map(|row| row.words).collect();
@@ -461,7 +461,7 @@ fn what_is_printed_as_json_fits_its_schema() {
 }
 
 #[test]
-fn bad_input_is_told_with_what_to_do_and_the_right_code() {
+fn bad_input_is_reported_with_a_hint_and_the_right_exit_code() {
     let house = scene();
     for row in ROWS {
         let done = house.reasonix(&with(row, &["--frobnicate"]));

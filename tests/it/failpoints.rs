@@ -1,5 +1,5 @@
 //! Kills of the real session engine inside this process, at numbered points: every write and sync, every part of an
-//! answer, every start and end of a call, everything that is told. Thousands in a minute, where real kills take hours.
+//! answer, every start and end of a call, every notification. Thousands in a minute, where real kills take hours.
 //!
 //! `REASONIX_FAILPOINTS=100000` kills more often; `REASONIX_FAILPOINT_SEED=…` repeats one session.
 
@@ -22,7 +22,7 @@ const KILLS: u64 = 2_000;
 /// Kills of one session at most.
 const KILLS_EACH: u64 = 10;
 
-/// Tells which seed it was, and how to repeat it.
+/// Prints the seed, and how to repeat the run.
 struct Seeded(u64);
 
 impl Drop for Seeded {

@@ -1,4 +1,4 @@
-//! The bench of the figures runs (how fast is not asked here), and its page tells of every budget.
+//! The benchmark of the figures runs (this test ignores its speed), and its page mentions every budget.
 
 use std::path::Path;
 

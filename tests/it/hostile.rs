@@ -204,9 +204,9 @@ fn no_command_prints_what_a_terminal_obeys() {
 #[test]
 fn an_approval_shows_every_character_that_cannot_be_seen() {
     let (house, _model) = scene();
-    let told = house.reasonix(&["inbox"]).out;
+    let listed = house.reasonix(&["inbox"]).out;
     for mark in ["\\u{1b}", "\\u{202e}", "\\u{200b}", "\\u{9b}", "\\u{e0041}"] {
-        assert!(told.contains(mark), "{mark} is not shown: {told}");
+        assert!(listed.contains(mark), "{mark} is not shown: {listed}");
     }
     let terminal = Terminal::reasonix(&house, &["attach", "2"], 110, 40);
     terminal.wait_text("rm -rf A\\u{1b}");
@@ -262,7 +262,7 @@ fn no_screen_of_the_interface_obeys_a_word() {
     for session in ["1", "3"] {
         let terminal = Terminal::reasonix(&house, &["attach", session], 100, 40);
         terminal.wait_for("the session's last words", |screen| screen.contains("acme"));
-        // The transcript, lists, the pager, and what is told of the session.
+        // The transcript, lists, the pager, and details of the session.
         for keys in [
             "ctrl-t", "ctrl-r", "ctrl-b", "esc", "ctrl-p", "esc", "f1", "esc",
         ] {

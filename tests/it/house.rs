@@ -100,7 +100,7 @@ fn members() -> BTreeMap<String, String> {
     members.collect()
 }
 
-/// Complains about all at once, so that one run tells everything.
+/// Reports all violations at once.
 fn none(found: &[String], rule: &str) {
     assert!(found.is_empty(), "{rule}:\n  {}", found.join("\n  "));
 }
@@ -257,7 +257,7 @@ fn tests_that_documents_name_exist() {
 }
 
 #[test]
-fn every_method_stands_in_the_map() {
+fn every_method_is_in_the_map() {
     let map =
         std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
     let (_, methods) = map.split_once("## The methods\n").expect("the methods");
@@ -305,11 +305,11 @@ fn capability(id: &str) -> Option<(usize, u32)> {
 }
 
 #[test]
-fn every_capability_stands_once_and_in_its_place() {
+fn every_capability_is_listed_once_and_in_order() {
     let text = std::fs::read_to_string(root().join("docs/features.md")).expect("docs/features.md");
     let (tables, rest) = text
         .split_once("\n## Not begun\n")
-        .expect("features.md tells what is not begun");
+        .expect("features.md lists what is not begun");
     let mut all = Vec::new();
     for table in tables.split("\n## ").skip(1) {
         let rows = table.lines().filter_map(|line| line.strip_prefix("| "));
@@ -411,7 +411,7 @@ fn no_vendor_is_named_in_the_engine() {
 }
 
 #[test]
-fn unsafe_code_is_only_where_the_walls_are_built() {
+fn unsafe_code_is_only_in_the_sandbox_crate() {
     /// The one crate that may; its own lints want a reason at each place.
     const HOME: &str = "daemon/sandbox";
     let sources = sources();

@@ -267,7 +267,7 @@ fn a_home_with_a_long_path_has_its_socket_elsewhere() {
 }
 
 #[test]
-fn the_status_tells_what_is_so() {
+fn the_status_matches_the_daemon() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
@@ -303,7 +303,7 @@ fn the_status_tells_what_is_so() {
 }
 
 #[test]
-fn why_a_daemon_does_not_start_is_told_in_its_own_words() {
+fn a_failed_daemon_start_is_reported_in_the_daemons_own_words() {
     use std::os::unix::fs::PermissionsExt as _;
     let house = House::new();
     let open = |mode| {
@@ -404,7 +404,7 @@ fn a_session_is_what_it_was_in_the_next_life_of_the_daemon() {
 }
 
 #[test]
-fn the_numbers_of_sessions_go_on_behind_an_orderly_end() {
+fn session_numbers_continue_after_an_orderly_shutdown() {
     let house = House::playing(&Script::new().says("Done.").says("Done.").says("Done."));
     for line in [
         ["run", "One."],
@@ -420,7 +420,7 @@ fn the_numbers_of_sessions_go_on_behind_an_orderly_end() {
 }
 
 #[test]
-fn a_provider_that_cannot_be_used_is_told_by_the_doctor() {
+fn an_unusable_provider_is_reported_by_doctor() {
     let house = House::new();
     house.provider(
         "name = \"odd\"\nkind = \"telepathy\"\nbase_url = \"http://127.0.0.1:1\"\nmodel = \"m\"",

@@ -1,4 +1,4 @@
-//! The price before the act: what is told of the next prompt is what the vendor bills of it. The vendor's cache is the
+//! The price before the act: the forecast for the next prompt matches the vendor's bill. The vendor's cache is the
 //! testkit's exact one, a provider each.
 
 use std::sync::{Arc, Mutex};
@@ -74,8 +74,8 @@ fn forecasts(value: &Value) -> Forecasts {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
-/// What is told before another model is asked.
-fn told_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
+/// The forecast before a switch to another model.
+fn forecast_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
     let params = SetParams {
         session: session.to_owned(),
         options: SessionOptions {
@@ -94,7 +94,7 @@ fn told_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
 }
 
 #[test]
-fn what_is_told_before_an_act_is_what_the_vendor_bills_after_it() {
+fn forecasts_match_the_vendors_bill() {
     let ((one, of_one), (two, of_two)) = (vendor(), vendor());
     let house = House::new();
     house.settings(HASTE);
@@ -106,15 +106,16 @@ fn what_is_told_before_an_act_is_what_the_vendor_bills_after_it() {
         run(&house, &["-s", &pid], prompt).expect(0, "completed");
     }
     // As things stand, where nothing is done.
-    let told = told_before_switch(&house, &pid, "two");
+    let shown = forecast_before_switch(&house, &pid, "two");
     run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
-    comes_true(&told.now, newest(&of_one), 1);
+    comes_true(&shown.now, newest(&of_one), 1);
     // A fork is served by the cache of its origin.
     let forked = house
         .reasonix(&["fork", &pid, "--json"])
         .expect_code(0)
         .json();
-    let forecast: Forecast = serde_json::from_value(forked["forecast"].clone()).expect("told");
+    let forecast: Forecast =
+        serde_json::from_value(forked["forecast"].clone()).expect("a forecast");
     let fork = forked["pid"].to_string();
     run(&house, &["-s", &fork], "In the fork.").expect(0, "completed");
     assert!(forecast.cached_tokens > 10_000, "{forecast:?}");
@@ -124,19 +125,22 @@ fn what_is_told_before_an_act_is_what_the_vendor_bills_after_it() {
         .reasonix(&["compact", &pid, "--preview", "--json"])
         .expect_code(0)
         .json();
-    let told = forecasts(&preview["forecasts"]);
+    let shown = forecasts(&preview["forecasts"]);
     let compacted = house.reasonix(&["compact", &pid]);
     assert_eq!(compacted.code(), Some(0), "{compacted:?}");
     run(&house, &["-s", &pid], "Fifth.").expect(0, "completed");
-    comes_true(&told.then, newest(&of_one), 1);
-    assert!(told.then.prompt_tokens < told.now.prompt_tokens, "{told:?}");
+    comes_true(&shown.then, newest(&of_one), 1);
+    assert!(
+        shown.then.prompt_tokens < shown.now.prompt_tokens,
+        "{shown:?}"
+    );
     // Another vendor knows nothing of it.
-    let told = told_before_switch(&house, &pid, "two");
+    let shown = forecast_before_switch(&house, &pid, "two");
     let switched = house.reasonix(&["model", &pid, "two", "--yes"]);
     assert_eq!(switched.code(), Some(0), "{switched:?}");
     run(&house, &["-s", &pid], "Sixth.").expect(0, "completed");
-    assert_eq!(told.then.cached_tokens, 0);
-    comes_true(&told.then, newest(&of_two), 5);
+    assert_eq!(shown.then.cached_tokens, 0);
+    comes_true(&shown.then, newest(&of_two), 5);
 }
 
 #[test]

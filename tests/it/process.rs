@@ -353,7 +353,7 @@ fn a_command_that_floods_its_output_is_stopped_and_said() {
 }
 
 #[test]
-fn readers_of_one_answer_run_side_by_side_and_their_results_stand_in_order() {
+fn readers_of_one_answer_run_in_parallel_with_results_in_call_order() {
     // Each waits for the others' marks: alone, none of them would end.
     let house = House::new();
     let waits = |own: &str| {

@@ -349,7 +349,7 @@ fn a_daemon_does_not_start_where_others_can_write() {
 
 /// Needs to be root, to become somebody else; skipped, and said, where that is not so.
 #[test]
-#[allow(clippy::print_stderr, reason = "a skip is told")]
+#[allow(clippy::print_stderr, reason = "a skip is printed")]
 fn another_user_gets_no_answer() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can become another user");
@@ -398,7 +398,7 @@ impl Stranger {
     }
 }
 
-/// Connects as user 65534. The kernel tells the daemon who connected, not who reads later.
+/// Connects as user 65534. The kernel reports to the daemon who connected, not who reads later.
 fn as_nobody(socket: &Path) -> std::io::Result<Stranger> {
     let socket = socket.to_path_buf();
     let thread = std::thread::spawn(move || {
@@ -414,7 +414,7 @@ fn as_nobody(socket: &Path) -> std::io::Result<Stranger> {
 }
 
 #[test]
-fn a_repeated_wish_is_done_once() {
+fn a_repeated_request_is_executed_once() {
     let house = House::playing(&Script::new().says("One.").says("Two."));
     house.daemon();
     let mut raw = house.raw_as(Role::Drive);

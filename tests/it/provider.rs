@@ -308,7 +308,7 @@ fn a_stream_without_its_last_word_is_whole_when_it_gave_a_reason() {
 }
 
 #[test]
-fn arguments_that_break_off_never_run_and_the_model_is_told() {
+fn truncated_arguments_never_run_and_the_model_learns_why() {
     for by_limit in [false, true] {
         let write = Answer::call(
             "write_file",
@@ -326,8 +326,8 @@ fn arguments_that_break_off_never_run_and_the_model_is_told() {
             .map(|message| message["status"].clone())
             .collect();
         assert_eq!(statuses, ["refused", "ok"], "cut by the limit: {by_limit}");
-        let told = model.requests()[1].results().remove(0).1;
-        assert!(told.contains("broke off"), "{told}");
+        let result = model.requests()[1].results().remove(0).1;
+        assert!(result.contains("broke off"), "{result}");
         assert_eq!(house.read("x.txt"), "a long text that breaks off");
         assert_eq!(ran.all("tool.started").len(), 1, "half a call never starts");
         model.assert_prefix();
@@ -335,23 +335,23 @@ fn arguments_that_break_off_never_run_and_the_model_is_told() {
 }
 
 #[test]
-fn a_call_of_no_tool_is_refused_and_the_model_is_told_which_there_are() {
+fn a_call_of_an_unknown_tool_is_refused_with_the_list_of_tools() {
     let model = Model::start([
         Answer::call("fly", json!({"to": "the moon"})),
         Answer::text("I cannot fly."),
     ]);
     let house = house(&model);
     run(&house, &[], "fly").expect(0, "completed");
-    let told = model.requests()[1].results().remove(0).1;
+    let result = model.requests()[1].results().remove(0).1;
     assert!(
-        told.contains("`fly`") && told.contains("read_file"),
-        "{told}"
+        result.contains("`fly`") && result.contains("read_file"),
+        "{result}"
     );
     model.assert_prefix();
 }
 
 #[test]
-fn call_ids_that_come_again_are_told_apart() {
+fn reused_call_ids_are_made_unique() {
     let again = || Answer::text("").and_call_id("call_0", "read_file", json!({"path": "a.txt"}));
     let model = Model::start([again(), again(), Answer::text("Done.")]);
     let house = house(&model);
@@ -418,7 +418,7 @@ fn without_its_key_nothing_is_sent() {
 }
 
 #[test]
-fn what_another_try_cannot_mend_is_not_tried_again() {
+fn permanent_failures_are_not_retried() {
     for (status, words) in [
         (400, "bad"),
         (402, "pay"),

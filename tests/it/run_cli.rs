@@ -315,7 +315,7 @@ fn without_a_daemon_program_there_is_still_a_result() {
             done.err
         );
     }
-    // One that ends at once is told with the end of its log.
+    // The error for a daemon that exits at once quotes the end of its log.
     let mut command = house.command(&["run", "--output-format", "jsonl", "x"]);
     let done = run(command.env("REASONIX_DAEMON", "/bin/false")).expect_code(69);
     assert_eq!(result(&done).0["error"]["name"], "no_daemon");
@@ -537,18 +537,18 @@ fn verbs_that_only_ask_start_no_daemon() {
 }
 
 #[test]
-fn a_provider_that_was_lost_to_a_wrong_key_is_told_with_file_and_line() {
+fn a_provider_dropped_for_an_unknown_key_is_reported_with_file_and_line() {
     let lost = format!("{REPLAY}sandbox.layer = \"direct\"\n");
     for config in [lost.clone(), format!("default_model = \"replay\"\n{lost}")] {
         let house = House::new();
         house.config_text(&config);
         let line = config.lines().count();
-        let told = format!("config.toml:{line}: a provider has no `sandbox`");
+        let message = format!("config.toml:{line}: a provider has no `sandbox`");
         for arguments in [&["run", "x"][..], &["run", "--model", "replay", "x"]] {
             let done = house.reasonix(arguments);
             assert_ne!(done.code(), Some(0), "{done:?}");
             assert!(
-                done.err.contains(&told) && done.err.contains("above the first `[[providers]]`"),
+                done.err.contains(&message) && done.err.contains("above the first `[[providers]]`"),
                 "{done:?}"
             );
         }

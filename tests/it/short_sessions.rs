@@ -19,20 +19,20 @@ const AT_ONCE: usize = 25;
 
 /// What a process holds.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct DaemonResources {
     descriptors: usize,
     threads: usize,
     memory: u64,
     children: usize,
 }
 
-fn held(pid: u32, memory: u64) -> Held {
+fn held(pid: u32, memory: u64) -> DaemonResources {
     let count = |what: &str| fs::read_dir(format!("/proc/{pid}/{what}")).map_or(0, Iterator::count);
     let children = tests::processes::all()
         .iter()
         .filter(|process| process.ppid == pid)
         .count();
-    Held {
+    DaemonResources {
         descriptors: count("fd"),
         threads: count("task"),
         memory,
@@ -41,7 +41,7 @@ fn held(pid: u32, memory: u64) -> Held {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_short_sessions_leave_nothing_behind() {
+async fn a_thousand_short_sessions_leak_nothing() {
     let script = Script::new()
         .calls("read_file", &json!({"path": "notes.txt"}))
         .says("Read.");

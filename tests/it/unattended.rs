@@ -52,7 +52,7 @@ fn what_nobody_can_answer_is_denied_and_the_run_is_blocked() {
 }
 
 #[test]
-fn a_denial_that_did_not_stop_the_run_is_still_told() {
+fn a_denial_that_did_not_stop_the_run_is_still_reported() {
     let house = House::playing(
         &Script::new()
             .runs("touch made")

@@ -146,8 +146,11 @@ fn the_key_goes_to_the_vendor_and_nowhere_else() {
         let ran = Ran::of(&tests::program::run(&mut command));
         assert_eq!(ran.result["outcome"], "failed", "{ran:#?}");
         assert_eq!(model.requests()[0].authorization.as_deref(), Some(shown));
-        let told = format!("{:?}{}", ran.events, ran.result);
-        assert!(told.contains("***") && !told.contains("canary"), "{told}");
+        let output = format!("{:?}{}", ran.events, ran.result);
+        assert!(
+            output.contains("***") && !output.contains("canary"),
+            "{output}"
+        );
         let log = format!("{:?}", house.logs()[0].bodies());
         assert!(!log.contains("canary"), "{log}");
         model.assert_strict();

@@ -22,11 +22,11 @@ mod opening;
 pub mod page;
 mod parallel;
 mod recall;
+mod sandbox;
 mod search;
 mod sizes;
 mod spent;
 mod table;
-mod walls;
 
 pub use table::{Figure, table};
 
@@ -121,7 +121,7 @@ pub const GROUPS: [Group; 16] = [
     always("opening", opening::figures),
     always("recall", recall::figures),
     always("beside", beside::figures),
-    always("walls", walls::figures),
+    always("sandbox", sandbox::figures),
     always("trees", search::figures),
     always("interface", interface::figures),
     Group {

@@ -55,7 +55,7 @@ impl House {
         Self::below(Path::new("/tmp"))
     }
 
-    /// The same in another directory than `/tmp`, of which commands within walls have one of their own.
+    /// The same in another directory than `/tmp`: sandboxed commands have a private `/tmp`.
     ///
     /// # Panics
     /// The disk does not want it.
@@ -87,7 +87,7 @@ impl House {
         house
     }
 
-    /// Everything of the test stands in here.
+    /// The directory that holds everything of the test.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.root.path()
@@ -149,7 +149,7 @@ impl House {
         self.write_config(&config);
     }
 
-    /// Commands run without a sandbox: nothing stands in for a person, and they reach what their user reaches.
+    /// Commands run without a sandbox: nothing replaces an approval, and they reach what their user reaches.
     pub fn unheld(&self) {
         self.settings("[sandbox]\nbash = \"off\"");
     }

@@ -183,7 +183,7 @@ impl Log {
         resolved.collect()
     }
 
-    /// Checks that the records tell a story that can be: states move as the table allows and say why, turns open and
+    /// Checks that the records are consistent: states move as the table allows and say why, turns open and
     /// close, every call has exactly one result in the order of the calls, nothing with side effects ran unjudged.
     ///
     /// # Panics

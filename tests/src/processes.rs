@@ -1,4 +1,4 @@
-//! What runs on this machine, as `/proc` tells it: for finding what a test has started, and what it left.
+//! The processes of this machine, from `/proc`: to find what a test has started, and what it left.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -43,7 +43,7 @@ pub fn all() -> Vec<Process> {
     pids.filter_map(process).collect()
 }
 
-/// Those whose command line holds this text: a number of seconds that nobody else sleeps, for instance.
+/// Those whose command line holds this text: for example a number of seconds that no other command sleeps.
 #[must_use]
 pub fn saying(text: &str) -> Vec<Process> {
     all()

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Chance;
 
-/// Passes bytes on, until it is told to cut.
+/// Passes bytes on, until the test cuts the connection.
 pub struct Proxy {
     path: PathBuf,
     shared: Arc<Shared>,

@@ -137,8 +137,9 @@ impl Terminal {
     /// # Panics
     /// There is no such key, or the program takes nothing.
     pub fn press(&self, name: &str) {
-        let told = self.shared.lock().tells_keys();
-        let bytes = keys::bytes(name, told).unwrap_or_else(|| panic!("there is no key `{name}`"));
+        let disambiguated = self.shared.lock().disambiguates_keys();
+        let bytes =
+            keys::bytes(name, disambiguated).unwrap_or_else(|| panic!("there is no key `{name}`"));
         self.send(&bytes);
         if bytes == [0x1b] {
             // What follows at once would be taken for the rest of a sequence.
@@ -167,7 +168,7 @@ impl Terminal {
         }
     }
 
-    /// Tells the program whether somebody looks, where it has asked for that.
+    /// Reports focus to the program, if it has asked for focus events.
     pub fn focus(&self, looks: bool) {
         if self.modes().focus {
             self.send(if looks { b"\x1b[I" } else { b"\x1b[O" });
@@ -555,7 +556,7 @@ fn read(ours: &Pty, woken: &OwnedFd, shared: &Shared) {
             }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            // That nobody has the other end open any more is told as an error.
+            // The read fails if nobody has the other end open any more.
             Err(_) => break,
         }
     }

@@ -1,5 +1,5 @@
 //! The clients of a session that is killed: one gives prompts and has second thoughts, one says yes, one looks on. They
-//! know over all lives what they were told, and ask again for what they were not.
+//! remember acknowledgements over all lives, and repeat requests without one.
 
 use proto::hello::Role;
 use proto::params::interaction::AnswerParams;
@@ -28,11 +28,11 @@ pub struct Prompt {
     pub acknowledged: Option<(PromptId, Seq)>,
     /// It is to be taken back, once.
     take_back: bool,
-    /// It was, and somebody was told.
+    /// It was, and the client got the answer.
     pub taken_back: bool,
     /// It is to get other words.
     edit: Option<RequestId>,
-    /// It did, and somebody was told.
+    /// It did, and the client got the answer.
     pub edited: Option<String>,
     /// It is to go before all others.
     reorder: Option<RequestId>,
@@ -190,7 +190,7 @@ async fn give(world: &World, handle: &SessionHandle, prompt: &mut Prompt, text: 
     let seq = output.seq;
     world
         .pass_or_wait(Point::Acknowledged, |state| {
-            state.told = state.told.max(seq.0);
+            state.acknowledged_seq = state.acknowledged_seq.max(seq.0);
             prompt.acknowledged = Some((output.prompt_id, seq));
         })
         .await;
@@ -360,7 +360,7 @@ pub async fn approve(
     news: &Notify,
 ) {
     loop {
-        let told = news.notified();
+        let notified = news.notified();
         for open in handle.interactions() {
             let known = answers
                 .iter()
@@ -387,7 +387,7 @@ pub async fn approve(
             }
         }
         tokio::select! {
-            () = told => {}
+            () = notified => {}
             () = tests::wait::step() => {}
         }
     }

@@ -82,7 +82,7 @@ fn seen(log: &Log, scenario: &Scenario) {
     }
 }
 
-/// I4: what has side effects ran at most once, and its result tells the truth.
+/// I4: a call with side effects ran at most once, and its result is true.
 fn effects(log: &Log, scenario: &Scenario) {
     let state = scenario.world.state();
     for (call, (begun, ended)) in &state.runs {

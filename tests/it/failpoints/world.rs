@@ -1,4 +1,4 @@
-//! The world around an engine that is killed: the disk and what it keeps, side effects, what clients were told.
+//! The world around an engine that is killed: the disk and what it keeps, side effects, the acknowledgements that clients got.
 //!
 //! Everything that the engine does to the outside passes a numbered point here. At one of them the world stops for
 //! good: whatever the engine still does after that is not heard. What was not synced is lost in part.
@@ -79,8 +79,8 @@ pub struct State {
     pub requests: Vec<Vec<u8>>,
     /// Every durable event that a client saw, over all lives.
     pub seen: Vec<Event>,
-    /// The highest record that somebody was told is there.
-    pub told: u64,
+    /// The highest record whose presence a client learned.
+    pub acknowledged_seq: u64,
     /// The log takes only part of a write, now and then.
     pub short_writes: bool,
     writes: u64,
@@ -182,7 +182,10 @@ impl World {
         }
         if state.named < 2 && chance.once_in(2) {
             // Nobody synced the directories: the name may be gone, and with it everything.
-            assert_eq!(state.told, 0, "the log has no name, and was relied on");
+            assert_eq!(
+                state.acknowledged_seq, 0,
+                "the log has no name, and was relied on"
+            );
             fs::remove_dir_all(self.log.parent().expect("a directory")).expect("lose the session");
             (state.kept, state.named) = (Vec::new(), 0);
             return;
@@ -221,9 +224,9 @@ fn check_kept(state: &State, certain: &[u8]) {
         "record {shown} was published, and {records} are on disk"
     );
     assert!(
-        state.told <= records,
+        state.acknowledged_seq <= records,
         "record {} was acknowledged, and {records} are on disk",
-        state.told
+        state.acknowledged_seq
     );
     let text = String::from_utf8_lossy(certain);
     for call in state.runs.keys() {
@@ -240,7 +243,7 @@ fn check_kept(state: &State, certain: &[u8]) {
     for request in &state.requests {
         assert!(
             request.starts_with(&messages) || messages.starts_with(request),
-            "a request and the log tell two conversations (I1):\n{}\n{}",
+            "a request and the log disagree about the conversation (I1):\n{}\n{}",
             String::from_utf8_lossy(request),
             String::from_utf8_lossy(&messages),
         );

@@ -246,7 +246,7 @@ fn fails(calls: &str, fault: &str) {
     // Where it befell a record of a turn, the next prompt may find the log renewed already, with the old one kept.
     match refused {
         Some(refused) => assert_eq!(refused.name, ErrorName::Storage, "{refused:?}"),
-        None => assert!(is_renewed(&log), "a write that failed is told or mended"),
+        None => assert!(is_renewed(&log), "a failed write is reported or repaired"),
     }
     // Another session works.
     let mut other = house.create("hello");

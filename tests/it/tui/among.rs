@@ -5,7 +5,7 @@ use proto::params::session::CreateParams;
 use testkit::model::{Answer, Gate as Pause, Place, Request, Script};
 use tests::Terminal;
 
-use super::scenes::{self, Look, Scene, has_composer, prompt, wait};
+use super::scenes::{self, Scene, TerminalSetup, has_composer, prompt, wait};
 
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
@@ -147,7 +147,9 @@ fn assert_own(terminal: &Terminal, name: &str, words: &str) {
 #[test]
 fn each_shows_its_own_and_goes_on_while_nobody_looks() {
     let live = Live::start();
-    let terminal = live.scene.attach_with(Look::USUAL, &["--fullscreen"]);
+    let terminal = live
+        .scene
+        .attach_with(TerminalSetup::USUAL, &["--fullscreen"]);
     assert_own(&terminal, "alpha", &first("alpha"));
     for name in ["beta", "gamma", "alpha", "gamma"] {
         go(&terminal, name);
@@ -170,7 +172,7 @@ fn each_shows_its_own_and_goes_on_while_nobody_looks() {
 #[test]
 fn below_the_line_of_a_session_nothing_of_another_is_printed() {
     let live = Live::start();
-    let terminal = live.scene.attach(Look::USUAL);
+    let terminal = live.scene.attach(TerminalSetup::USUAL);
     terminal.wait_text(&first("alpha"));
     for (which, name) in [(1, "beta"), (2, "gamma"), (0, "alpha")] {
         go(&terminal, name);
@@ -191,7 +193,7 @@ fn below_the_line_of_a_session_nothing_of_another_is_printed() {
 #[test]
 fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
     let live = Live::start();
-    let terminal = live.scene.attach(Look::USUAL);
+    let terminal = live.scene.attach(TerminalSetup::USUAL);
     for name in ["beta", "gamma", "alpha"] {
         go(&terminal, name);
         terminal.wait_text(&first(name));
@@ -230,7 +232,7 @@ fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
 #[test]
 fn each_keeps_its_draft() {
     let live = Live::start();
-    let terminal = live.scene.attach(Look::USUAL);
+    let terminal = live.scene.attach(TerminalSetup::USUAL);
     terminal.wait_text(&first("alpha"));
     let is_written = |words: &'static str| {
         move |screen: &str| screen.lines().any(|row| row == format!("> {words}"))
@@ -264,7 +266,7 @@ fn each_keeps_its_draft() {
 #[test]
 fn a_key_goes_to_what_waits_for_an_answer_in_another_session() {
     let scene = scenes::several();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     terminal.press("ctrl-q");
     terminal.wait_for("what waits", |screen| {
         screen.contains("Waiting for you") && screen.contains('▸')

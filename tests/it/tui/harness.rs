@@ -83,7 +83,7 @@ fn a_terminal_that_is_left_raw_is_found_out_and_one_that_is_given_back_is_not() 
 }
 
 #[test]
-fn a_terminal_answers_what_it_is_asked_and_takes_note_of_what_is_rung_and_told() {
+fn a_terminal_answers_queries_and_records_bells_and_notifications() {
     let house = House::new();
     let ask = "stty raw -echo; printf 'ab\\033[6n\\033]11;?\\033\\\\\\033[?u'; dd bs=1 count=36 2>/dev/null | od -An -c | tr -d ' \\n\\r'; \
                printf '\\a\\033]0;a title\\007\\033]9;look here\\007\\033]52;c;aGVsbG8=\\007\\033]777;x\\007'; stty sane";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proto::Pid;
 use tests::{House, Terminal};
 
-use super::scenes::{self, Look, has_composer, interface};
+use super::scenes::{self, TerminalSetup, has_composer, interface};
 
 /// Keys count so long after a question has appeared.
 const GUARD: Duration = Duration::from_millis(350);
@@ -15,7 +15,7 @@ const MARKED: &str = "▸";
 
 /// The interface, once it offers sessions; the row that Enter would take.
 fn offered(house: &House) -> (Terminal, String) {
-    let terminal = interface(house, &[], Look::USUAL);
+    let terminal = interface(house, &[], TerminalSetup::USUAL);
     terminal.wait_text(MARKED);
     let screen = terminal.screen();
     assert!(screen.contains("new session"), "{screen}");

@@ -235,7 +235,7 @@ pub fn question() -> Scene {
     scene
 }
 
-/// The provider refused, in a way that a person can mend.
+/// The provider refused, and the user can fix the cause.
 pub fn failing() -> Scene {
     let fault = Fault::refusal(402, "Insufficient Balance", "insufficient_balance");
     let answers = [Answer::text("Now it works.").fault(fault)];
@@ -261,9 +261,9 @@ pub fn several() -> Scene {
 /// What stands in the transcript once where a connection was lost and is there again.
 pub const MARK: &str = "connection lost and made again";
 
-/// What a person's terminal is set to.
+/// Size, language and theme of a terminal.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct TerminalSetup {
     pub columns: u16,
     pub rows: u16,
     /// As `REASONIX_LANG` says it.
@@ -272,7 +272,7 @@ pub struct Look {
     pub theme: &'static str,
 }
 
-impl Look {
+impl TerminalSetup {
     /// The usual one.
     pub const USUAL: Self = Self {
         columns: 80,
@@ -284,18 +284,18 @@ impl Look {
 
 impl Scene {
     /// The interface, on the session of this scene.
-    pub fn attach(&self, look: Look) -> Terminal {
+    pub fn attach(&self, look: TerminalSetup) -> Terminal {
         self.attach_with(look, &[])
     }
 
     /// The same with more arguments.
-    pub fn attach_with(&self, look: Look, more: &[&str]) -> Terminal {
+    pub fn attach_with(&self, look: TerminalSetup, more: &[&str]) -> Terminal {
         let pid = self.pid.to_string();
         interface(&self.house, &[&["attach", &pid], more].concat(), look)
     }
 
     /// The same, once it shows words that stand in the session's transcript and has a line for prompts.
-    pub fn at_rest(&self, look: Look, words: &str) -> Terminal {
+    pub fn at_rest(&self, look: TerminalSetup, words: &str) -> Terminal {
         let terminal = self.attach(look);
         terminal.wait_scrolled(words);
         terminal.wait_for("a line for prompts", has_composer);
@@ -312,7 +312,7 @@ pub fn mute(house: &House) -> UnixListener {
 }
 
 /// The interface in a terminal that is set so.
-pub fn interface(house: &House, arguments: &[&str], look: Look) -> Terminal {
+pub fn interface(house: &House, arguments: &[&str], look: TerminalSetup) -> Terminal {
     let _ = house
         .reasonix(&["config", "set", "tui.theme", look.theme])
         .expect_code(0);

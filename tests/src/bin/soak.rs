@@ -7,7 +7,7 @@ use std::time::Duration;
 use tests::soak::{Plan, run};
 
 #[allow(clippy::print_stdout, reason = "the curve is what it is for")]
-#[allow(clippy::print_stderr, reason = "how it is called is told there")]
+#[allow(clippy::print_stderr, reason = "it prints its usage there")]
 fn main() -> ExitCode {
     let mut numbers = Vec::new();
     for argument in std::env::args().skip(1) {

@@ -1,4 +1,4 @@
-//! The page of the figures: prose, and tables between marks, which alone are made anew. Pure.
+//! The page of the figures: prose, and tables between marks. Only the tables are regenerated. Pure.
 
 /// The page with another table in the place of a group's.
 ///

@@ -1,4 +1,4 @@
-//! What processes have had of the machine: processor time and memory, as `/proc` tells it.
+//! Resources that processes have used: processor time and memory, from `/proc`.
 
 use crate::House;
 

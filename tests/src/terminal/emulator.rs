@@ -20,9 +20,9 @@ pub type Colour = u32;
 pub struct Nature {
     /// It knows the keyboard protocol of kitty.
     pub keyboard: bool,
-    /// It tells its background when it is asked.
+    /// It reports its background colour on request.
     pub background: Option<Colour>,
-    /// It tells where its cursor is, and which terminal it is. Every terminal does; a pipe that looks like one does not.
+    /// It reports its cursor position and its terminal type. Every terminal does; a pipe that looks like one does not.
     pub answers: bool,
 }
 
@@ -191,8 +191,8 @@ impl Emulator {
         }
     }
 
-    /// Whether keys are to be told apart.
-    pub fn tells_keys(&self) -> bool {
+    /// Whether the program has enabled disambiguated keys.
+    pub fn disambiguates_keys(&self) -> bool {
         let beside = self.parser.callbacks();
         let flags = beside.keyboard[usize::from(self.vt().alternate_screen())].last();
         beside.nature.keyboard && flags.is_some_and(|flags| flags & 1 == 1)
@@ -232,7 +232,7 @@ impl Beside {
             7 => self.unwrapped = !on,
             1004 => self.focus = on,
             2026 => self.synchronized = on,
-            // A blinking cursor; how the mouse is told in an old way; the parser knows the others.
+            // A blinking cursor; an old mouse encoding; the parser knows the others.
             12 | 1015 => {}
             1 | 6 | 9 | 25 | 47 | 1000 | 1002 | 1003 | 1005 | 1006 | 1049 | 2004 => {}
             _ => return false,
