@@ -69,10 +69,7 @@ async fn one_answers_and_all_others_see_who_it_was() {
         ..allow_once(&open)
     };
     assert_eq!(
-        answer(&two, &blind)
-            .await
-            .expect_err("not what was shown")
-            .name,
+        answer(&two, &blind).await.expect_err("a stale hash").name,
         ErrorName::Stale
     );
     let foreign = Scope {
@@ -425,7 +422,7 @@ async fn an_open_question_is_answered_from_another_terminal_after_a_crash() {
     let log = house.log(pid);
     assert_eq!(log.check().count("tool.started"), 1);
     assert_eq!(log.count("interaction.opened"), 1, "it was asked once");
-    // Killed again: what was answered stays answered.
+    // Killed again: the answered question stays answered.
     house.kill_daemon_and_parent();
     house.daemon();
     assert_eq!(house.reasonix(&["inbox", "-q"]).expect_code(0).out, "");

@@ -309,7 +309,7 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
         "an interactive session waits for its person"
     );
     assert_eq!(log.results()[0].status, proto::item::CallStatus::Unknown);
-    // And it goes on with the next prompt, from the place in the script where it was.
+    // The next prompt continues at the same position in the script.
     let next = PromptParams {
         on_ask: None,
         session: created.pid.to_string(),

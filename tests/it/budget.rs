@@ -1,5 +1,5 @@
-//! Budgets with the real programs, and a model that counts what it is asked: once one is used up nothing more is sent, a
-//! raise goes on, and what was used is remembered.
+//! Budgets with the real programs, and a model that counts its requests: once a budget is used up nothing more is sent, a
+//! raise lets the session continue, and usage is remembered.
 
 use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Script, Usage, Wire};
@@ -113,7 +113,7 @@ fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
     house.kill_daemon_and_parent();
     house.daemon();
     let again = run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
-    assert_eq!(model.count(), 3, "what was used is remembered");
+    assert_eq!(model.count(), 3, "usage is remembered");
     assert_eq!(notices(&again, "is nearly used up"), 0, "no second warning");
 
     does(&house, &["budget", &pid, "--tokens", "5k"]);
@@ -135,7 +135,7 @@ fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
         node(&house, &one.pid(), "day")["spent"]["cost_micros"],
         2000
     );
-    // A session that is gone has used what it has used.
+    // The usage of a deleted session still counts.
     does(&house, &["rm", &one.pid(), "--yes"]);
     house.kill_daemon_and_parent();
     house.daemon();

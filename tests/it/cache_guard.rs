@@ -194,7 +194,7 @@ fn hooks() -> String {
     .to_string()
 }
 
-/// Plays so many turns, with a restart of the daemon after each quarter and a rewind behind the last, and checks what was
+/// Plays so many turns, with a restart of the daemon after each quarter and a rewind after the last, and checks what was
 /// kept and sent.
 fn play(turns: usize) {
     let gates: Vec<Gate> = (0..=turns).map(|_| Gate::new()).collect();
@@ -286,7 +286,7 @@ fn hostile(body: &[u8], number: usize) -> Vec<u8> {
     text.replacen(system, &time, 1).into_bytes()
 }
 
-/// Tokens that are read and served, and what they cost.
+/// Tokens that are read and served, and their cost.
 #[derive(Default)]
 struct Bill {
     cache: BlockCache,
@@ -301,13 +301,13 @@ impl Bill {
         self.cached += usage.cached;
     }
 
-    /// Millionths of a dollar for what was read, at a dollar for a million fresh tokens and a tenth for served ones.
+    /// Millionths of a dollar for the prompt, at a dollar for a million fresh tokens and a tenth for served ones.
     fn micros(&self) -> u64 {
         (self.prompt - self.cached) + self.cached / 10
     }
 }
 
-/// The first turns again, beside what they would cost without a stable prefix.
+/// The first turns again, with their cost without a stable prefix.
 fn compare(requests: &[Request]) {
     let (mut ours, mut theirs) = (Bill::default(), Bill::default());
     let first = requests

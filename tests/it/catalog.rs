@@ -61,7 +61,7 @@ fn a_deleted_catalog_changes_no_answer() {
     delete(&house);
     house.daemon();
     assert_eq!(listings(&house), before);
-    // Also what is found by name and by a part of the id.
+    // Also lookups by name and by a part of the id.
     for name in ["first", "idle one", "0189aaaa", "1"] {
         let _ = house.reasonix(&["logs", name]).expect_code(0);
     }

@@ -226,7 +226,7 @@ fn a_fork_of_a_compacted_session_asks_with_its_bytes() {
     model.assert_strict();
 }
 
-/// Two vendors with separate wire formats; each recognises what it signed.
+/// Two vendors with separate wire formats; each recognises its own signatures.
 fn two_vendors(first: &Model, second: &Model) -> House {
     let house = House::new();
     house.settings(HASTE);

@@ -1,5 +1,5 @@
-//! Kills of the real daemon: at moments that a seed chooses, and at those that matter most. What was acknowledged is
-//! there, what has side effects ran at most once, and the session goes on.
+//! Kills of the real daemon: at moments that a seed chooses, and at the most important ones. Acknowledged records are
+//! there, calls with side effects ran at most once, and the session continues.
 //!
 //! `REASONIX_KILLS=1000` kills more often; `REASONIX_SEED=…` repeats one run.
 

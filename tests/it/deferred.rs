@@ -1,4 +1,4 @@
-//! Tools that do not stand in the prefix: found by `tool_search`, called through `tool_call`, judged as themselves. And
+//! Tools outside the prefix: found by `tool_search`, called through `tool_call`, judged as themselves. And
 //! what the prefix costs.
 
 use serde_json::{Value, json};

@@ -184,7 +184,7 @@ fn produce(name: ErrorName) -> Production {
         }
         ErrorName::Storage => {
             let (house, mut raw) = started(&Script::new().says("Hello."));
-            // Nothing can be made in what is a file.
+            // A file cannot contain anything.
             let sessions = house.home().join("sessions");
             std::fs::remove_dir_all(&sessions).expect("remove it");
             std::fs::write(&sessions, "").expect("a file in its place");

@@ -13,7 +13,7 @@ fn bash(command: &str) -> Answer {
     Answer::call("bash", json!({"command": command}))
 }
 
-/// One row: what the model does, what is asked of `run`, the exit code and the outcome.
+/// One row: the model's behaviour, the arguments of `run`, the exit code and the outcome.
 struct Row {
     answers: Vec<Answer>,
     arguments: &'static [&'static str],
@@ -187,7 +187,7 @@ fn interrupted_ended_and_killed_have_distinct_results() {
     }
 }
 
-/// Runs where no session comes to be: the code, and a result that says so on the last line of both formats.
+/// Runs that create no session: the code, and a result that says so on the last line of both formats.
 fn fails(house: &House, arguments: &[&str], code: i32, words: &str) {
     for format in ["jsonl", "json"] {
         let line = [&["run", "--output-format", format], arguments].concat();
@@ -264,7 +264,7 @@ fn without_a_daemon_there_is_a_code_for_that() {
     assert_eq!(
         house.reasonix(&["ps"]).code(),
         Some(0),
-        "asking what runs needs no daemon"
+        "listing sessions needs no daemon"
     );
 }
 

@@ -41,7 +41,7 @@ fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(
         text.parse()
-            .unwrap_or_else(|_| panic!("{variable} is no number: `{text}`")),
+            .unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")),
     )
 }
 
@@ -66,7 +66,7 @@ fn kill(chance: &mut Chance, seed: u64, first: bool) -> Kill {
     }
 }
 
-/// Plays one session under kills; where they were.
+/// Plays one session under kills; returns their points.
 fn play(seed: u64) -> Vec<Point> {
     let _seeded = Seeded(seed);
     let mut chance = Chance::of(seed);

@@ -23,7 +23,7 @@ fn the_figures_can_be_measured() {
     assert_eq!(failed, Vec::<&str>::new(), "groups that failed");
 }
 
-/// How a row of the contract's budgets begins, and the rows of the page's tables that answer it, each behind its group.
+/// How a row of the contract's budgets begins, and the rows of the page's tables that answer it, each with its group.
 const BUDGETS: &[(&str, &[(&str, &str)])] = &[
     (
         "`reasonix run \"hello\"`",

@@ -1,4 +1,4 @@
-//! Hooks with real shells: what they see, what they stop, and that nothing of them is left. The examples of
+//! Hooks with real shells: their input, their effects, and that they leave no process. The examples of
 //! `docs/hooks.md` are read from there and run as they are written.
 
 use std::collections::BTreeMap;
@@ -95,15 +95,15 @@ fn prompt(pid: Pid, text: &str) -> PromptParams {
 fn example(title: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hooks.md");
     let page = fs::read_to_string(page).expect("the page on hooks");
-    let (_, behind) = page
+    let (_, rest) = page
         .split_once(&format!("## {title}\n"))
-        .expect("the title stands there");
-    let (_, json) = behind.split_once("```json\n").expect("an example");
+        .expect("the title is there");
+    let (_, json) = rest.split_once("```json\n").expect("an example");
     let (json, _) = json.split_once("```").expect("its end");
     json.to_owned()
 }
 
-/// A directory of programs that stand before all others.
+/// A directory of programs that come first in `PATH`.
 fn programs(house: &House) -> (PathBuf, String) {
     let bin = house.root().join("bin");
     fs::create_dir_all(&bin).expect("a directory of programs");
@@ -363,7 +363,7 @@ fn a_hook_sees_the_tool_that_a_call_leads_to_and_is_asked_once() {
         let client = house.client("ann", Role::Drive).await;
         let made = client.call::<SessionCreate>(&params).await.expect("create");
         let mut follow = from_the_start(&client, made.pid).await;
-        // Judged again behind the answer, and not asked about again.
+        // Judged again after the answer, without a second question.
         let open = next_opened(&mut follow).await;
         answer(&client, &allow_once(&open)).await.expect("answer");
         to_rest(&mut follow).await;

@@ -79,7 +79,7 @@ fn what_a_dead_daemon_left_at_the_sockets_path_is_replaced() {
     assert!(*least < Duration::from_secs(3), "{took:?}");
     house.stop_daemon();
     assert!(!house.socket().exists(), "a daemon that ends removes it");
-    // Whatever else stands there is no daemon either.
+    // Any other file there is not a daemon either.
     drop(UnixListener::bind(house.socket()).expect("a socket of nobody"));
     let _ = house.reasonix(&["run", "hello"]).expect_code(0);
 }
@@ -258,7 +258,7 @@ fn a_home_with_a_long_path_has_its_socket_elsewhere() {
         .json();
     let socket = status["socket"].as_str().expect("its socket");
     assert!(socket.starts_with(&*runtime.to_string_lossy()), "{socket}");
-    UnixStream::connect(socket).expect("a daemon behind it");
+    UnixStream::connect(socket).expect("a daemon that listens");
     let _ = run(&mut command(&["daemon", "stop"])).expect_code(0);
     // One that was asked for and cannot be is an error that says so.
     let mut too_long = house.command(&["ls"]);
@@ -331,7 +331,7 @@ fn a_restart_hands_a_turn_over_that_goes_on_and_does_nothing_twice() {
         answer.is_reached().then_some(())
     });
     let restarting = house.start(&["daemon", "restart"]);
-    restarting.err_line("what is handed over", |line| line.contains("session 1"));
+    restarting.err_line("the hand-over", |line| line.contains("session 1"));
     answer.open();
     let _ = restarting.done().expect_code(0);
     let ran = Ran::of(&running.done()).expect(0, "completed");
@@ -343,7 +343,7 @@ fn a_restart_hands_a_turn_over_that_goes_on_and_does_nothing_twice() {
     model.assert_prefix();
 }
 
-/// What may differ between two looks at a session that did nothing: who looks, and what is of this life.
+/// Members that may differ between two views of an idle session: clients, and data of this daemon.
 fn lasting(house: &House) -> serde_json::Value {
     let mut summary = house
         .raw_as(Role::Watch)

@@ -6,7 +6,7 @@ use tests::House;
 
 use crate::scripted::{HASTE, Ran, run};
 
-/// Two providers behind two models; `one` is the default. What is said of each stands in its entry.
+/// Two providers with a model each; `one` is the default. The arguments are more lines of their entries.
 fn house_of(one: (&Model, &str), two: (&Model, &str)) -> House {
     let house = House::new();
     house.settings(HASTE);
@@ -161,7 +161,7 @@ fn falls_back(tries: u32) -> String {
     format!("{network}[agent]\nfallback_model = \"two\"\n")
 }
 
-/// A house in which `two` stands in for `one`, with as many tries of a request.
+/// A house in which `two` is the fallback of `one`, with as many tries of a request.
 fn guarded(one: &Model, two: &Model, tries: u32) -> House {
     let house = House::new();
     house.settings(&falls_back(tries));
@@ -306,8 +306,8 @@ fn a_fork_after_a_fallback_turn_asks_the_first_model_again() {
 fn a_summary_is_requested_from_the_model_chosen_last() {
     let talks = || {
         Model::start(Script::by(|request: &Request| {
-            let digest = request.last_text().contains("Write a digest");
-            let words = if digest {
+            let is_summary = request.last_text().contains("Write a digest");
+            let words = if is_summary {
                 "So it went."
             } else {
                 &*"words ".repeat(4_000)

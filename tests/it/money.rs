@@ -12,7 +12,7 @@ use crate::scripted::{HASTE, run};
 type Rates = [u64; 3];
 
 const RATES: Rates = [1_234_567, 100_003, 7_654_321];
-/// The request that breaks in its middle, after the vendor has said what it took.
+/// The request that breaks in its middle, after the vendor has reported its usage.
 const BROKEN: usize = 3;
 
 /// What the vendor takes for a request, by its number.
@@ -26,7 +26,7 @@ fn usage(number: usize) -> Usage {
     }
 }
 
-/// What has to be paid: the prompt of a broken answer too, and the one token of it that was reported.
+/// The billed usage: the prompt of a broken answer too, and the one token of it that was reported.
 fn booked(number: usize) -> Usage {
     let usage = usage(number);
     match number {
@@ -217,7 +217,7 @@ fn reported_usage_of_an_interrupted_answer_is_in_the_ledger() {
 
 #[test]
 fn summaries_are_in_the_ledger_written_or_not() {
-    // The fifth request, for the first digest, breaks in its middle.
+    // The fifth request, for the first summary, breaks in its middle.
     const CUT: usize = 5;
     let model = Model::start(Script::by(|request: &Request| {
         let answer = match request.last_text().contains("Write a digest") {

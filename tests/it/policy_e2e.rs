@@ -229,7 +229,7 @@ fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
         });
     assert!(
         notice.as_deref().is_some_and(|text| text.contains("touch")),
-        "one notice says what was held back: {notice:?}"
+        "one notice lists the withheld settings: {notice:?}"
     );
 
     let mut raw = house.raw_as(Role::Drive);
@@ -239,7 +239,7 @@ fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
     let trust = |hash: &Value| json!({"cwd": house.project(), "trusted": true, "hash": hash});
     let stale = raw
         .call("trust.set", &trust(&"0".repeat(64).into()))
-        .expect_err("not what was shown");
+        .expect_err("a stale hash");
     assert_eq!(stale.name, ErrorName::Stale);
     raw.call("trust.set", &trust(&shown["hash"]))
         .expect("trust.set");

@@ -1,5 +1,5 @@
-//! The power is cut: the home stands on a file system of its own, which forgets everything that was not synced, in the
-//! middle of a session under load. What was acknowledged is there afterwards (I3).
+//! The power is cut: the home is on a separate file system, which forgets everything that was not synced, in the
+//! middle of a session under load. Acknowledged data is there afterwards (I3).
 //!
 //! By hand, as root: `REASONIX_POWER_CUTS=20 cargo test -p tests --test it -- --ignored power`.
 
@@ -94,7 +94,7 @@ struct Acknowledged {
     turns: usize,
 }
 
-/// Prompts a session until its daemon is gone; what was acknowledged.
+/// Prompts a session until its daemon is gone; records acknowledgements.
 fn load(house: &House, acknowledged: &Mutex<Acknowledged>, cut: &AtomicBool) {
     let mut raw = house.raw();
     let mut id = 0;

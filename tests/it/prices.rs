@@ -16,7 +16,7 @@ use tests::{House, until};
 
 use crate::scripted::{HASTE, run};
 
-/// Tokens of the words that are still to come, and of what stands around messages: the forecast is without them.
+/// Tokens of the words that are still to come, and of the framing of messages: the forecast excludes them.
 const NEAR: u64 = 220;
 
 /// What the vendor has billed, a request each.
@@ -28,7 +28,7 @@ fn vendor() -> (Model, Bills) {
     let billed = Arc::clone(&bills);
     let script = Script::by(move |request: &Request| {
         let text = match request.last_text().contains("Write a digest") {
-            // As long as digests are taken to be: 1,500 tokens.
+            // As long as the forecast assumes summaries to be: 1,500 tokens.
             true => format!("DIGEST {}", "it goes on, ".repeat(500)),
             false => format!("ANSWER {} {}", request.number, "words ".repeat(10_000)),
         };
@@ -51,7 +51,7 @@ fn newest(bills: &Bills) -> Usage {
     *bills.lock().expect("bills").last().expect("a bill")
 }
 
-/// A forecast is what was billed, but for the words that came with the prompt; the price is that of what it says.
+/// Checks that a forecast equals the bill without the prompt's own words, and that its price fits its tokens.
 #[track_caller]
 fn comes_true(forecast: &Forecast, billed: Usage, fresh: u64) {
     let off = billed.prompt.abs_diff(forecast.prompt_tokens);
@@ -105,7 +105,7 @@ fn forecasts_match_the_vendors_bill() {
     for prompt in ["Second.", "Third."] {
         run(&house, &["-s", &pid], prompt).expect(0, "completed");
     }
-    // As things stand, where nothing is done.
+    // In the current state, without a change.
     let shown = forecast_before_switch(&house, &pid, "two");
     run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
     comes_true(&shown.now, newest(&of_one), 1);
@@ -120,7 +120,7 @@ fn forecasts_match_the_vendors_bill() {
     run(&house, &["-s", &fork], "In the fork.").expect(0, "completed");
     assert!(forecast.cached_tokens > 10_000, "{forecast:?}");
     comes_true(&forecast, newest(&of_one), 1);
-    // Behind a compaction.
+    // After a compaction.
     let preview = house
         .reasonix(&["compact", &pid, "--preview", "--json"])
         .expect_code(0)
@@ -203,9 +203,7 @@ fn a_compaction_brings_its_key_and_is_stopped_by_ctrl_c() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("starts");
-    until("the digest is asked for", || {
-        gate.is_reached().then_some(())
-    });
+    until("the summary request", || gate.is_reached().then_some(()));
     let to = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(to, rustix::process::Signal::INT).expect("is there");
     let done = child.wait_with_output().expect("ends");

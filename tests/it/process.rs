@@ -228,7 +228,7 @@ fn commands_know_no_secret() {
     for name in hidden.into_iter().chain(carry.map(|(name, _)| name)) {
         assert!(!result.text.contains(name), "{name}: {}", result.text);
     }
-    // Neither stands the value anywhere in the home.
+    // The value is nowhere in the home either.
     for path in ["logs/reasonixd.log", "reasonix.db", "reasonix.db-wal"] {
         let bytes = std::fs::read(house.home_file(path)).unwrap_or_default();
         assert!(

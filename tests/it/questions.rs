@@ -1,5 +1,5 @@
 //! Questions of the model: asked once, answered from any client, kept over the death of the daemon, and never waited for
-//! where nobody is.
+//! without an attached user.
 
 use client::Client;
 use proto::hello::Role;

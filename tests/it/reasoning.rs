@@ -1,5 +1,5 @@
-//! Reasoning extraction, sampling and presets with the real programs, against a vendor that keeps a usage ledger: what is extracted is shown
-//! and never sent on, what it costs is counted, and nothing of it can break a turn.
+//! Reasoning extraction, sampling and presets with the real programs, against a vendor that keeps a usage ledger: extracted lists are shown
+//! and never sent on, their cost counts, and they cannot break a turn.
 
 use proto::hello::Role;
 use proto::methods::{SessionCreate, SessionPrompt};
@@ -160,7 +160,7 @@ fn an_extraction_is_logged_and_counted_and_never_sent() {
         (found.subgoals, found.uncertainties),
         (vec!["read it".to_owned()], vec![SECRET.to_owned()])
     );
-    // What was extracted is for people: no request has it, nor the words that asked for it but its own.
+    // Extracted lists are for users: no request contains them, and only the extraction request has its instructions.
     assert!(
         bodies(&model, |_| true)
             .iter()
@@ -191,7 +191,7 @@ fn an_extraction_is_logged_and_counted_and_never_sent() {
     );
     assert!(
         newest.expected_cached.is_some(),
-        "the answer before is what it is compared with"
+        "it is compared with the answer before"
     );
 }
 
@@ -378,7 +378,7 @@ fn reported_usage_of_dropped_samples_is_in_the_ledger() {
         let client = house.client("one", Role::Drive).await;
         let created = client.call::<SessionCreate>(&params).await;
         let pid = created.expect("create").pid;
-        // What is live reaches only who follows by then.
+        // Live events reach only clients that already follow.
         let mut follow = from_the_start(&client, pid).await;
         to(&mut follow, "the end of the replay", |event| {
             event.kind == "sync"

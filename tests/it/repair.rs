@@ -172,7 +172,7 @@ fn nothing_is_repaired_if_repair_is_off() {
     assert!(!results[3].1.contains("old words"), "{results:?}");
 }
 
-/// The time that a command took stands in its result; it makes no other result of it.
+/// A command's result contains its duration, which does not make the result different.
 #[test]
 fn commands_go_in_circles_as_well() {
     let list = || Answer::call("bash", json!({"command": "ls"}));

@@ -1,5 +1,5 @@
 //! Permission rules as people use them: cases and explanations, answers that hold always, rules with examples, and taking
-//! back what was allowed.
+//! back grants.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -334,7 +334,7 @@ async fn two_answers_for_always_at_once_leave_one_and_a_deny_rule_still_wins() {
     let mut follow = from_the_start(&ann, pid).await;
     to_rest(&mut follow).await;
 
-    // Whatever came first: a deny rule of the user holds over what is kept.
+    // A deny rule of the user overrides persisted rules, in any order.
     let keep = create(&ann, &house.create("two")).await;
     if !ends_unasked_or_asks(&ann, keep).await {
         let open = first_opened(&ann, keep).await;
@@ -466,7 +466,7 @@ async fn grants_are_listed_and_revoked_wherever_they_are_stored() {
     let revoked = house.log(pid).bodies().into_iter().any(|body| {
         matches!(body, Body::SessionSet(set) if set.revoked.as_deref() == Some("Bash(make test:*)"))
     });
-    assert!(revoked, "it stands in the log");
+    assert!(revoked, "it is in the log");
     let _ = house
         .reasonix(&["permissions", "revoke", "Bash(make test:*)"])
         .expect_code(0);

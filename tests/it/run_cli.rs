@@ -1,4 +1,4 @@
-//! `reasonix run` as scripts see it: what stands on which stream, and a result on every path.
+//! `reasonix run` as scripts see it: the contents of each stream, and a result on every path.
 
 use std::io::Read;
 use std::os::unix::net::UnixListener;
@@ -97,8 +97,8 @@ fn jsonl_is_every_event_in_order_and_then_the_result() {
     let gate = Gate::new(&house, "gate");
     let running = house.start(&["run", "--output-format", "jsonl", "--on-ask", "allow", "do"]);
     gate.wait();
-    // What has no number is only for those who are there.
-    running.line("the border to what is live", |line| {
+    // Events without a number go only to attached clients.
+    running.line("the border to live events", |line| {
         line.contains("\"sync\"")
     });
     gate.open();
@@ -133,7 +133,7 @@ fn jsonl_is_every_event_in_order_and_then_the_result() {
     );
 }
 
-/// A run that goes wrong in its own way: what is set up, the arguments, the exit code, `error.name` (empty: none).
+/// One kind of failed run: the setup, the arguments, the exit code, `error.name` (empty: none).
 struct Wrong {
     what: &'static str,
     config: &'static str,
@@ -508,7 +508,7 @@ fn output_that_is_cut_off_for_the_model_is_whole_in_a_file() {
     assert!(spill.ends_with("60000\n"));
 }
 
-/// Ends quickly where nothing is wrong: `reasonix` with a terminal-less, closed environment.
+/// Ends quickly if nothing is wrong: `reasonix` with a terminal-less, closed environment.
 #[test]
 fn verbs_that_only_ask_start_no_daemon() {
     let house = House::playing(&Script::new().says("Hello."));

@@ -1,5 +1,5 @@
 //! What a sandboxed command can and cannot reach, end to end: the real daemon, and a scripted model that
-//! calls `bash`. Each layer that holds everything is played by itself; the partial one shows what it leaves open, and
+//! calls `bash`. Each layer that holds everything is played by itself; the partial one shows its gaps, and
 //! that the user is notified.
 
 mod attacks;
@@ -56,7 +56,7 @@ impl SandboxHouse {
         Self::with(&format!("layer = \"{layer}\""), layer)
     }
 
-    /// Where nothing holds a command.
+    /// A house without a sandbox.
     fn without_sandbox() -> Self {
         Self::with("bash = \"off\"", "off")
     }

@@ -81,7 +81,7 @@ impl Ran {
             .collect()
     }
 
-    /// The pieces of text that were streamed, until what was streamed before was taken back.
+    /// The streamed pieces of text, until they were taken back.
     pub fn streamed(&self) -> Vec<String> {
         let mut tries = vec![String::new()];
         for event in &self.events {

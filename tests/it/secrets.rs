@@ -6,10 +6,10 @@ use testkit::Script;
 use tests::House;
 use tests::program::run;
 
-/// No name of these says what it holds: the config does.
+/// No name reveals that its value is a key: only the config does.
 const ODD_NAME: &str = "ACME_ACCESS";
 
-/// A house whose commands print what they see. Every provider that the config names has its key in the environment.
+/// A house whose commands print their environment. Every provider that the config names has its key in the environment.
 fn house(settings: &str) -> House {
     let house = House::playing(&Script::new().runs("env").says("Done."));
     house.settings(settings);

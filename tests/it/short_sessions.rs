@@ -1,5 +1,5 @@
 //! A thousand short sessions in one daemon: nothing grows with their number. Not its descriptors, not its threads, not
-//! its memory beyond a bound, not what lies in the temporary directory, not what it holds loaded.
+//! its memory beyond a bound, not the files in the temporary directory, not the loaded sessions.
 
 use std::fs;
 use std::time::Instant;
@@ -46,7 +46,7 @@ async fn a_thousand_short_sessions_leak_nothing() {
         .calls("read_file", &json!({"path": "notes.txt"}))
         .says("Read.");
     let house = House::playing(&script);
-    // An hundredth of a minute: what is done goes from memory while others come.
+    // An hundredth of a minute: finished sessions are evicted while others start.
     house.settings("[internal]\nevict_minutes = 0.01");
     house.files("//- notes.txt\nsome notes\n");
     let temporary = house.root().join("tmp");
@@ -84,7 +84,7 @@ async fn a_thousand_short_sessions_leak_nothing() {
         }
     }
     let early = early.expect("rounds");
-    // What is loaded goes after a while.
+    // Loaded sessions are evicted after a while.
     let (begun, mut loaded) = (Instant::now(), Vec::new());
     while loaded.last() != Some(&0) && begun.elapsed() < tests::BOUND {
         loaded.push(status().await.sessions.loaded);

@@ -72,7 +72,7 @@ fn what_has_side_effects_is_on_disk_before_it_starts() {
         .reasonix(&["run", "--on-ask", "allow", "Fix the greeting"])
         .expect_code(0);
     let log = house.log(Pid(1));
-    // The record behind the start of a writer was made when the writer had ended; by then the start was durable.
+    // The record after the start of a writer was made when the writer had ended; by then the start was durable.
     for (index, line) in log.lines.iter().enumerate() {
         if line.kind == "tool.started" && line.data.contains("\"read_only\":false") {
             let next = &log.lines[index + 1];

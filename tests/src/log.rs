@@ -37,7 +37,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What it says.
+    /// Its content.
     ///
     /// # Panics
     /// The data is not of its kind's form.
@@ -238,7 +238,7 @@ fn line(text: &str) -> Result<Line, String> {
     })
 }
 
-/// What is true at one place of the log.
+/// The state at one position of the log.
 #[derive(Default)]
 struct Story {
     state: Option<State>,

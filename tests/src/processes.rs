@@ -1,4 +1,4 @@
-//! The processes of this machine, from `/proc`: to find what a test has started, and what it left.
+//! The processes of this machine, from `/proc`: to find the processes that a test has started or left.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -92,7 +92,7 @@ pub fn of(root: &Path, known: &[u32]) -> Vec<Process> {
         .collect()
 }
 
-/// The environment of a process, as `NAME=value`; empty where it may not be read.
+/// The environment of a process, as `NAME=value`; empty if it is not readable.
 #[must_use]
 pub fn environment(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -128,7 +128,7 @@ fn process(pid: u32) -> Option<Process> {
 /// The parent of a process that runs.
 fn state(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in brackets and may hold anything: what counts comes behind the last one.
+    // The name is in brackets and may contain anything: the fields follow the last bracket.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;

@@ -73,7 +73,7 @@ impl Proxy {
         }
     }
 
-    /// Where it listens.
+    /// Its address.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -118,7 +118,7 @@ impl Proxy {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *span = Some((low, high, Chance::of(seed)));
-        // Those that stand were made before there was anything to draw.
+        // Open connections were made before there was anything to draw.
         drop(span);
         self.cut();
     }

@@ -24,7 +24,7 @@ use crate::{Chance, House, Raw};
 
 pub use held::{Resources, flat};
 
-/// What is done, and for how long.
+/// The load, and its duration.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub time: Duration,
@@ -48,7 +48,7 @@ impl Default for Plan {
     }
 }
 
-/// What came of it.
+/// The outcome of a soak.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     pub prompts: u64,
@@ -179,7 +179,7 @@ fn stir(plan: &Plan, shared: &Shared, measure: &mut impl FnMut(Duration)) -> (u6
     (kills, died)
 }
 
-/// Some process of the house that is neither the daemon nor its parent: a command, what it has started, a helper, a client.
+/// Some process of the house that is neither the daemon nor its parent: a command, its children, a helper, a client.
 fn victim(house: &House, chance: &mut Chance) -> Option<crate::processes::Process> {
     let mut all = house.processes();
     all.retain(|process| {
@@ -224,7 +224,7 @@ fn rest(house: &House) {
     drop(raw);
 }
 
-/// What must hold of what is stored; what was in it is added to the report.
+/// Checks the stored data and adds its counts to the report.
 fn check(house: &House, report: &mut Report) {
     let sessions = std::fs::read_dir(house.home().join("sessions")).expect("the sessions");
     for session in sessions.flatten() {

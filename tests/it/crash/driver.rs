@@ -27,7 +27,7 @@ pub struct Driver {
     pub client: Client,
     pub session: SessionId,
     pub seen: Arc<Mutex<Vec<Event>>>,
-    /// Counts what was acknowledged.
+    /// Counts acknowledgements.
     pub acknowledgements: watch::Sender<u64>,
     /// The output so far.
     pub given: Vec<Given>,

@@ -1,5 +1,5 @@
 //! A session of several turns, driven by one client and approved by another, whose daemon is killed at moments that a
-//! seed chooses. Afterwards everything is compared: what was acknowledged, what the log says, what files say.
+//! seed chooses. Afterwards the test compares acknowledgements, log and files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ type Hold = Arc<Mutex<Option<(usize, Place, Gate)>>>;
 /// When to kill.
 #[derive(Debug)]
 enum Moment {
-    /// A request has come, and its answer stands at this place.
+    /// A request has come, and its answer is held at this place.
     Answer { later: usize, place: Place },
     /// A command with side effects has begun and not ended.
     Command,
@@ -78,7 +78,7 @@ struct Ride {
     /// Set when the last turn has ended.
     over: Arc<AtomicBool>,
     seen: Arc<Mutex<Vec<Event>>>,
-    /// Counts what was acknowledged.
+    /// Counts acknowledgements.
     acknowledged: watch::Sender<u64>,
 }
 
@@ -303,7 +303,7 @@ impl Ride {
         let running = commands(house, "append");
         tokio::task::block_in_place(|| {
             let all_gone = |pids: &[u32]| !pids.iter().any(|pid| processes::runs(*pid));
-            until("what was killed to be gone", || {
+            until("the killed process to be gone", || {
                 all_gone(&killed).then_some(())
             });
             if both {

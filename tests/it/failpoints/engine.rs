@@ -203,7 +203,7 @@ impl Tool for Marker {
     }
 }
 
-/// The model: what it says follows from how much the conversation holds.
+/// The model: its answer depends on the length of the conversation.
 struct Speaker(Arc<World>);
 
 impl Provider for Speaker {
@@ -236,7 +236,7 @@ fn messages(body: &[u8]) -> Vec<u8> {
     messages.as_bytes().to_vec()
 }
 
-/// What is reported with an answer.
+/// The usage reported with an answer.
 pub fn usage(said: u64) -> Reported {
     Reported {
         prompt_tokens: 100 + 7 * said,

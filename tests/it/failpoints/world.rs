@@ -1,7 +1,7 @@
-//! The world around an engine that is killed: the disk and what it keeps, side effects, the acknowledgements that clients got.
+//! The world around an engine that is killed: the disk and its contents, side effects, the acknowledgements that clients got.
 //!
 //! Everything that the engine does to the outside passes a numbered point here. At one of them the world stops for
-//! good: whatever the engine still does after that is not heard. What was not synced is lost in part.
+//! good: whatever the engine still does after that is not heard. Unsynced data is lost in part.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -96,7 +96,7 @@ pub struct World {
 }
 
 impl World {
-    /// The world of a session whose log will stand here.
+    /// The world of a session whose log will be here.
     pub fn new(log: PathBuf, short_writes: bool) -> Arc<Self> {
         let state = State {
             short_writes,
@@ -120,7 +120,7 @@ impl World {
         state.passed.clear();
         state.trail.clear();
         state.requests.clear();
-        // What stands behind it may be lost again, until somebody syncs it.
+        // Later bytes may be lost again, until the next sync.
         state.synced = state.kept.len() as u64;
         self.stopped.send_replace(false);
     }
@@ -169,7 +169,7 @@ impl World {
         let _ = stopped.wait_for(|stopped| *stopped).await;
     }
 
-    /// After a life: what others relied on must be on disk for certain; of the rest a part is lost.
+    /// After a life: data that others relied on must be on disk for certain; a part of the rest is lost.
     pub fn crash(&self, chance: &mut Chance) {
         let mut state = self.state();
         let written = fs::read(&self.log).unwrap_or_default();
@@ -199,11 +199,11 @@ impl World {
             1 if cut < written.len() => left[synced..].fill(0),
             _ => {}
         }
-        fs::write(&self.log, left).expect("lose what was not synced");
+        fs::write(&self.log, left).expect("lose unsynced data");
     }
 }
 
-/// What the engine has shown to anybody is covered by what is on disk for certain.
+/// Everything that the engine has shown is on disk for certain.
 fn check_kept(state: &State, certain: &[u8]) {
     assert!(
         certain.starts_with(&state.kept),
@@ -250,7 +250,7 @@ fn check_kept(state: &State, certain: &[u8]) {
     }
 }
 
-/// The messages that stand in a log, as a request has them.
+/// The messages of a log, as a request contains them.
 pub fn fragments(log: &str) -> Vec<u8> {
     let fragment = |line: &str| {
         let (_, rest) = line.rsplit_once(r#","fragment":["#)?;

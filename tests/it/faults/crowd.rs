@@ -290,7 +290,7 @@ fn f68_of_two_simultaneous_answers_one_wins_and_the_other_client_learns_whose() 
     assert_eq!(
         log.count("tool.started"),
         yes,
-        "what was allowed ran, and nothing else"
+        "the allowed call ran, and nothing else"
     );
 }
 

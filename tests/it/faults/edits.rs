@@ -96,7 +96,7 @@ fn f108_a_file_that_changes_between_a_look_a_yes_and_the_write_is_left_as_it_is(
         "an old line, which others have made longer\n",
     ] {
         let yes = raw_decide(&raw_first(&mut raw), "allow_once");
-        // Behind what was shown, before the answer.
+        // After the preview, before the answer.
         std::fs::write(house.project().join("a.txt"), others).expect("change the file");
         raw.call("interaction.answer", &yes).expect("a yes");
         until("the call to be over", || {
@@ -106,7 +106,7 @@ fn f108_a_file_that_changes_between_a_look_a_yes_and_the_write_is_left_as_it_is(
                 .is_some_and(|open| open["interaction_id"] == yes["interaction_id"]);
             (!same).then_some(())
         });
-        // Nothing of the call is written over what others have made meanwhile.
+        // The call overwrites no change that others made meanwhile.
         until("the result", || {
             let log = house.log(proto::Pid(1));
             let results = log.results();

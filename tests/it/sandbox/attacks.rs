@@ -20,8 +20,8 @@ use super::{FULL, SandboxHouse, foreign_socket};
 /// Without the file for it.
 pub(super) const READS_THE_KERNELS_LOG: &str = "python3 -c 'import ctypes; exit(ctypes.CDLL(None).klogctl(3, ctypes.create_string_buffer(64), 64) < 1)'";
 
-/// Each is tried in a shell of its own and has led out where it ends well; those that end with `false` are known by
-/// what they leave.
+/// Each is tried in a separate shell and has escaped if it succeeds; those that end with `false` are known by
+/// their traces.
 const WAYS: &[&str] = &[
     // The daemon's socket, by hand and through the program.
     "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('$SOCK')\"",
@@ -64,7 +64,7 @@ const WAYS: &[&str] = &[
     "ln $OUT/canary hard && echo x > hard",
     "ln -s $OUT out && echo x > out/new",
     "touch /etc/rx-inside || touch /usr/rx-inside || touch /var/tmp/rx-inside",
-    // What runs something later.
+    // Files that run programs later.
     "echo x > .git/hooks/pre-commit",
     "ln -s /bin/true .git/hooks/pre-push",
     "echo '[core]' >> .git/config",

@@ -2,7 +2,7 @@
 //! tested with by themselves, and those that need the whole (`cases.json`).
 //!
 //! Words are as there; `${SOCK}` is the daemon's socket, `${DAEMON_PID}` its process. Everything is allowed that no
-//! person must say: what holds is measured, not what is asked.
+//! person must say: the test measures the effect, not the questions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use super::SandboxHouse;
 /// The cases of the file tools.
 const OF_TOOLS: &str = include_str!("../../../daemon/tools/src/path_cases.json");
 const OF_THE_WHOLE: &str = include_str!("cases.json");
-/// How often a call is repeated while somebody swaps what it works on.
+/// How often a call is repeated while another process swaps its target.
 const SWAPS: usize = 150;
 
 #[derive(Deserialize)]
@@ -121,7 +121,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether a condition holds behind the call; `said`: what the model got.
+    /// Whether a condition holds after the call; `said`: the result for the model.
     fn holds(&self, condition: &[String], said: &str) -> Result<(), String> {
         let parts: Vec<String> = condition.iter().map(|part| self.filled(part)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -187,7 +187,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Plays a case, and says what is wrong.
+/// Plays a case, and returns the first problem.
 fn play(place: &SandboxHouse, case: &Case, number: usize) -> Result<(), String> {
     let mut scene = Scene::new(place, &format!("c{number}"));
     case.setup.iter().for_each(|step| scene.set_up(step));

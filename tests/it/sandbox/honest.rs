@@ -16,8 +16,8 @@ use tests::skip;
 
 use super::SandboxHouse;
 
-/// Runs commands in one session that has these variables, unattended and with the sandbox as the only thing that stands in
-/// for a person; each must end well. What they printed.
+/// Runs commands in one session that has these variables, unattended and with only the sandbox instead of
+/// approvals; each must succeed. Returns their output.
 pub(super) fn work(
     place: &SandboxHouse,
     commands: &[&str],
@@ -100,7 +100,7 @@ fn unanalysable_commands_need_no_approval_in_the_sandbox() {
         for (command, made) in NOT_ANALYSED {
             let made = place.house.project().join(made);
             assert!(made.is_file(), "{}: `{command}`", place.layer);
-            fs::remove_file(made).expect("remove what it made");
+            fs::remove_file(made).expect("remove its file");
         }
         let (command, made) = NOT_ANALYSED[0];
         let script = Script::new().runs(command).says("Done.");
@@ -166,7 +166,7 @@ fn git_works_and_commits_when_a_person_has_said_so() {
     }
 }
 
-/// Cargo of this machine, and where it and rustup keep what they have.
+/// Cargo of this machine, and the directories of cargo and rustup.
 fn cargo() -> Option<(PathBuf, PathBuf, PathBuf)> {
     let cargo = PathBuf::from(env!("CARGO"));
     let home = PathBuf::from(std::env::var_os("HOME")?);

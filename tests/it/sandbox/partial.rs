@@ -67,8 +67,8 @@ fn the_daemon_does_not_speak_to_what_a_command_has_started() {
     };
     attacks::the_question_stays_open(&place);
     assert_eq!(place.house.read("answers"), "", "not a word was heard");
-    // Nor to what has left its command: it speaks when the shell that started it has ended. (When the command itself
-    // ends, what it left behind is stopped.)
+    // Nor to a process that has left its command: it speaks when the shell that started it has ended. (When the command itself
+    // ends, its orphans are stopped.)
     let body = format!(
         "{}export REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK RX WS\n{LEAVES}",
         place.words()

@@ -25,7 +25,7 @@ fn repository(at: &Path) {
     git(at, &[&who[..], &["commit", "-qm", "first"]].concat());
 }
 
-/// Works in a place as anybody would: each command ends well, and there are two commits behind it.
+/// Does ordinary work in a directory: each command succeeds, and there are two commits afterwards.
 fn commits(place: &SandboxHouse, at: &str) {
     let commit = format!("cd {at} && echo two >> file && git add file && git commit -qm second");
     let who = WHO.map(|(name, value)| (name, Path::new(value)));

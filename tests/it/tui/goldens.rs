@@ -1,5 +1,5 @@
 //! What the interface looks like at every place of a session: at three sizes, in both languages, with and without
-//! colours. `UPDATE=1 cargo test -p tests --test it tui::goldens` rewrites the files; look at what has changed.
+//! colours. `UPDATE=1 cargo test -p tests --test it tui::goldens` rewrites the files; look at the changes.
 
 use tests::Terminal;
 use tests::terminal::golden::{Of, golden};
@@ -32,7 +32,7 @@ fn compare(name: &str, look: TerminalSetup, terminal: &Terminal) {
         language,
         theme,
     } = look;
-    // Colours need to be looked at once, not at every size; where ages stand in them, they would never be the same.
+    // Colours need to be looked at once, not at every size; with ages in them they would never be the same.
     let of = match (name, columns, theme) {
         ("sessions", _, _) => Of::Text,
         (_, 80, _) | (_, _, "none") => Of::Colours,

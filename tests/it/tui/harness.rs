@@ -1,4 +1,4 @@
-//! The terminal of these tests is one: sizes, keys, signals, job control; and the scenes are what they say, seen through
+//! The terminal of these tests is one: sizes, keys, signals, job control; and the scenes look as described, seen through
 //! the line mode that needs no interface.
 
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn a_terminal_answers_queries_and_records_bells_and_notifications() {
 #[test]
 fn keys_signals_and_the_loss_of_the_terminal_reach_the_program() {
     let house = House::new();
-    // One process: a shell may miss what comes while it starts another.
+    // One process: a shell may miss a signal while it starts another process.
     let mut interrupted = sh(&house, "echo there; exec sleep 1000");
     interrupted.wait_text("there");
     interrupted.press("ctrl-c");
@@ -118,7 +118,7 @@ fn keys_signals_and_the_loss_of_the_terminal_reach_the_program() {
     assert_eq!(killed.exit_code(), 128 + 15);
     let mut lost = sh(
         &house,
-        // No command that it would wait for when the signal comes behind the end of what it reads.
+        // No command that it would wait for when the signal comes after the end of its input.
         "trap 'touch gone; exit 9' HUP; echo there; while :; do read line; done",
     );
     lost.wait_text("there");

@@ -97,7 +97,7 @@ fn the_cursor_follows_typed_text_including_wide_characters() {
     terminal.type_text("中文e\u{301}👍");
     terminal.wait_text("👍");
     // The mark and its blank, four and one and two cells.
-    until("the cursor behind it", || {
+    until("the cursor after it", || {
         (terminal.cursor()?.1 == 2 + 4 + 1 + 2).then_some(())
     });
     terminal.press("left");

@@ -1,5 +1,5 @@
 //! The pictures of the README, drawn from what the interface shows. `UPDATE=1 cargo test -p tests --test it
-//! tui::pictures` redraws them; look at what has changed.
+//! tui::pictures` redraws them; look at the changes.
 
 use proto::state::ApprovalMode;
 use serde_json::json;
@@ -54,7 +54,7 @@ fn reads() -> Answer {
     Answer::call("read_file", json!({"path": "src/main.rs"}))
 }
 
-/// The counts of `top` depend on what they are made up from.
+/// The counts of `top` depend on their sources.
 fn took(answer: Answer, prompt: u64) -> Answer {
     answer.usage(Usage {
         prompt,

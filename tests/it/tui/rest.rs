@@ -6,7 +6,7 @@ use tests::Terminal;
 
 use super::scenes::{self, Scene, TerminalSetup, has_composer, interface, prompt, wait};
 
-/// Nothing was written for so long: what was to be drawn is drawn.
+/// Nothing was written for this time: everything is drawn.
 const SILENCE: Duration = Duration::from_millis(500);
 
 /// Turns of another session.

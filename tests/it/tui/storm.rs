@@ -1,4 +1,4 @@
-//! More than a person does: a megabyte that is pasted, a window that does not come to rest.
+//! Stress: a pasted megabyte, and a window that is resized repeatedly.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn a_megabyte_with_escape_sequences_is_pasted_as_words() {
         );
     }
     assert!(said.ends_with("what is it?"));
-    assert!(!said.contains('\u{1b}'), "what is obeyed is no part of it");
+    assert!(!said.contains('\u{1b}'), "it contains no control sequence");
     let raw = terminal.raw_bytes().split_off(before);
     assert!(
         raw.len() < 200_000,
@@ -109,8 +109,8 @@ fn held() -> (Scene, Pause) {
     (scene, pause)
 }
 
-/// Pulls the window about while the answer comes; what is shown afterwards, and what who comes then is shown: the rows
-/// that both have, from the last one up.
+/// Resizes the window repeatedly while the answer comes. Returns the rows that it shows afterwards and those that a new client
+/// shows: the rows that both have, from the last one up.
 ///
 /// A frame that is under way while the window changes is drawn for another size than it finds, and may leave a row too
 /// many: the next change of width draws it over. So the window is changed once more when all is at rest.
@@ -140,7 +140,7 @@ fn resize_repeatedly(more: &[&str]) -> (Vec<String>, Vec<String>) {
         let both = pulled.len().min(fresh.len());
         assert!(both >= 20, "the screen is full: {pulled:?} {fresh:?}");
         for shown in [&mut pulled, &mut fresh] {
-            // Where the screen begins one of them may have a row of what was there before.
+            // At the top of the screen one of them may have an older row.
             shown.drain(..shown.len() - both + 2);
         }
         (pulled, fresh)

@@ -30,7 +30,7 @@ fn plain(scene: &Scene) -> Terminal {
     Terminal::reasonix(&scene.house, &["attach", "--plain", &pid], 80, 24)
 }
 
-/// Every one of these words stands there once, in this order.
+/// Checks that each of these words is there once, in this order.
 fn assert_once(what: &str, terminal: &Terminal, words: &[&str]) {
     let all = terminal.scrollback();
     let mut places = Vec::new();
@@ -45,7 +45,7 @@ fn assert_once(what: &str, terminal: &Terminal, words: &[&str]) {
     assert!(places.is_sorted(), "{what}: {words:?} in order in\n{all}");
 }
 
-/// What stands above the line for prompts, without empty rows and what differs.
+/// The rows above the composer, without empty rows and differences.
 fn transcript(terminal: &Terminal) -> Vec<String> {
     let all = terminal.scrollback();
     let rows: Vec<&str> = all.lines().collect();

@@ -13,7 +13,7 @@ use crate::{House, Raw};
 /// Two thousand tokens a second.
 const EVERY: Duration = Duration::from_micros(500);
 
-/// What came of one stream.
+/// The outcome of one stream.
 struct Streamed {
     /// How late the tokens were with the clients, in nanoseconds.
     delays: Vec<u64>,
@@ -80,7 +80,7 @@ fn stream(size: Size, endpoint: &Endpoint, clients: usize) -> Streamed {
     let exchanges = endpoint.exchanges();
     // The first piece is the head.
     let written = &exchanges[0].pieces[1..];
-    // A client may be let in behind the others' first events; it has missed none where its numbers are as theirs.
+    // A client may be admitted after the others' first events; it missed none if its numbers match theirs.
     let last = received
         .iter()
         .filter_map(|received| received.seqs.last())

@@ -265,7 +265,7 @@ fn stream(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
     ]
 }
 
-/// Waits until the interface is ready and does nothing: what it loads in the background at its start is loaded.
+/// Waits until the interface is ready and does nothing: its background loading at start is finished.
 fn wait_idle(terminal: &Terminal) {
     let mut seen = (processor_time(terminal.id()), Instant::now());
     until("the interface to do nothing", || {

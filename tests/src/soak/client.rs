@@ -178,7 +178,7 @@ fn program(shared: &Shared, arguments: &[&str], chance: &mut Chance) {
     }
 }
 
-/// Makes a call: its answer, where there is one that is no refusal; `None`: the connection has ended.
+/// Makes a call: its answer, if it is not a refusal; `None`: the connection has ended.
 fn say(raw: &mut Raw, method: &str, params: &Value) -> Option<Option<Value>> {
     let answered = raw.try_call(method, params)?;
     expected(method, &answered);

@@ -17,7 +17,7 @@ const MEMORY_MORE: u64 = 32 * 1024 * 1024;
 /// Fewer measurements of a life say nothing.
 const ENOUGH: usize = 8;
 
-/// What the daemon proper holds.
+/// The resources of the daemon proper.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     pub at: Duration,
@@ -87,7 +87,7 @@ impl Resources {
     }
 }
 
-/// What is measured: its name, its number, and how much more of it there may be.
+/// A measurement: its name, its value, and its allowed growth.
 struct Kind(&'static str, fn(&Resources) -> u64, u64);
 
 /// Whether the longest life of a daemon in this curve is flat: its first quarter is passed over, and of the rest the

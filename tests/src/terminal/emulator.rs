@@ -1,12 +1,11 @@
-//! What a program's output makes of a terminal: its screen, what has scrolled off it, its modes, and what the terminal
-//! answers when it is asked.
+//! A terminal's state after a program's output: its screen, its scrollback, its modes, and its answers to queries.
 
 use std::num::NonZeroU16;
 use std::time::Instant;
 
 use vt100::{Callbacks, CursorStyle, MouseProtocolMode, Parser, Screen};
 
-/// Rows that are kept of what has scrolled off.
+/// Rows that the scrollback keeps.
 const SCROLLBACK: usize = 10_000;
 
 /// Columns that a row of the scrollback may have had when it was written.
@@ -15,7 +14,7 @@ const WIDEST: u16 = 1000;
 /// A colour, as in 0x0d1117.
 pub type Colour = u32;
 
-/// What kind of terminal it is: what it answers.
+/// The kind of a terminal: the queries that it answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Nature {
     /// It knows the keyboard protocol of kitty.
@@ -57,11 +56,11 @@ pub struct Modes {
     pub synchronized: bool,
     /// Long lines go on in the next row.
     pub unwrapped: bool,
-    /// What is written next is not plain.
+    /// Later output is styled.
     pub styled: bool,
 }
 
-/// What came beside text.
+/// Output other than text.
 #[derive(Debug, Default)]
 struct Beside {
     nature: Nature,
@@ -128,7 +127,7 @@ impl Emulator {
             .set_size(at_least_one(rows), at_least_one(columns));
     }
 
-    /// Whether what is there is a whole frame.
+    /// Whether the screen shows a whole frame.
     pub fn is_whole(&self) -> bool {
         self.ended || !self.parser.callbacks().synchronized
     }
@@ -337,7 +336,7 @@ impl Callbacks for Beside {
     fn unhandled_osc(&mut self, _: &mut Screen, params: &[&[u8]]) {
         match params {
             [b"9", note @ ..] => self.notes.push(lossy(&note.join(&b';'))),
-            // Links are drawn by what stands between.
+            // Only the text of a link is drawn.
             [b"8", ..] => {}
             [what @ (b"10" | b"11"), b"?"] => {
                 if let Some(background) = self.nature.background {

@@ -19,7 +19,7 @@ impl Modifiers {
 /// The bytes of a key: `ctrl-p`, `shift-enter`, `G`, `space`. `disambiguated`: the program has asked for unambiguous keys (the
 /// first flag of kitty's protocol), so that `esc` and held keys come as sequences of their own.
 ///
-/// `None`: there is no such key.
+/// `None`: the key is unknown.
 #[must_use]
 pub fn bytes(name: &str, disambiguated: bool) -> Option<Vec<u8>> {
     let (held, base) = split(name);

@@ -22,7 +22,7 @@ const DIRECTORY: [&str; 2] = ["/tmp/rx______", "/user/ann/src"];
 const CELL: u32 = 84;
 const ROW: u32 = 190;
 const SIZE: u32 = 140;
-/// From the top of a row down to where letters stand.
+/// From the top of a row down to the baseline.
 const BASE: u32 = 140;
 const MARGIN: u32 = 160;
 /// The window's title.
@@ -273,7 +273,7 @@ fn presentable(row: &str) -> String {
         .replace(DIRECTORY[0], DIRECTORY[1])
 }
 
-/// What stands in each cell; the second cell of something wide has nothing.
+/// The text of each cell; the second cell of a wide character is empty.
 fn by_cell(row: &str) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     for letter in row.chars() {
@@ -326,7 +326,7 @@ fn texts(out: &mut String, cells: &[StyledCell], top: u32) {
                 at += 1;
                 continue;
             }
-            // To where two blanks stand together: their width is not left to fonts.
+            // Up to two blanks in a row: their width is not left to fonts.
             let ends = (at..run.len())
                 .find(|&place| words[place] && words.get(place + 1).is_none_or(|next| *next));
             let end = ends.unwrap_or(run.len());
