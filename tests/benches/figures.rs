@@ -1,11 +1,11 @@
-//! `cargo bench -p tests`: the figures of `docs/performance.md`, each beside its floor. Words behind `--` choose groups; with
-//! `UPDATE=1` the tables of the page are made anew.
+//! `cargo bench -p tests`: the figures of `docs/performance.md`, each beside its floor. Words after `--` choose groups; with
+//! `UPDATE=1` rewrites the tables of the page.
 
 use std::path::Path;
 
 use tests::figures::{FULL, GROUPS, Group, page, table};
 
-#[allow(clippy::print_stdout, reason = "the tables are what it is for")]
+#[allow(clippy::print_stdout, reason = "the program prints tables")]
 fn main() {
     // Cargo adds an option of its own.
     let words = std::env::args()
@@ -16,7 +16,7 @@ fn main() {
     for word in &words {
         assert!(
             names.contains(&&**word),
-            "there is no group `{word}`; there are {names:?}"
+            "unknown group `{word}`; known groups: {names:?}"
         );
     }
     let wanted = |group: &&Group| match words.is_empty() {

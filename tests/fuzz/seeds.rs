@@ -1,4 +1,4 @@
-//! Gives every seed of a fuzzing target to its function: what was found once stays mended. Taken by path into the tests
+//! Runs every seed of a fuzzing target, so that a fixed bug stays fixed. Taken by path into the tests
 //! of the crates that have targets.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Questions about tool calls: who may answer, what an answer is bound to, and what becomes of them where nobody is.
+//! Approvals of tool calls: who may answer, the call that an answer is bound to, and sessions without an attached user.
 
 use std::time::{Duration, Instant};
 
@@ -69,10 +69,7 @@ async fn one_answers_and_all_others_see_who_it_was() {
         ..allow_once(&open)
     };
     assert_eq!(
-        answer(&two, &blind)
-            .await
-            .expect_err("not what was shown")
-            .name,
+        answer(&two, &blind).await.expect_err("a stale hash").name,
         ErrorName::Stale
     );
     let foreign = Scope {
@@ -109,10 +106,10 @@ async fn one_answers_and_all_others_see_who_it_was() {
     assert_eq!(late.details.get("by"), Some(&json!("two")));
     assert_eq!(late.details.get("decision"), Some(&json!("allow_once")));
     assert!(late.details.contains_key("at"), "{late:?}");
-    // The same answer again, as after a lost connection, is no second one.
+    // A repeated answer, as after a lost connection, is not a second one.
     answer(&two, &first)
         .await
-        .expect("a repeat of the same wish");
+        .expect("a repeat of the same request");
 
     let mut seen = Vec::new();
     for follow in &mut follows {
@@ -372,7 +369,7 @@ async fn an_edit_that_is_allowed_after_the_daemon_died_is_made() {
     until("the edit", || {
         (house.read("a.txt") == "an new line\n").then_some(())
     });
-    // What was written before a death is known behind it too.
+    // The daemon still knows after a restart what it wrote before.
     let mut follow = from_the_start(&client, pid).await;
     assert_eq!(next_opened(&mut follow).await, open);
     let second = next_opened(&mut follow).await;
@@ -425,7 +422,7 @@ async fn an_open_question_is_answered_from_another_terminal_after_a_crash() {
     let log = house.log(pid);
     assert_eq!(log.check().count("tool.started"), 1);
     assert_eq!(log.count("interaction.opened"), 1, "it was asked once");
-    // Killed again: what was answered stays answered.
+    // Killed again: the answered question stays answered.
     house.kill_daemon_and_parent();
     house.daemon();
     assert_eq!(house.reasonix(&["inbox", "-q"]).expect_code(0).out, "");

@@ -110,7 +110,7 @@ async fn who_attaches_in_the_middle_of_an_answer_sees_every_word_once() {
     house.log(created.pid).check();
 }
 
-/// The text of the answer in progress as these events tell it: what `sync` holds, and what grew after it.
+/// The text of the answer in progress in these events: the text in `sync`, and the deltas after it.
 fn streamed(events: &[Event]) -> String {
     let mut text = String::new();
     for event in events.iter().filter(|event| event.seq.is_none()) {
@@ -123,7 +123,7 @@ fn streamed(events: &[Event]) -> String {
             assert_eq!(
                 delta.offset,
                 text.len() as u64,
-                "a delta stands where the text before it ends"
+                "a delta starts at the end of the text before it"
             );
             text.push_str(&delta.text);
         }
@@ -187,7 +187,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
     assert_eq!(
         events[2].seq,
         Some(sync.seq),
-        "the backlog ends where the sync stands"
+        "the backlog ends at the sync"
     );
     gate.open();
     to_end_of_turn(&mut follow).await;
@@ -195,7 +195,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
     house.log(created.pid).check();
 }
 
-/// A client behind a proxy.
+/// A client that connects through a proxy.
 async fn through(house: &House, proxy: &Proxy, name: &str) -> Client {
     let mut options = house.client_options(name);
     options.paths.socket = proxy.path().to_path_buf();
@@ -309,7 +309,7 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
         "an interactive session waits for its person"
     );
     assert_eq!(log.results()[0].status, proto::item::CallStatus::Unknown);
-    // And it goes on with the next prompt, from the place in the script where it was.
+    // The next prompt continues at the same position in the script.
     let next = PromptParams {
         on_ask: None,
         session: created.pid.to_string(),

@@ -57,7 +57,7 @@ fn gone(test: u32, what: &str) {
     assert!(took < Duration::from_secs(6), "{what}: {took:?}");
 }
 
-/// How the log tells the command's end.
+/// The command's end in the log.
 fn exited(house: &House, number: u64) -> Option<Value> {
     let bodies = house.log(Pid(1)).bodies();
     bodies.into_iter().find_map(|body| match body {
@@ -83,7 +83,7 @@ fn it_outlives_its_turn_and_an_interrupt_and_ends_by_its_number() {
         .reasonix(&["kill", &number.to_string()])
         .expect_code(0);
     gone(1, "its own end");
-    until("the word of its end", || exited(&house, number));
+    until("the record of its end", || exited(&house, number));
     house.log(Pid(1)).check();
 }
 
@@ -105,7 +105,7 @@ fn it_ends_with_its_session() {
         let (house, mut raw, number) = begin(test);
         raw.call(method, &params).expect("end the session");
         gone(test, &params.to_string());
-        until("the word of its end", || exited(&house, number));
+        until("the record of its end", || exited(&house, number));
         house.stop_daemon();
         house.log(Pid(1)).check();
     }
@@ -128,8 +128,8 @@ fn it_ends_with_the_daemon_and_the_next_life_says_so() {
         let _ = house
             .reasonix(&["run", "-s", "1", "--on-ask", "allow", "again"])
             .expect_code(0);
-        let told = until("the word of its end", || exited(&house, number));
-        assert!(told["cause"].as_str().is_some(), "{told}");
+        let end = until("the record of its end", || exited(&house, number));
+        assert!(end["cause"].as_str().is_some(), "{end}");
         assert_eq!(house.log(Pid(1)).check().count("child.exited"), 1);
     }
 }

@@ -17,37 +17,37 @@ use crate::scripted::{Ran, run};
 
 const SESSIONS: usize = 40;
 /// How many times the vendor asks to wait, and how long.
-const STORMS: usize = 3;
+const RATE_LIMITS: usize = 3;
 const WAIT: Duration = Duration::from_secs(1);
 /// Requests at a time.
 const LIMIT: usize = 8;
 
-/// What the vendor saw.
+/// The vendor's side: its refusals and the requests that it got.
 #[derive(Default)]
-struct Seen {
-    /// Until when it wants nothing, and how often it has said so.
+struct Vendor {
+    /// The end of the current rate limit, and how many rate limits there were.
     until: Option<Instant>,
-    storms: usize,
-    /// Requests that came while it wanted none, other than those that were on their way when it said so.
+    rate_limits: usize,
+    /// Requests during a rate limit, without those that were in flight at its start.
     too_early: usize,
     refused: usize,
     /// Answers in their order: whether it was the session's first.
     firsts: Vec<bool>,
 }
 
-impl Seen {
+impl Vendor {
     fn answer(&mut self, request: &Request) -> Answer {
         let now = Instant::now();
-        // Those that were sent before it was known come within moments.
+        // Requests that were in flight arrive within moments.
         let known = self.until.is_some_and(|until| now + WAIT * 3 / 4 > until);
         if self.until.is_some_and(|until| now < until) {
             self.refused += 1;
             self.too_early += usize::from(known);
             return refusal();
         }
-        // The first to come, then the one that looks, asks for more.
-        if self.storms < STORMS {
-            self.storms += 1;
+        // Refuses the first request, and later the probe.
+        if self.rate_limits < RATE_LIMITS {
+            self.rate_limits += 1;
             self.refused += 1;
             self.until = Some(now + WAIT - Duration::from_millis(50));
             return refusal();
@@ -66,8 +66,8 @@ fn refusal() -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+async fn forty_sessions_wait_out_rate_limits_together_and_all_are_served() {
+    let seen = Arc::new(Mutex::new(Vendor::default()));
     let vendor = Arc::clone(&seen);
     let model = Model::start(Script::by(move |request| {
         vendor.lock().expect("a lock").answer(request)
@@ -93,14 +93,15 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
             (waited.exit_code, begun.elapsed())
         });
     }
-    // Whoever looks sees why nothing goes on.
-    until("a wait that is told", || {
+    // `ps` shows why the sessions wait.
+    until("`ps` to show the wait", || {
         let listed = house.reasonix(&["ps", "--json"]).out;
-        let told = [
+        let expected = [
             "vendor asks to wait 1 s, ",
             " sessions are ahead of this one",
         ];
-        told.iter()
+        expected
+            .iter()
             .all(|words| listed.contains(words))
             .then_some(())
     });
@@ -108,13 +109,13 @@ async fn forty_sessions_wait_out_a_storm_together_and_all_are_served() {
     let seen = seen.lock().expect("a lock");
     assert!(ended.iter().all(|(code, _)| *code == 0), "{ended:?}");
     assert_eq!(seen.firsts.len(), SESSIONS * 2);
-    // Nobody has two while others have none, but those who were refused when the gate opened and came back behind it.
+    // No session gets two answers before every session has one. Exceptions: probes that were refused and tried again.
     let early = seen.firsts[..SESSIONS].iter().filter(|first| **first);
-    assert!(early.count() >= SESSIONS - STORMS, "{:?}", seen.firsts);
+    assert!(early.count() >= SESSIONS - RATE_LIMITS, "{:?}", seen.firsts);
     assert_eq!(seen.too_early, 0, "nobody asks while the gate is closed");
-    // The first storm meets all that are under way, each later one the one that looks.
+    // The first rate limit refuses all requests in flight; each later one refuses only the probe.
     assert!(
-        seen.refused < LIMIT + STORMS,
+        seen.refused < LIMIT + RATE_LIMITS,
         "{} requests were refused",
         seen.refused
     );

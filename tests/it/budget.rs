@@ -1,5 +1,5 @@
-//! Budgets with the real programs, and a model that counts what it is asked: once one is used up nothing more is sent, a
-//! raise goes on, and what was used is remembered.
+//! Budgets with the real programs, and a model that counts its requests: once a budget is used up nothing more is sent, a
+//! raise lets the session continue, and usage is remembered.
 
 use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Script, Usage, Wire};
@@ -43,7 +43,7 @@ fn configure(house: &House, model: &Model, settings: &str) {
     house.config_text(&format!("{HASTE}{settings}\n{}", priced(model)));
 }
 
-/// A command that does what it is told.
+/// A provider command that follows a script.
 fn does(house: &House, line: &[&str]) {
     let done = house.reasonix(line);
     assert_eq!(done.code(), Some(0), "{done:?}");
@@ -75,12 +75,12 @@ fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
         3,
         "the third crosses it, a fourth is not sent"
     );
-    let told = first.result["error"].to_string();
+    let error = first.result["error"].to_string();
     let pid = first.pid();
-    assert!(told.contains("3000 of 2500 tokens"), "{told}");
+    assert!(error.contains("3000 of 2500 tokens"), "{error}");
     assert!(
-        told.contains(&format!("reasonix budget {pid} --tokens 6000")),
-        "{told}"
+        error.contains(&format!("reasonix budget {pid} --tokens 6000")),
+        "{error}"
     );
     assert_eq!(
         notices(&first, "is nearly used up"),
@@ -113,8 +113,8 @@ fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
     house.kill_daemon_and_parent();
     house.daemon();
     let again = run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
-    assert_eq!(model.count(), 3, "what was used is remembered");
-    assert_eq!(notices(&again, "is nearly used up"), 0, "it was told");
+    assert_eq!(model.count(), 3, "usage is remembered");
+    assert_eq!(notices(&again, "is nearly used up"), 0, "no second warning");
 
     does(&house, &["budget", &pid, "--tokens", "5k"]);
     let raised = run(&house, &["-s", &pid], "Go on.").expect(2, "budget_exceeded");
@@ -135,7 +135,7 @@ fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
         node(&house, &one.pid(), "day")["spent"]["cost_micros"],
         2000
     );
-    // A session that is gone has used what it has used.
+    // The usage of a deleted session still counts.
     does(&house, &["rm", &one.pid(), "--yes"]);
     house.kill_daemon_and_parent();
     house.daemon();
@@ -155,12 +155,12 @@ fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
     assert_eq!(model.count(), 3);
     let refused = run(&house, &[], "Four.").expect(2, "budget_exceeded");
     assert_eq!(model.count(), 3, "nothing was sent");
-    let told = refused.result["error"].to_string();
+    let error = refused.result["error"].to_string();
     assert!(
-        told.contains("The day's budget is used up: $0.003 of $0.003"),
-        "{told}"
+        error.contains("The day's budget is used up: $0.003 of $0.003"),
+        "{error}"
     );
-    assert!(told.contains("config set budget.day.usd 0.006"), "{told}");
+    assert!(error.contains("config set budget.day.usd 0.006"), "{error}");
     // It may be raised while it is spent, without a restart.
     configure(&house, &model, "[budget.day]\nusd = 0.0035\n");
     run(&house, &["-s", &refused.pid()], "Four.").expect(0, "completed");
@@ -177,7 +177,7 @@ fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
 }
 
 #[test]
-fn a_digest_is_no_way_around_a_budget() {
+fn a_summary_cannot_bypass_a_budget() {
     let model = Model::start(Script::by(|_| {
         Answer::text("words ".repeat(4_000)).usage(USAGE)
     }));
@@ -215,7 +215,7 @@ fn prompts_that_wait_stay_and_go_on_with_a_raise() {
     let waited = json!({"session": pid});
     let ended = raw.call("session.wait", &waited).expect("its end");
     assert_eq!(ended["exit_code"], 2);
-    // A person says more: it is refused too, and the one behind it waits.
+    // A second prompt is refused too, and the one after it waits.
     let prompt = |text: &str| json!({"session": pid, "text": text});
     raw.call("session.prompt", &prompt("More.")).expect("taken");
     raw.call("session.wait", &waited).expect("its end");

@@ -4,7 +4,7 @@
 //! How far both agree: a token of the simulator is four bytes of the prompt, and it serves whole blocks of 128 tokens that it
 //! has seen. The prompt of a request begins with that of the one before, so it serves that one's tokens, rounded down to
 //! whole blocks: what the daemon expects. Both numbers are equal for each request that it expects anything of, which is
-//! each but the first, and the first behind a reset. (They would differ where a request was read and not counted: its
+//! each but the first, and the first after a reset. (They would differ where a request was read and not counted: its
 //! answer broke off. The simulator knows its blocks then, the daemon does not.)
 
 use std::os::unix::fs::FileExt as _;
@@ -33,14 +33,14 @@ use crate::scripted::{HASTE, house, run};
 
 /// Turns of the long session; a prompt has two or three requests.
 const TURNS: usize = 200;
-/// Of so many of its turns it is worked out what they would cost without a stable prefix.
+/// Number of turns whose cost without a stable prefix is computed.
 const COMPARED: usize = 60;
 /// Turns, of which in one somebody steers.
 const STEERS: usize = 7;
 /// Turns, of which the last two are in plan mode.
 const PLANS: usize = 10;
 
-/// What stands before the number of a turn in its prompt.
+/// Text before the turn number in a prompt.
 const TURN: &str = "Turn number ";
 
 /// The number of the turn that a request is of, and how often the model has answered in it.
@@ -63,7 +63,7 @@ fn place(request: &Request) -> (usize, usize) {
 fn answer(turn: usize, answered: usize) -> Answer {
     let read = json!({"path": format!("f{}.txt", turn % 3)});
     if turn % 5 == 4 {
-        // Tools as those of MCP servers: they do not stand in the prefix.
+        // Tools like those of MCP servers: they are not in the prefix.
         let dir = json!({"tool": "make_dir", "arguments": {"path": format!("dir/{turn}")}});
         return match answered {
             0 => Answer::call("tool_search", json!({"query": "make a directory"})),
@@ -155,13 +155,13 @@ impl Talk<'_> {
     /// The conversation goes back by a turn: a reset.
     async fn rewind(&self, to_turn: u64) {
         let client = self.house.client("ann", Role::Drive).await;
-        let wish = RewindParams {
+        let params = RewindParams {
             session: self.pid.to_string(),
             to_turn: Some(to_turn),
             what: What::Conversation,
             ..RewindParams::default()
         };
-        client.call::<SessionRewind>(&wish).await.expect("rewind");
+        client.call::<SessionRewind>(&params).await.expect("rewind");
     }
 
     async fn cache(&self) -> CacheOutput {
@@ -184,7 +184,7 @@ impl Talk<'_> {
     }
 }
 
-/// Hooks as people have them: one is asked about each prompt and says something, one is told of each call.
+/// Typical hooks: one adds context to each prompt, one observes each call.
 fn hooks() -> String {
     let does = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
     json!({"hooks": {
@@ -194,7 +194,7 @@ fn hooks() -> String {
     .to_string()
 }
 
-/// Plays so many turns, with a restart of the daemon after each quarter and a rewind behind the last, and checks what was
+/// Plays so many turns, with a restart of the daemon after each quarter and a rewind after the last, and checks what was
 /// kept and sent.
 fn play(turns: usize) {
     let gates: Vec<Gate> = (0..=turns).map(|_| Gate::new()).collect();
@@ -249,7 +249,7 @@ fn play(turns: usize) {
     house.stop_daemon();
     house.daemon();
     let rewound = model.count();
-    let told = house.block_on(async {
+    let cache = house.block_on(async {
         talk.rewind((turns * 3 / 4 - 1) as u64).await;
         talk.turns(turns * 3 / 4 + 1..=turns).await;
         talk.cache().await
@@ -262,7 +262,7 @@ fn play(turns: usize) {
             panic!("a byte has moved: {reason}");
         }
     }
-    check(&told, turns, model.count());
+    check(&cache, turns, model.count());
     compare(&requests);
     house.log(pid).check();
 }
@@ -286,7 +286,7 @@ fn hostile(body: &[u8], number: usize) -> Vec<u8> {
     text.replacen(system, &time, 1).into_bytes()
 }
 
-/// Tokens that are read and served, and what they cost.
+/// Tokens that are read and served, and their cost.
 #[derive(Default)]
 struct Bill {
     cache: BlockCache,
@@ -301,13 +301,13 @@ impl Bill {
         self.cached += usage.cached;
     }
 
-    /// Millionths of a dollar for what was read, at a dollar for a million fresh tokens and a tenth for served ones.
+    /// Millionths of a dollar for the prompt, at a dollar for a million fresh tokens and a tenth for served ones.
     fn micros(&self) -> u64 {
         (self.prompt - self.cached) + self.cached / 10
     }
 }
 
-/// The first turns again, beside what they would cost without a stable prefix.
+/// The first turns again, with their cost without a stable prefix.
 fn compare(requests: &[Request]) {
     let (mut ours, mut theirs) = (Bill::default(), Bill::default());
     let first = requests
@@ -329,16 +329,16 @@ fn compare(requests: &[Request]) {
     );
 }
 
-/// What the session tells of its cache is what a guard must see.
-fn check(told: &CacheOutput, turns: usize, requests: usize) {
-    let totals = &told.totals;
+/// Checks the session's cache statistics.
+fn check(cache: &CacheOutput, turns: usize, requests: usize) {
+    let totals = &cache.totals;
     assert_eq!((totals.rewrites, totals.misses, totals.resets), (0, 0, 1));
     assert_eq!(totals.requests, requests as u64);
     assert!(requests >= turns * 2, "{requests} requests");
-    // By a request that is expected of nothing a conversation begins anew.
+    // A request without an expectation starts a new conversation.
     let mut fresh = true;
     let mut after_third: Vec<&CachedRequest> = Vec::new();
-    for row in &told.rows {
+    for row in &cache.rows {
         let request = match row {
             CacheRow::Reset { .. } => {
                 fresh = true;
@@ -373,7 +373,7 @@ fn a_long_session_is_served_by_the_cache_as_the_daemon_expects() {
 }
 
 #[test]
-fn a_cache_that_forgets_is_told_with_its_cause() {
+fn a_cache_miss_is_reported_with_its_cause() {
     // It serves well, then it has lost all.
     let usage = |prompt, cached| testkit::model::Usage {
         prompt,
@@ -391,12 +391,12 @@ fn a_cache_that_forgets_is_told_with_its_cause() {
     for text in ["two", "three"] {
         run(&house, &["-s", &session], text).expect(0, "completed");
     }
-    let told = house.reasonix(&["cache", &session]).expect_code(0);
-    let lines: Vec<_> = told.out.lines().collect();
-    assert!(lines[0].starts_with("TURN"), "{told:?}");
-    assert!(lines[2].contains("97.8 %"), "{told:?}");
-    assert!(lines[3].contains("evicted, or another server"), "{told:?}");
-    assert!(lines[4].contains("1 miss"), "{told:?}");
+    let shown = house.reasonix(&["cache", &session]).expect_code(0);
+    let lines: Vec<_> = shown.out.lines().collect();
+    assert!(lines[0].starts_with("TURN"), "{shown:?}");
+    assert!(lines[2].contains("97.8 %"), "{shown:?}");
+    assert!(lines[3].contains("evicted, or another server"), "{shown:?}");
+    assert!(lines[4].contains("1 miss"), "{shown:?}");
     let notices: Vec<_> = house.log(Pid(1)).check().bodies();
     let notices = notices.iter().filter(|body| {
         matches!(body, proto::Body::Notice(notice) if notice.text.contains("128 of 4992 tokens"))
@@ -431,7 +431,7 @@ fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
     for line in raw.out.lines() {
         assert!(body.contains(line), "not sent: {line}");
     }
-    let told = house.block_on(async {
+    let cache = house.block_on(async {
         let client = house.client("ann", Role::Watch).await;
         let params = PrefixParams {
             session: Some(session),
@@ -439,7 +439,7 @@ fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
         };
         client.call::<SessionPrefix>(&params).await.expect("prefix")
     });
-    let names = told
+    let names = cache
         .parts
         .iter()
         .filter(|part| part.kind == PrefixKind::Tool);
@@ -458,7 +458,7 @@ fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
 }
 
 #[test]
-fn bytes_that_change_under_it_are_found_and_told_as_our_bug() {
+fn changed_prefix_bytes_are_reported_as_our_bug() {
     let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
     let house = house(&model);
     let session = run(&house, &[], "remember the word aardvark").pid();
@@ -466,7 +466,7 @@ fn bytes_that_change_under_it_are_found_and_told_as_our_bug() {
     let dirs = std::fs::read_dir(dir).expect("sessions").flatten();
     let mut logs = dirs.map(|entry| entry.path().join("log.jsonl"));
     let log = logs.find(|log| log.is_file()).expect("a log");
-    // What is sent of a message stands last in its line.
+    // The fragment of a message is the last member of its line.
     let text = std::fs::read_to_string(&log).expect("the log");
     let at = text.rfind("aardvark").expect("the prompt") as u64;
     let file = std::fs::File::options().write(true).open(&log);
@@ -479,12 +479,12 @@ fn bytes_that_change_under_it_are_found_and_told_as_our_bug() {
             .to_string()
             .contains("antelope")
     );
-    let told = house
+    let cache = house
         .reasonix(&["cache", &session, "--json"])
         .expect_code(0)
         .json();
-    assert_eq!(told["totals"]["rewrites"], 1, "{told}");
-    let miss = &told["rows"][1]["miss"];
+    assert_eq!(cache["totals"]["rewrites"], 1, "{cache}");
+    let miss = &cache["rows"][1]["miss"];
     assert_eq!(
         (&miss["cause"], &miss["differs"]),
         (&json!("ours"), &json!("message 1"))
@@ -505,13 +505,13 @@ fn where_the_vendor_says_how_long_it_keeps_things_the_end_is_counted_down() {
     house.provider(&model.entry_of(Wire::Messages, "model", None));
     house.daemon();
     let session = run(&house, &[], "one").expect(0, "completed").pid();
-    let told = house.reasonix(&["cache", &session]).expect_code(0);
-    let last = told.out.lines().last().expect("a line");
+    let shown = house.reasonix(&["cache", &session]).expect_code(0);
+    let last = shown.out.lines().last().expect("a line");
     let left = last
         .strip_prefix("expires in ")
         .and_then(|left| left.split_once(':'));
     assert!(
         left.is_some_and(|(minutes, _)| matches!(minutes, "3" | "4" | "5")),
-        "{told:?}"
+        "{shown:?}"
     );
 }

@@ -212,7 +212,7 @@ fn a_key_is_found_nowhere_but_where_it_was_put() {
     assert!(
         said.iter()
             .any(|(_, done)| format!("{}{}", done.out, done.err).contains("***")),
-        "the echoes were told, without the key"
+        "the echoes were reported, without the key"
     );
 
     // Every event, over the socket.

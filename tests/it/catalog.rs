@@ -61,7 +61,7 @@ fn a_deleted_catalog_changes_no_answer() {
     delete(&house);
     house.daemon();
     assert_eq!(listings(&house), before);
-    // Also what is found by name and by a part of the id.
+    // Also lookups by name and by a part of the id.
     for name in ["first", "idle one", "0189aaaa", "1"] {
         let _ = house.reasonix(&["logs", name]).expect_code(0);
     }
@@ -78,7 +78,7 @@ fn a_damaged_catalog_is_made_again() {
     delete(&house);
     fs::write(
         house.home_file("reasonix.db"),
-        "this is no database at all, whatever its name says\n".repeat(100),
+        "this is not a database, whatever its name says\n".repeat(100),
     )
     .expect("damage it");
     house.daemon();
@@ -102,7 +102,7 @@ fn doctor_makes_the_catalog_again_while_everything_runs() {
 }
 
 #[test]
-fn a_session_whose_log_is_no_log_is_left_out_and_told() {
+fn a_session_with_an_invalid_log_is_left_out_and_reported() {
     let house = stored();
     let strange = house
         .home()
@@ -154,7 +154,7 @@ fn names_that_are_paths_or_nothing_are_refused() {
             "session.signal",
         ] {
             let params = json!({"session": name, "from_seq": 1, "subscription": "s", "text": "x", "signal": "INT"});
-            // Four characters of an id are enough where they fit one alone.
+            // Four characters of an id are enough if they are unique.
             if name == "0189" {
                 continue;
             }
@@ -280,7 +280,7 @@ fn a_home_that_takes_no_catalog_is_served_all_the_same() {
     };
     house.stop_daemon();
     delete(&house);
-    // Nothing can be opened there, and nothing set aside.
+    // Nothing can be opened there, and nothing moved away.
     fs::create_dir_all(house.home().join("reasonix.db/x")).expect("make a directory");
     house.daemon();
     assert_eq!(listings(&house), before);

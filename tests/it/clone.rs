@@ -195,7 +195,7 @@ fn a_hostile_clone_starts_nothing_and_calls_nobody_before_it_is_trusted() {
         bash("touch not-allowed-by-anybody"),
         Answer::text("Done."),
     ]);
-    // A person comes, looks, and says no to what is asked.
+    // A user attaches and denies the call.
     let mut command = scene.house.command(&[]);
     command.env("ACME_KEY", OWN_KEY);
     let mut terminal = Terminal::start(command, 100, 40);
@@ -233,7 +233,7 @@ fn a_hostile_clone_starts_nothing_and_calls_nobody_before_it_is_trusted() {
     assert_eq!(log.created().root, scene.house.project().to_string_lossy());
     scene.assert_nothing_happened();
 
-    // One notice says what is held back; `trust` shows exactly that.
+    // One notice lists the withheld settings; `trust` shows the same list.
     let text = scene.reasonix(&["logs", "2"]).out + &scene.reasonix(&["show", "2"]).out;
     let shown = scene.reasonix(&["trust", "--show"]).expect_code(0).out;
     for line in [
@@ -282,7 +282,7 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
     ] {
         assert!(problems.contains(words), "{words}: {problems}");
     }
-    // Its own provider is what was trusted: that one is called, without a key.
+    // The trusted provider is called, without a key.
     let called = scene.house.start(&["run", "--model", "evil", "hello"]);
     until("the project's own provider to be called", || {
         (scene.lurker.count() > 0).then_some(())
@@ -290,7 +290,7 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
 
     drop(called);
 
-    // A change of what was agreed to is asked about again.
+    // A change of the trusted settings needs trust again.
     let file = scene.house.project().join("reasonix.toml");
     let text = std::fs::read_to_string(&file)
         .expect("its config")
@@ -380,7 +380,7 @@ fn a_hook_that_git_runs_where_it_only_shows_something_is_asked_about() {
     std::fs::create_dir_all(project.join(".git/hooks")).expect("a directory");
     std::fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", mark.display())).expect("a hook");
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).expect("executable");
-    // The index is to be written anew: the file's time is not the one in there.
+    // Git must rewrite the index: the file's time differs from the recorded one.
     let file = std::fs::File::options()
         .write(true)
         .open(project.join("a.txt"));

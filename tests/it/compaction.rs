@@ -20,13 +20,13 @@ fn text(request: &Request) -> String {
     String::from_utf8(request.body.to_vec()).expect("a request is text")
 }
 
-fn wants_digest(request: &Request) -> bool {
+fn is_summary_request(request: &Request) -> bool {
     request.last_text().contains("Write a digest")
 }
 
-/// Long answers, and digests that say which they are. Tokens are a quarter of the bytes.
+/// Long answers, and numbered summaries. Tokens are a quarter of the bytes.
 fn talkative() -> Script {
-    let (mut digests, mut answers) = (0, 0);
+    let (mut summaries, mut answers) = (0, 0);
     Script::by(move |request: &Request| {
         let prompt = request.body.len() as u64 / 4;
         let usage = Usage {
@@ -35,9 +35,9 @@ fn talkative() -> Script {
             output: 9,
             reasoning: 0,
         };
-        if wants_digest(request) {
-            digests += 1;
-            return Answer::text(format!("DIGEST-{digests}: it went on.")).usage(usage);
+        if is_summary_request(request) {
+            summaries += 1;
+            return Answer::text(format!("DIGEST-{summaries}: it went on.")).usage(usage);
         }
         answers += 1;
         Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6))).usage(usage)
@@ -57,7 +57,7 @@ fn outline(request: &Request) -> Vec<String> {
 }
 
 #[test]
-fn the_users_words_and_earlier_digests_survive_five_compactions() {
+fn user_messages_and_earlier_summaries_survive_five_compactions() {
     let model = Model::start(talkative());
     let house = house(&model);
     let pid = run(&house, &[], "FACT-0 is blue.")
@@ -79,14 +79,14 @@ fn the_users_words_and_earlier_digests_survive_five_compactions() {
         assert_eq!(
             sent.matches(&fact).count(),
             1,
-            "{fact} stands word for word"
+            "{fact} is kept word for word"
         );
     }
-    for digest in 1..=5 {
-        let words = format!("DIGEST-{digest}: it went on.");
-        assert_eq!(sent.matches(&words).count(), 1, "digest {digest} stays");
+    for summary in 1..=5 {
+        let words = format!("DIGEST-{summary}: it went on.");
+        assert_eq!(sent.matches(&words).count(), 1, "summary {summary} stays");
     }
-    assert!(!sent.contains("ANSWER-1 "), "what was folded is gone");
+    assert!(!sent.contains("ANSWER-1 "), "folded messages are gone");
     model.assert_strict();
     let log = house.log(proto::Pid(pid.parse().expect("a pid")));
     assert_eq!(log.check().count("cache.reset"), 5);
@@ -101,7 +101,7 @@ fn an_undone_compaction_leaves_the_exact_bytes_of_before() {
     run(&house, &["-s", &pid], "Third.").expect(0, "completed");
     let before = model.requests().pop().expect("requests");
     works(&house, &["compact", &pid, "keep", "the", "colours"]);
-    let asked = model.requests().pop().expect("the digest");
+    let asked = model.requests().pop().expect("the summary request");
     assert!(asked.last_text().contains("keep the colours"));
     assert!(
         text(&asked).starts_with(
@@ -110,7 +110,7 @@ fn an_undone_compaction_leaves_the_exact_bytes_of_before() {
                 .rsplit_once("]")
                 .map_or("", |(head, _)| head)
         ),
-        "the digest is asked for behind the conversation as it is: the vendor's cache serves it"
+        "the summary request extends the conversation as it is: the vendor's cache serves it"
     );
     // Also the next life of the daemon knows it.
     house.kill_daemon_and_parent();
@@ -149,12 +149,15 @@ fn a_context_that_is_nearly_full_is_compacted_before_the_next_request() {
         assert!(last < 100_000, "never beyond the window");
     }
     let requests = model.requests();
-    let digests = requests
+    let summaries = requests
         .iter()
-        .filter(|request| wants_digest(request))
+        .filter(|request| is_summary_request(request))
         .count();
-    assert_eq!(digests, 1, "at four fifths, once");
-    let at = requests.iter().position(wants_digest).expect("a digest");
+    assert_eq!(summaries, 1, "at four fifths, once");
+    let at = requests
+        .iter()
+        .position(is_summary_request)
+        .expect("a summary request");
     let next = &requests[at + 1];
     assert!(
         next.body.len() as u64 / 4 < 60_000,
@@ -166,10 +169,10 @@ fn a_context_that_is_nearly_full_is_compacted_before_the_next_request() {
 }
 
 #[test]
-fn a_digest_that_fails_changes_nothing() {
+fn a_failed_summary_changes_nothing() {
     let mut said = 0;
     let model = Model::start(Script::by(move |request: &Request| {
-        if wants_digest(request) {
+        if is_summary_request(request) {
             return Answer::text("").reasoning("Only thoughts.");
         }
         said += 1;
@@ -185,7 +188,7 @@ fn a_digest_that_fails_changes_nothing() {
     let asked: Vec<_> = model
         .requests()
         .into_iter()
-        .filter(|request| !wants_digest(request))
+        .filter(|request| !is_summary_request(request))
         .collect();
     let (before, after) = (&asked[asked.len() - 2], &asked[asked.len() - 1]);
     assert_eq!(
@@ -223,7 +226,7 @@ fn a_fork_of_a_compacted_session_asks_with_its_bytes() {
     model.assert_strict();
 }
 
-/// Two vendors with wires of their own; each knows what it signed.
+/// Two vendors with separate wire formats; each recognises its own signatures.
 fn two_vendors(first: &Model, second: &Model) -> House {
     let house = House::new();
     house.settings(HASTE);
@@ -255,7 +258,7 @@ fn a_session_goes_on_with_another_vendor_and_back() {
     assert_ne!(
         refused.code(),
         Some(0),
-        "the cache starts anew: {refused:?}"
+        "the cache starts empty: {refused:?}"
     );
     works(&house, &["model", &pid, "second", "--yes"]);
     run(&house, &["-s", &pid], "Prompt B.").expect(0, "completed");
@@ -275,7 +278,7 @@ fn a_session_goes_on_with_another_vendor_and_back() {
     let last = second.requests().pop().expect("requests");
     let sent = text(&last);
     assert!(sent.contains("Prompt A.") && sent.contains("Prompt D."));
-    assert!(!sent.contains("Prompt B."), "what was hidden stays so");
+    assert!(!sent.contains("Prompt B."), "hidden messages stay hidden");
     works(&house, &["model", &pid, "first", "--yes"]);
     run(&house, &["-s", &pid], "Prompt E.").expect(0, "completed");
     let back = text(&first.requests().pop().expect("requests"));
@@ -332,7 +335,7 @@ fn thoughts_of_another_entry_of_the_same_kind_are_left_out() {
 }
 
 #[test]
-fn a_long_prompt_that_goes_is_named_to_who_writes_the_digest() {
+fn a_dropped_long_prompt_is_named_in_the_summary_request() {
     let model = Model::start(talkative());
     let house = house(&model);
     let long = format!("Build the tower.\n{}", "stones ".repeat(5_000));
@@ -340,7 +343,7 @@ fn a_long_prompt_that_goes_is_named_to_who_writes_the_digest() {
     run(&house, &["-s", &pid], "Second.").expect(0, "completed");
     run(&house, &["-s", &pid], "Third.").expect(0, "completed");
     works(&house, &["compact", &pid]);
-    let asked = model.requests().pop().expect("the digest");
+    let asked = model.requests().pop().expect("the summary request");
     assert!(
         asked.last_text().contains("- Build the tower."),
         "{}",
@@ -350,7 +353,7 @@ fn a_long_prompt_that_goes_is_named_to_who_writes_the_digest() {
 }
 
 #[test]
-fn a_fork_right_behind_a_compaction_has_it_too() {
+fn a_fork_right_after_a_compaction_includes_it() {
     let model = Model::start(talkative());
     let house = house(&model);
     let pid = run(&house, &[], "First.").expect(0, "completed").pid();
@@ -365,18 +368,18 @@ fn a_fork_right_behind_a_compaction_has_it_too() {
 }
 
 #[test]
-fn a_digest_is_asked_for_with_less_than_the_vendor_has_refused() {
-    // Nobody says how long its window is; it refuses what is longer than this.
+fn a_summary_request_is_shorter_than_the_one_the_vendor_refused() {
+    // Its window is unknown; it refuses longer requests than this.
     const MOST: usize = 150_000;
     let (mut answers, mut refused) = (0, false);
     let model = Model::start(Script::by(move |request: &Request| {
         if request.body.len() > MOST {
-            assert!(!refused, "once, and not the digest too");
+            assert!(!refused, "once, and not the summary too");
             refused = true;
             let full = Fault::refusal(400, "too long", "context_length_exceeded");
             return Answer::text("").fault(full);
         }
-        if wants_digest(request) {
+        if is_summary_request(request) {
             return Answer::text("DIGEST: it went on.");
         }
         answers += 1;
@@ -398,27 +401,27 @@ fn a_digest_is_asked_for_with_less_than_the_vendor_has_refused() {
         run(&house, &["-s", &pid], &format!("FACT-{turn} is red.")).expect(0, "completed");
     }
     let requests = model.requests();
-    let digests: Vec<_> = requests
+    let summaries: Vec<_> = requests
         .iter()
-        .filter(|request| wants_digest(request))
+        .filter(|request| is_summary_request(request))
         .collect();
-    assert_eq!(digests.len(), 1);
-    assert!(text(digests[0]).contains("The beginning of the conversation is too long"));
+    assert_eq!(summaries.len(), 1);
+    assert!(text(summaries[0]).contains("The beginning of the conversation is too long"));
     let sent = text(requests.last().expect("requests"));
     assert!(sent.contains("FACT-1 is red.") && sent.contains("DIGEST: it went on."));
     model.assert_strict();
 }
 
 #[test]
-fn a_digest_in_the_making_is_seen_and_may_be_stopped() {
+fn a_running_summary_is_visible_and_can_be_stopped() {
     let gate = Gate::new();
     let held = gate.clone();
-    let model = Model::start(Script::by(move |request: &Request| {
-        match wants_digest(request) {
+    let model = Model::start(Script::by(
+        move |request: &Request| match is_summary_request(request) {
             true => Answer::text("DIGEST.").held(Place::Before, &held),
             false => Answer::text("words ".repeat(LONG / 6)),
-        }
-    }));
+        },
+    ));
     let house = house(&model);
     let pid = run(&house, &[], "First.").expect(0, "completed").pid();
     run(&house, &["-s", &pid], "Second.").expect(0, "completed");
@@ -474,7 +477,7 @@ fn what_people_are_shown_stays_as_it_was_when_the_model_is_shown_less() {
     );
     assert!(!text(&last).contains("MIDDLE-0."));
     assert!(
-        !model.requests().iter().any(wants_digest),
+        !model.requests().iter().any(is_summary_request),
         "shorter results were enough"
     );
     let exported = house.reasonix(&["export", &ran.pid()]).expect_code(0).out;
@@ -482,40 +485,40 @@ fn what_people_are_shown_stays_as_it_was_when_the_model_is_shown_less() {
         assert!(exported.contains(&format!("MIDDLE-{number}.")), "{number}");
     }
 
-    // Behind a digest as well: what was printed before is printed so again.
+    // After a summary as well: a repeated command prints the same output.
     let logs = || house.reasonix(&["logs", &ran.pid()]).expect_code(0).out;
     let before = logs();
-    let told = house.reasonix(&["compact", &ran.pid()]).expect_code(0).err;
-    let words: Vec<&str> = told.split_whitespace().collect();
+    let shown = house.reasonix(&["compact", &ran.pid()]).expect_code(0).err;
+    let words: Vec<&str> = shown.split_whitespace().collect();
     let at = words
         .iter()
         .position(|word| *word == "about")
         .expect("tokens");
-    let tokens = [1, 3].map(|behind| words[at + behind].parse::<u64>().expect("a number"));
+    let tokens = [1, 3].map(|after| words[at + after].parse::<u64>().expect("a number"));
     assert!(
         tokens[0] > tokens[1] && words[at + 4].starts_with("tokens"),
-        "{told}"
+        "{shown}"
     );
     assert!(logs().starts_with(&before), "{before}");
     let again = house.reasonix(&["export", &ran.pid()]).expect_code(0).out;
     assert!(again.contains("MIDDLE-0."));
 }
 
-/// F29: the daemon is killed while a digest is made, and again right behind the record that takes it in.
+/// F29: the daemon is killed while the model writes a summary, and again right after the record that holds it.
 #[test]
 fn f29_a_daemon_that_dies_over_a_compaction_has_the_old_view_or_the_new_one() {
     let gate = Gate::new();
     let held = gate.clone();
-    let mut digests = 0;
+    let mut summaries = 0;
     let model = Model::start(Script::by(move |request: &Request| {
-        if !wants_digest(request) {
+        if !is_summary_request(request) {
             return Answer::text("words ".repeat(LONG / 6));
         }
-        digests += 1;
-        let digest = Answer::text(format!("DIGEST-{digests}."));
-        match digests {
-            1 => digest.held(Place::Middle, &held),
-            _ => digest,
+        summaries += 1;
+        let summary = Answer::text(format!("DIGEST-{summaries}."));
+        match summaries {
+            1 => summary.held(Place::Middle, &held),
+            _ => summary,
         }
     }));
     let house = house(&model);

@@ -1,5 +1,5 @@
 //! Commands that do not want to end, by every trick: nothing of them is left three seconds after their turn, their
-//! session or their daemon (I12, I18). They are found by a mark in their environment, and by what they are called.
+//! session or their daemon (I12, I18). They are found by a mark in their environment, and by their names.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Kills of the real daemon: at moments that a seed chooses, and at those that matter most. What was acknowledged is
-//! there, what has side effects ran at most once, and the session goes on.
+//! Kills of the real daemon: at moments that a seed chooses, and at the most important ones. Acknowledged records are
+//! there, calls with side effects ran at most once, and the session continues.
 //!
 //! `REASONIX_KILLS=1000` kills more often; `REASONIX_SEED=…` repeats one run.
 
@@ -19,11 +19,11 @@ fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(
         text.parse()
-            .unwrap_or_else(|_| panic!("{variable} is no number: `{text}`")),
+            .unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")),
     )
 }
 
-/// Tells which seed it was, and how to repeat it.
+/// Prints the seed, and how to repeat the run.
 struct Seeded(u64);
 
 impl Drop for Seeded {

@@ -1,4 +1,4 @@
-//! Tools that do not stand in the prefix: found by `tool_search`, called through `tool_call`, judged as themselves. And
+//! Tools outside the prefix: found by `tool_search`, called through `tool_call`, judged as themselves. And
 //! what the prefix costs.
 
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn a_deferred_tool_is_found_and_called_and_judged_as_itself() {
 }
 
 #[test]
-fn a_rule_about_the_tool_itself_holds_behind_tool_call() {
+fn a_rule_about_the_tool_itself_applies_through_tool_call() {
     let model = Model::start(Script::by(|request: &Request| match request.answered() {
         0 => Answer::call(
             "tool_call",

@@ -84,7 +84,7 @@ fn without_descriptors_it_waits_without_a_fuss_and_recovers() {
     let crowd: Vec<_> = (0..60)
         .filter_map(|_| Raw::connect(&house.socket()).ok())
         .collect();
-    until("it to be told", || {
+    until("the log to mention it", || {
         let status = good.call("daemon.status", &json!({})).expect("status");
         status["problems"]
             .to_string()
@@ -93,8 +93,8 @@ fn without_descriptors_it_waits_without_a_fuss_and_recovers() {
     });
     drop(crowd);
     until("a connection", || house.daemon_pid());
-    let told = house.daemon_log().matches("could not be accepted").count();
-    assert!(told <= 3, "told {told} times");
+    let count = house.daemon_log().matches("could not be accepted").count();
+    assert!(count <= 3, "logged {count} times");
 }
 
 /// F54.

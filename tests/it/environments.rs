@@ -40,7 +40,7 @@ fn two_terminals_with_different_paths_have_one_daemon_and_each_its_own_programs(
         script.runs("which-one").says("Done.")
     });
     let house = House::playing(&script);
-    // Both places are below `/tmp`, which commands have for themselves within walls.
+    // Both directories are below `/tmp`, and sandboxed commands have a private `/tmp`.
     house.unheld();
     let (one, two) = (place(&house, "one"), place(&house, "two"));
     // The first one starts the daemon: its environment is not the others'.
@@ -68,7 +68,7 @@ fn two_terminals_with_different_paths_have_one_daemon_and_each_its_own_programs(
 }
 
 #[test]
-fn whoever_does_something_is_told_by_the_name_in_their_environment() {
+fn clients_are_identified_by_the_name_in_their_environment() {
     let house = House::playing(&Script::new().says("Done.").says("Done."));
     let by = |pid: u64, name: Option<&str>| {
         let mut command = house.command(&["run", "x"]);

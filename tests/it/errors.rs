@@ -8,8 +8,8 @@ use tests::interactions::{raw_decide, raw_first};
 use tests::raw::answer;
 use tests::{Gate, House, Raw, until};
 
-/// What can be said of an error name today.
-enum Shown {
+/// Whether this build can produce an error.
+enum Production {
     /// It was produced.
     Now(Box<Failure>),
     /// Nothing in this build can produce it, because of this.
@@ -20,20 +20,20 @@ enum Shown {
 fn every_error_of_the_table_is_produced_with_a_hint() {
     for name in ErrorName::ALL {
         match produce(*name) {
-            Shown::Now(failure) => {
+            Production::Now(failure) => {
                 assert_eq!(failure.name, *name, "{failure:?}");
                 assert!(
                     !failure.message.is_empty() && !failure.hint.is_empty(),
                     "what happened and what to do: {failure:?}"
                 );
             }
-            Shown::NotYet(reason) => assert!(!reason.is_empty()),
+            Production::NotYet(reason) => assert!(!reason.is_empty()),
         }
     }
 }
 
 /// No `_` arm: a new name asks to be produced here.
-fn produce(name: ErrorName) -> Shown {
+fn produce(name: ErrorName) -> Production {
     let failure = match name {
         ErrorName::ConfirmNeeded => {
             let (house, mut raw) = started(&Script::new().says("Hello."));
@@ -61,7 +61,7 @@ fn produce(name: ErrorName) -> Shown {
             raw.call("session.set", &set).expect("set");
             raw.call("session.compact", &json!({"session": pid}))
         }
-        ErrorName::Internal => return Shown::NotYet("a bug of ours; none is known"),
+        ErrorName::Internal => return Production::NotYet("a bug of ours; none is known"),
         ErrorName::NotReady => {
             let house = House::new();
             house.daemon();
@@ -184,7 +184,7 @@ fn produce(name: ErrorName) -> Shown {
         }
         ErrorName::Storage => {
             let (house, mut raw) = started(&Script::new().says("Hello."));
-            // Nothing can be made in what is a file.
+            // A file cannot contain anything.
             let sessions = house.home().join("sessions");
             std::fs::remove_dir_all(&sessions).expect("remove it");
             std::fs::write(&sessions, "").expect("a file in its place");
@@ -223,7 +223,7 @@ fn produce(name: ErrorName) -> Shown {
                 .call("session.prompt", &json!({"session": "1", "text": 5}))
         }
     };
-    Shown::Now(Box::new(failure.expect_err("a refusal")))
+    Production::Now(Box::new(failure.expect_err("a refusal")))
 }
 
 fn started(script: &Script) -> (House, Raw) {

@@ -28,7 +28,7 @@ fn is_not_held() -> bool {
     skip::unless(skip::works(&bubblewrap), "bubblewrap that starts")
 }
 
-/// A place that is neither of the project nor for what is temporary.
+/// A directory outside the project and the temporary directories.
 fn outside() -> TempDir {
     tempfile::Builder::new()
         .prefix("rxout")
@@ -121,7 +121,7 @@ async fn a_yes_lets_it_run_once_outside_and_the_model_hears_of_both() {
         "{}",
         results[0].text
     );
-    // The first run has moved nobody: the second began where it had.
+    // The first run changed no directory: the second started in the same one.
     let here = house.project().join("sub");
     assert_eq!(house.read("where").trim(), here.to_string_lossy());
     let decided = log.bodies().into_iter().filter_map(|body| match body {
@@ -329,7 +329,7 @@ async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
         ..create
     };
     unasked("", yolo, &command).await;
-    // What is read fails as if it had been stopped: readers run in both.
+    // A reader fails as if the sandbox had stopped it: readers run in both.
     let reads = "cat 'Read-only file system'";
     let plan = |create: CreateParams| CreateParams {
         options: SessionOptions {
@@ -351,7 +351,7 @@ async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
 }
 
 #[test]
-fn without_a_person_the_model_is_told_and_nothing_is_denied() {
+fn without_a_user_the_model_is_notified_and_nothing_is_denied() {
     if is_not_held() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Every command there is, found by its own help: what it says of itself, what it prints, and what it does with bad input,
+//! Every command, found through the help: its help text, its output, and its handling of bad input,
 //! without a daemon, and with a reader that has gone.
 
 use std::process::Stdio;
@@ -9,14 +9,14 @@ use testkit::schema::fits;
 use tests::program::run;
 use tests::{Done, House};
 
-/// What a command does where no daemon runs and none can be started.
+/// The behaviour of a command if no daemon runs and none can be started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Alone {
     /// It cannot work: 69.
     Fails,
     /// It says that none runs, and that is an answer: 0.
     Says,
-    /// What it finds wrong is its answer: 1.
+    /// It reports problems as its answer: 1.
     Finds,
     /// It needs none: 0.
     Works,
@@ -29,7 +29,7 @@ struct Row {
     words: &'static str,
     /// Arguments with which it succeeds in the scene; `None`: it needs a person, or never ends.
     good: Option<&'static [&'static str]>,
-    /// The name of its schema, where it prints JSON.
+    /// The name of its schema, if it prints JSON.
     json: Option<&'static str>,
     /// Arguments that name a session that is not there.
     lost: Option<&'static [&'static str]>,
@@ -52,7 +52,7 @@ const fn row(
     }
 }
 
-/// Session 1 has had a turn and exited, session 2 waits for an approval. In this order: what changes things stands last.
+/// Session 1 has had a turn and exited, session 2 waits for an approval. In this order: commands that change things come last.
 const ROWS: &[Row] = &[
     row("ls", Some(&[]), Some("ls"), None, Alone::Fails),
     row("ps", Some(&["-a"]), Some("ps"), None, Alone::Says),
@@ -396,7 +396,7 @@ fn complains_well(words: &str, done: &Done) {
 }
 
 #[test]
-fn every_command_stands_in_the_table_and_has_help() {
+fn every_command_is_in_the_table_and_has_help() {
     let house = House::new();
     let found = commands(&house);
     let rows: Vec<&str> = ROWS.iter().map(|row| row.words).collect();
@@ -461,7 +461,7 @@ fn what_is_printed_as_json_fits_its_schema() {
 }
 
 #[test]
-fn bad_input_is_told_with_what_to_do_and_the_right_code() {
+fn bad_input_is_reported_with_a_hint_and_the_right_exit_code() {
     let house = scene();
     for row in ROWS {
         let done = house.reasonix(&with(row, &["--frobnicate"]));

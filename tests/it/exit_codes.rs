@@ -1,4 +1,4 @@
-//! What scripts are told: the exit codes of chapter 80, each by the shortest way to it, and a result object on each.
+//! The exit codes of chapter 80, each produced in the shortest way, with its result object.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn bash(command: &str) -> Answer {
     Answer::call("bash", json!({"command": command}))
 }
 
-/// One row: what the model does, what is asked of `run`, the exit code and the outcome.
+/// One row: the model's behaviour, the arguments of `run`, the exit code and the outcome.
 struct Row {
     answers: Vec<Answer>,
     arguments: &'static [&'static str],
@@ -115,7 +115,7 @@ fn how_a_turn_ended_is_the_exit_code() {
             row.code == 3,
             "{what}: {ran:#?}"
         );
-        // Whoever waits for the session is told the same; one that waits for a person does not end.
+        // A waiter gets the same result; a session that waits for the user does not end.
         if row.code != 75 {
             let waited = house.reasonix(&["wait", &ran.pid()]);
             assert_eq!(waited.code(), Some(row.code), "{what}: `wait`: {waited:?}");
@@ -147,7 +147,7 @@ fn a_parked_run_goes_on_when_it_is_answered() {
 }
 
 #[test]
-fn interrupted_ended_and_killed_are_told_apart() {
+fn interrupted_ended_and_killed_have_distinct_results() {
     for (signal, code, outcome) in [
         (Signal::INT, 130, "interrupted"),
         (Signal::TERM, 143, "interrupted"),
@@ -187,7 +187,7 @@ fn interrupted_ended_and_killed_are_told_apart() {
     }
 }
 
-/// Runs where no session comes to be: the code, and a result that says so on the last line of both formats.
+/// Runs that create no session: the code, and a result that says so on the last line of both formats.
 fn fails(house: &House, arguments: &[&str], code: i32, words: &str) {
     for format in ["jsonl", "json"] {
         let line = [&["run", "--output-format", format], arguments].concat();
@@ -215,7 +215,7 @@ fn fails(house: &House, arguments: &[&str], code: i32, words: &str) {
 }
 
 #[test]
-fn what_is_wrong_before_a_session_is_told_apart() {
+fn failures_before_a_session_have_distinct_exit_codes() {
     let model = Model::start(Vec::new());
     let house = house(&model);
     fails(&house, &["--no-such-flag", "x"], 64, "--no-such-flag");
@@ -264,7 +264,7 @@ fn without_a_daemon_there_is_a_code_for_that() {
     assert_eq!(
         house.reasonix(&["ps"]).code(),
         Some(0),
-        "asking what runs needs no daemon"
+        "listing sessions needs no daemon"
     );
 }
 
@@ -279,6 +279,6 @@ fn a_tool_that_answers_for_a_person_is_not_permitted() {
     let house = house(&model);
     house.unheld();
     run(&house, &["--on-ask", "allow"], "try it").expect(0, "completed");
-    let told = model.requests()[1].results().remove(0).1;
-    assert!(told.contains("code 77"), "{told}");
+    let result_text = model.requests()[1].results().remove(0).1;
+    assert!(result_text.contains("code 77"), "{result_text}");
 }

@@ -1,5 +1,5 @@
 //! Kills of the real session engine inside this process, at numbered points: every write and sync, every part of an
-//! answer, every start and end of a call, everything that is told. Thousands in a minute, where real kills take hours.
+//! answer, every start and end of a call, every notification. Thousands in a minute, where real kills take hours.
 //!
 //! `REASONIX_FAILPOINTS=100000` kills more often; `REASONIX_FAILPOINT_SEED=…` repeats one session.
 
@@ -22,7 +22,7 @@ const KILLS: u64 = 2_000;
 /// Kills of one session at most.
 const KILLS_EACH: u64 = 10;
 
-/// Tells which seed it was, and how to repeat it.
+/// Prints the seed, and how to repeat the run.
 struct Seeded(u64);
 
 impl Drop for Seeded {
@@ -41,7 +41,7 @@ fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(
         text.parse()
-            .unwrap_or_else(|_| panic!("{variable} is no number: `{text}`")),
+            .unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")),
     )
 }
 
@@ -66,7 +66,7 @@ fn kill(chance: &mut Chance, seed: u64, first: bool) -> Kill {
     }
 }
 
-/// Plays one session under kills; where they were.
+/// Plays one session under kills; returns their points.
 fn play(seed: u64) -> Vec<Point> {
     let _seeded = Seeded(seed);
     let mut chance = Chance::of(seed);

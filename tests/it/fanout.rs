@@ -53,7 +53,7 @@ async fn three_clients_see_the_same_events_in_the_same_order() {
 }
 
 #[tokio::test]
-async fn those_who_are_there_are_told_who_comes_and_goes() {
+async fn attached_clients_are_notified_of_attach_and_detach() {
     let house = House::playing(&Script::new().says("Hello."));
     house.daemon();
     let one = house.client("one", Role::Drive).await;

@@ -1,5 +1,5 @@
 //! Faults of the disk under the real daemon: killed at a system call, calls that fail or take long, a disk that is full
-//! and then is not. Rows of the fault matrix; what stands in their names is its number there.
+//! and then is not. Rows of the fault matrix; the number in a test's name is its row there.
 //!
 //! `REASONIX_SWEEP=20` kills at the first twenty calls of each kind.
 

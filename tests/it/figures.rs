@@ -1,4 +1,4 @@
-//! The bench of the figures runs (how fast is not asked here), and its page tells of every budget.
+//! The benchmark of the figures runs (this test ignores its speed), and its page mentions every budget.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn the_figures_can_be_measured() {
     assert_eq!(failed, Vec::<&str>::new(), "groups that failed");
 }
 
-/// How a row of the contract's budgets begins, and the rows of the page's tables that answer it, each behind its group.
+/// How a row of the contract's budgets begins, and the rows of the page's tables that answer it, each with its group.
 const BUDGETS: &[(&str, &[(&str, &str)])] = &[
     (
         "`reasonix run \"hello\"`",

@@ -1,4 +1,4 @@
-//! Forks with the real programs: what the provider sees of one is what it saw of its origin.
+//! Forks with the real programs: the provider sees the same bytes of a fork as of its origin.
 
 use proto::hello::Role;
 use serde_json::{Value, json};

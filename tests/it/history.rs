@@ -1,4 +1,4 @@
-//! What sessions were, with the real programs: searched, counted, written out, deleted.
+//! Past sessions, with the real programs: search, statistics, export, deletion.
 
 use proto::hello::Role;
 use proto::{ErrorName, Pid};
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use testkit::Script;
 use tests::{House, Raw};
 
-/// A house with two sessions that have said something.
-fn told() -> (House, String, String) {
+/// A house with two finished sessions.
+fn two_sessions() -> (House, String, String) {
     let house = House::playing(&Script::new().says("The answer is a Needle.").says("Again."));
     let _ = house
         .reasonix(&["run", "--name", "one", "first"])
@@ -35,7 +35,7 @@ fn requests(raw: &mut Raw) -> u64 {
 
 #[test]
 fn words_are_found_in_all_sessions() {
-    let (house, one, two) = told();
+    let (house, one, two) = two_sessions();
     let mut raw = house.raw_as(Role::Watch);
     let mut look = |params: Value| raw.call("history.search", &params);
     let found = look(json!({"text": "NEEDLE the"})).expect("found");
@@ -58,7 +58,7 @@ fn words_are_found_in_all_sessions() {
 
 #[test]
 fn deleting_frees_the_disk_and_lowers_no_sum() {
-    let (house, one, two) = told();
+    let (house, one, two) = two_sessions();
     let mut raw = house.raw_as(Role::Drive);
     let before = requests(&mut raw);
     assert_eq!(before, 2);
@@ -96,7 +96,7 @@ fn deleting_frees_the_disk_and_lowers_no_sum() {
 
 #[test]
 fn pruning_needs_a_number_of_days_and_takes_only_what_is_older() {
-    let (house, _, _) = told();
+    let (house, _, _) = two_sessions();
     let mut raw = house.raw_as(Role::Drive);
     let for_ever = raw
         .call("session.prune", &json!({}))
@@ -107,13 +107,13 @@ fn pruning_needs_a_number_of_days_and_takes_only_what_is_older() {
     assert_eq!(none, json!({"sessions": [], "bytes": 0, "kept": 0}));
     let none = raw
         .call("session.prune", &json!({"keep_days": 1, "dry_run": true}))
-        .expect("told");
+        .expect("a dry run");
     assert_eq!(none["sessions"], json!([]));
 }
 
 #[test]
-fn an_export_tells_the_conversation_and_the_events() {
-    let (house, one, _) = told();
+fn an_export_contains_the_conversation_and_the_events() {
+    let (house, one, _) = two_sessions();
     let mut raw = house.raw_as(Role::Watch);
     let mut export = |format: &str| {
         let params = json!({"session": one, "format": format});

@@ -1,4 +1,4 @@
-//! Hooks with real shells: what they see, what they stop, and that nothing of them is left. The examples of
+//! Hooks with real shells: their input, their effects, and that they leave no process. The examples of
 //! `docs/hooks.md` are read from there and run as they are written.
 
 use std::collections::BTreeMap;
@@ -95,15 +95,15 @@ fn prompt(pid: Pid, text: &str) -> PromptParams {
 fn example(title: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hooks.md");
     let page = fs::read_to_string(page).expect("the page on hooks");
-    let (_, behind) = page
+    let (_, rest) = page
         .split_once(&format!("## {title}\n"))
-        .expect("the title stands there");
-    let (_, json) = behind.split_once("```json\n").expect("an example");
+        .expect("the title is there");
+    let (_, json) = rest.split_once("```json\n").expect("an example");
     let (json, _) = json.split_once("```").expect("its end");
     json.to_owned()
 }
 
-/// A directory of programs that stand before all others.
+/// A directory of programs that come first in `PATH`.
 fn programs(house: &House) -> (PathBuf, String) {
     let bin = house.root().join("bin");
     fs::create_dir_all(&bin).expect("a directory of programs");
@@ -269,7 +269,7 @@ fn the_example_that_commits_works_as_written() {
 
 #[test]
 fn exit_codes_mean_what_the_table_says_and_no_key_is_seen() {
-    let dump = "cat > told; env > seen; exit 1";
+    let dump = "cat > input; env > seen; exit 1";
     let script = Script::new().runs("echo one").says("Done.");
     let house = House::playing(&script);
     let blocks = json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]});
@@ -301,13 +301,13 @@ fn exit_codes_mean_what_the_table_says_and_no_key_is_seen() {
         done.err
     );
     let log = house.log(Pid(1));
-    let told: Vec<_> = finished(&log)
+    let runs: Vec<_> = finished(&log)
         .into_iter()
         .map(|hook| (hook.hook, hook.outcome, hook.reason.unwrap_or_default()))
         .collect();
     let row = |hook: &str, outcome, reason: &str| (hook.to_owned(), outcome, reason.to_owned());
     assert_eq!(
-        told,
+        runs,
         [
             row(dump, HookOutcome::Warn, "it exited with 1"),
             row("mine", HookOutcome::Block, "not you"),
@@ -324,7 +324,7 @@ fn exit_codes_mean_what_the_table_says_and_no_key_is_seen() {
         log.results()[0].text.lines().next(),
         Some("The PreToolUse hook `mine` blocked it: not you")
     );
-    let line = house.read("told");
+    let line = house.read("input");
     assert_eq!(line.lines().count(), 1);
     let line: Value = serde_json::from_str(&line).expect("one JSON");
     assert_eq!(line["toolArgs"]["command"], "echo one");
@@ -353,7 +353,7 @@ fn a_hook_sees_the_tool_that_a_call_leads_to_and_is_asked_once() {
         &house,
         &hooks(
             "PreToolUse",
-            &json!([{"match": "make_dir", "command": "cat >> told"}]),
+            &json!([{"match": "make_dir", "command": "cat >> input"}]),
         ),
     );
     house.daemon();
@@ -363,14 +363,14 @@ fn a_hook_sees_the_tool_that_a_call_leads_to_and_is_asked_once() {
         let client = house.client("ann", Role::Drive).await;
         let made = client.call::<SessionCreate>(&params).await.expect("create");
         let mut follow = from_the_start(&client, made.pid).await;
-        // Judged again behind the answer, and not asked about again.
+        // Judged again after the answer, without a second question.
         let open = next_opened(&mut follow).await;
         answer(&client, &allow_once(&open)).await.expect("answer");
         to_rest(&mut follow).await;
     });
     assert!(house.project().join("made").is_dir());
-    assert_eq!(house.read("told").lines().count(), 1);
-    assert!(house.read("told").contains("\"toolName\":\"make_dir\""));
+    assert_eq!(house.read("input").lines().count(), 1);
+    assert!(house.read("input").contains("\"toolName\":\"make_dir\""));
 }
 
 #[test]
@@ -443,7 +443,10 @@ async fn a_prompt_that_is_refused_enters_nothing() {
         .call::<SessionCreate>(&house.create("a secret"))
         .await
         .expect_err("the first prompt is asked about too");
-    assert_eq!(refused.failure().expect("told").name, ErrorName::Blocked);
+    assert_eq!(
+        refused.failure().expect("a failure").name,
+        ErrorName::Blocked
+    );
     let params = house.create("plain");
     let made = client.call::<SessionCreate>(&params).await.expect("create");
     let mut follow = from_the_start(&client, made.pid).await;
@@ -453,7 +456,7 @@ async fn a_prompt_that_is_refused_enters_nothing() {
         .call::<SessionPrompt>(&say("my secret"))
         .await
         .expect_err("it is refused");
-    let failure = refused.failure().expect("told");
+    let failure = refused.failure().expect("a failure");
     assert_eq!(failure.name, ErrorName::Blocked);
     assert!(failure.message.contains("no secrets, please"), "{failure}");
     let said = say("plain again");
@@ -512,7 +515,10 @@ async fn an_interrupt_is_acknowledged_at_once_and_ends_the_hook() {
     };
     let (prompted, took) = tokio::join!(prompting, interrupting);
     let failure = prompted.expect_err("it was interrupted");
-    assert_eq!(failure.failure().expect("told").name, ErrorName::Blocked);
+    assert_eq!(
+        failure.failure().expect("a failure").name,
+        ErrorName::Blocked
+    );
     assert!(took < Duration::from_secs(2), "{took:?}");
     until("the hook of the prompt is gone", || {
         (!runs("41414.1")).then_some(())
@@ -545,7 +551,7 @@ async fn soon_runs(argument: &str) {
 // The end of a turn, and waiting.
 
 #[tokio::test]
-async fn what_waits_starts_behind_the_hooks_of_the_turn_before() {
+async fn queued_prompts_start_after_the_hooks_of_the_turn_before() {
     let house = House::playing(&Script::new().says("One.").says("Two."));
     let slow = json!([{"command": "cat > ended; until test -e go; do sleep 0.05; done"}]);
     own(&house, &hooks("Stop", &slow));
@@ -569,19 +575,23 @@ async fn what_waits_starts_behind_the_hooks_of_the_turn_before() {
         event.kind == "hook.finished"
     })
     .await;
-    let told: Value = serde_json::from_str(&house.read("ended")).expect("one JSON");
+    let input: Value = serde_json::from_str(&house.read("ended")).expect("one JSON");
     assert_eq!(
-        (&told["lastAssistantText"], &told["turn"], &told["outcome"]),
+        (
+            &input["lastAssistantText"],
+            &input["turn"],
+            &input["outcome"]
+        ),
         (&json!("Two."), &json!(2), &json!("completed"))
     );
 }
 
 #[tokio::test]
-async fn who_is_waited_for_can_be_told() {
+async fn a_notification_hook_runs_when_a_session_waits_for_the_user() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
     own(
         &house,
-        &hooks("Notification", &json!([{"command": "cat > told"}])),
+        &hooks("Notification", &json!([{"command": "cat > input"}])),
     );
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
@@ -594,9 +604,9 @@ async fn who_is_waited_for_can_be_told() {
         event.kind == "hook.finished"
     })
     .await;
-    let told: Value = serde_json::from_str(&house.read("told")).expect("one JSON");
-    assert_eq!(told["notificationType"], "approval");
-    assert_eq!(told["message"], "May `bash` run: touch made?");
+    let input: Value = serde_json::from_str(&house.read("input")).expect("one JSON");
+    assert_eq!(input["notificationType"], "approval");
+    assert_eq!(input["message"], "May `bash` run: touch made?");
 }
 
 // Settings and trust.
@@ -682,7 +692,7 @@ async fn a_malformed_file_is_one_notice_and_no_hook() {
     let listed = client.call::<HookList>(&list).await.expect("list");
     assert!(listed.hooks.is_empty());
     assert_eq!(listed.problems.len(), 2);
-    // Mended, and read again: it runs, and how it went is told.
+    // Fixed and read again, the hook runs, and its outcome is reported.
     own(&house, &hooks("Stop", &json!([{"command": "exit 5"}])));
     let reload = ReloadParams {
         session: made.pid.to_string(),

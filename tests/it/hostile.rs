@@ -1,4 +1,4 @@
-//! Words of models, tools, files and vendors that want to drive the terminal, or to hide what is asked (I31): through
+//! Words of models, tools, files and vendors that want to drive the terminal, or to hide the question (I31): through
 //! every command that prints, and on the screen.
 
 use proto::Pid;
@@ -13,7 +13,7 @@ use crate::scripted::HASTE;
 /// A title, colours, a cleared screen, a clipboard, a link, C1 codes, a carriage return, reordering, nothing to be seen.
 const HOSTILE: &str = "A\u{1b}]0;pwned\u{7}B\u{1b}[2J\u{1b}[31mC\u{1b}]52;c;cHduZWQ=\u{7}D\u{1b}]8;;http://evil/\u{1b}\\E\u{9b}1mF\u{9d}0;pwned\u{9c}G\rH\u{8}I\u{7}J\u{202e}K\u{2066}L\u{200b}M\u{feff}N\u{2028}O\u{e0041}P";
 
-/// The same where no control character can stand: names.
+/// The same for names, which cannot contain control characters.
 const NAME: &str = "n\u{202e}a\u{200b}m\u{2066}e";
 
 /// Whether a terminal would obey it, or show something else than there is.
@@ -21,7 +21,7 @@ fn is_hostile(character: char) -> bool {
     (character.is_control() && character != '\n') || proto::hidden(character)
 }
 
-/// What of a command's output a terminal would obey, with what stands before it.
+/// The control sequences in a command's output, with the text before them.
 fn first_hostile(what: &str, done: &Done) -> Option<String> {
     [&done.out, &done.err].into_iter().find_map(|text| {
         let (at, character) = text
@@ -33,7 +33,7 @@ fn first_hostile(what: &str, done: &Done) -> Option<String> {
             .nth(60)
             .map_or(0, |(at, _)| at);
         Some(format!(
-            "`{what}` prints {character:?}, behind {:?}",
+            "`{what}` prints {character:?}, after {:?}",
             &text[begin..at]
         ))
     })
@@ -101,7 +101,7 @@ fn scene() -> (House, Model) {
         let mut all = vec!["run", "--name"];
         all.extend(arguments);
         let done = house.reasonix(&all);
-        // Its answer is data where no terminal takes it, byte for byte; everything else is for people.
+        // Its answer is data if no terminal takes it, byte for byte; everything else is for people.
         let out = String::new();
         assert_tame("run", &Done { out, ..done });
     };
@@ -204,13 +204,13 @@ fn no_command_prints_what_a_terminal_obeys() {
 #[test]
 fn an_approval_shows_every_character_that_cannot_be_seen() {
     let (house, _model) = scene();
-    let told = house.reasonix(&["inbox"]).out;
+    let listed = house.reasonix(&["inbox"]).out;
     for mark in ["\\u{1b}", "\\u{202e}", "\\u{200b}", "\\u{9b}", "\\u{e0041}"] {
-        assert!(told.contains(mark), "{mark} is not shown: {told}");
+        assert!(listed.contains(mark), "{mark} is not shown: {listed}");
     }
     let terminal = Terminal::reasonix(&house, &["attach", "2"], 110, 40);
     terminal.wait_text("rm -rf A\\u{1b}");
-    // A long line is continued on the next row, behind a mark.
+    // A long line is continued on the next row, after a mark.
     let rows: Vec<_> = terminal
         .screen()
         .lines()
@@ -225,7 +225,7 @@ fn an_approval_shows_every_character_that_cannot_be_seen() {
     let _ = house.reasonix(&["inbox", "deny", "2.1"]);
 }
 
-/// Nothing of what came from outside was obeyed, and nothing stands on the screen that hides.
+/// No outside text was obeyed, and the screen shows no hiding character.
 #[track_caller]
 fn assert_screen_is_ours(terminal: &Terminal) {
     let text = format!("{}\n{}", terminal.scrollback(), terminal.screen());
@@ -262,7 +262,7 @@ fn no_screen_of_the_interface_obeys_a_word() {
     for session in ["1", "3"] {
         let terminal = Terminal::reasonix(&house, &["attach", session], 100, 40);
         terminal.wait_for("the session's last words", |screen| screen.contains("acme"));
-        // The transcript, lists, the pager, and what is told of the session.
+        // The transcript, lists, the pager, and details of the session.
         for keys in [
             "ctrl-t", "ctrl-r", "ctrl-b", "esc", "ctrl-p", "esc", "f1", "esc",
         ] {

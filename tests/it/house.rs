@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// This file names what it forbids.
+/// This file contains the forbidden words.
 const OWN: &str = "tests/it/house.rs";
 
 /// A text file of the repository.
@@ -21,7 +21,7 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
-    /// Tests, and what is made for them alone.
+    /// Tests and test support.
     fn is_test(&self) -> bool {
         let path = Path::new(&self.path);
         path.starts_with("daemon/testkit")
@@ -43,7 +43,7 @@ impl Source {
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     root.canonicalize()
-        .expect("the repository stands where it was built")
+        .expect("the repository is where it was built")
 }
 
 /// Every text file of the repository: no build output, nothing hidden but the CI's.
@@ -100,7 +100,7 @@ fn members() -> BTreeMap<String, String> {
     members.collect()
 }
 
-/// Complains about all at once, so that one run tells everything.
+/// Reports all violations at once.
 fn none(found: &[String], rule: &str) {
     assert!(found.is_empty(), "{rule}:\n  {}", found.join("\n  "));
 }
@@ -257,7 +257,7 @@ fn tests_that_documents_name_exist() {
 }
 
 #[test]
-fn every_method_stands_in_the_map() {
+fn every_method_is_in_the_map() {
     let map =
         std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
     let (_, methods) = map.split_once("## The methods\n").expect("the methods");
@@ -305,17 +305,17 @@ fn capability(id: &str) -> Option<(usize, u32)> {
 }
 
 #[test]
-fn every_capability_stands_once_and_in_its_place() {
+fn every_capability_is_listed_once_and_in_order() {
     let text = std::fs::read_to_string(root().join("docs/features.md")).expect("docs/features.md");
     let (tables, rest) = text
         .split_once("\n## Not begun\n")
-        .expect("features.md tells what is not begun");
+        .expect("features.md lists the capabilities that are not begun");
     let mut all = Vec::new();
     for table in tables.split("\n## ").skip(1) {
         let rows = table.lines().filter_map(|line| line.strip_prefix("| "));
         let ids = rows.filter_map(|row| row.split(" |").next()).skip(1);
         let ids: Vec<_> = ids
-            .map(|id| capability(id).unwrap_or_else(|| panic!("`{id}` is no id")))
+            .map(|id| capability(id).unwrap_or_else(|| panic!("`{id}` is not an id")))
             .collect();
         assert!(ids.is_sorted(), "a table of features.md is out of order");
         all.extend(ids);
@@ -326,7 +326,7 @@ fn every_capability_stands_once_and_in_its_place() {
         else {
             continue;
         };
-        assert!(kind == same && first <= last, "`{word}` is no range");
+        assert!(kind == same && first <= last, "`{word}` is not a range");
         all.extend((first..=last).map(|own| (kind, own)));
     }
     all.sort_unstable();
@@ -336,7 +336,7 @@ fn every_capability_stands_once_and_in_its_place() {
         .collect();
     let named = |(kind, own): &(usize, u32)| format!("{}{own}", CAPABILITIES[*kind].0);
     let twice = all.windows(2).filter(|pair| pair[0] == pair[1]);
-    let wrong = twice.map(|pair| format!("{} stands twice", named(&pair[0])));
+    let wrong = twice.map(|pair| format!("{} is listed twice", named(&pair[0])));
     let missing = wanted.iter().filter(|id| !all.contains(id));
     let wrong = wrong.chain(missing.map(|id| format!("{} is missing", named(id))));
     let strange = all.iter().filter(|id| !wanted.contains(id));
@@ -411,7 +411,7 @@ fn no_vendor_is_named_in_the_engine() {
 }
 
 #[test]
-fn unsafe_code_is_only_where_the_walls_are_built() {
+fn unsafe_code_is_only_in_the_sandbox_crate() {
     /// The one crate that may; its own lints want a reason at each place.
     const HOME: &str = "daemon/sandbox";
     let sources = sources();
@@ -504,7 +504,7 @@ fn every_file_says_what_it_is_about() {
 #[test]
 #[allow(
     clippy::print_stdout,
-    reason = "the report is what it is for; the test harness shows it on demand"
+    reason = "the test prints a report; the test harness shows it on demand"
 )]
 fn report() {
     let sources = sources();
@@ -514,7 +514,7 @@ fn report() {
     let mut sum = (0, 0);
     for (name, directory) in members() {
         let below = format!("{directory}/");
-        // `proto/client` stands inside `proto`.
+        // `proto/client` is inside `proto`.
         let own = |source: &&&Source| {
             source.path.starts_with(&below)
                 && !(name == "proto" && source.path.starts_with("proto/client/"))

@@ -79,7 +79,7 @@ fn what_a_dead_daemon_left_at_the_sockets_path_is_replaced() {
     assert!(*least < Duration::from_secs(3), "{took:?}");
     house.stop_daemon();
     assert!(!house.socket().exists(), "a daemon that ends removes it");
-    // Whatever else stands there is no daemon either.
+    // Any other file there is not a daemon either.
     drop(UnixListener::bind(house.socket()).expect("a socket of nobody"));
     let _ = house.reasonix(&["run", "hello"]).expect_code(0);
 }
@@ -258,7 +258,7 @@ fn a_home_with_a_long_path_has_its_socket_elsewhere() {
         .json();
     let socket = status["socket"].as_str().expect("its socket");
     assert!(socket.starts_with(&*runtime.to_string_lossy()), "{socket}");
-    UnixStream::connect(socket).expect("a daemon behind it");
+    UnixStream::connect(socket).expect("a daemon that listens");
     let _ = run(&mut command(&["daemon", "stop"])).expect_code(0);
     // One that was asked for and cannot be is an error that says so.
     let mut too_long = house.command(&["ls"]);
@@ -267,7 +267,7 @@ fn a_home_with_a_long_path_has_its_socket_elsewhere() {
 }
 
 #[test]
-fn the_status_tells_what_is_so() {
+fn the_status_matches_the_daemon() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.daemon();
     let gate = Gate::new(&house, "gate");
@@ -303,7 +303,7 @@ fn the_status_tells_what_is_so() {
 }
 
 #[test]
-fn why_a_daemon_does_not_start_is_told_in_its_own_words() {
+fn a_failed_daemon_start_is_reported_in_the_daemons_own_words() {
     use std::os::unix::fs::PermissionsExt as _;
     let house = House::new();
     let open = |mode| {
@@ -331,7 +331,7 @@ fn a_restart_hands_a_turn_over_that_goes_on_and_does_nothing_twice() {
         answer.is_reached().then_some(())
     });
     let restarting = house.start(&["daemon", "restart"]);
-    restarting.err_line("what is handed over", |line| line.contains("session 1"));
+    restarting.err_line("the hand-over", |line| line.contains("session 1"));
     answer.open();
     let _ = restarting.done().expect_code(0);
     let ran = Ran::of(&running.done()).expect(0, "completed");
@@ -343,7 +343,7 @@ fn a_restart_hands_a_turn_over_that_goes_on_and_does_nothing_twice() {
     model.assert_prefix();
 }
 
-/// What may differ between two looks at a session that did nothing: who looks, and what is of this life.
+/// Members that may differ between two views of an idle session: clients, and data of this daemon.
 fn lasting(house: &House) -> serde_json::Value {
     let mut summary = house
         .raw_as(Role::Watch)
@@ -404,7 +404,7 @@ fn a_session_is_what_it_was_in_the_next_life_of_the_daemon() {
 }
 
 #[test]
-fn the_numbers_of_sessions_go_on_behind_an_orderly_end() {
+fn session_numbers_continue_after_an_orderly_shutdown() {
     let house = House::playing(&Script::new().says("Done.").says("Done.").says("Done."));
     for line in [
         ["run", "One."],
@@ -420,7 +420,7 @@ fn the_numbers_of_sessions_go_on_behind_an_orderly_end() {
 }
 
 #[test]
-fn a_provider_that_cannot_be_used_is_told_by_the_doctor() {
+fn an_unusable_provider_is_reported_by_doctor() {
     let house = House::new();
     house.provider(
         "name = \"odd\"\nkind = \"telepathy\"\nbase_url = \"http://127.0.0.1:1\"\nmodel = \"m\"",

@@ -6,7 +6,7 @@ use tests::House;
 
 use crate::scripted::{HASTE, Ran, run};
 
-/// Two providers behind two models; `one` is the default. What is said of each stands in its entry.
+/// Two providers with a model each; `one` is the default. The arguments are more lines of their entries.
 fn house_of(one: (&Model, &str), two: (&Model, &str)) -> House {
     let house = House::new();
     house.settings(HASTE);
@@ -106,15 +106,18 @@ fn another_model_keeps_the_effort_only_where_it_knows_it() {
     let pid = run(&house, &["--effort", "ultra"], "hello")
         .expect(0, "completed")
         .pid();
-    let told = house
+    let set = house
         .reasonix(&["model", &pid, "two", "--yes"])
         .expect_code(0);
-    assert!(told.err.contains("effort medium"), "{told:?}");
+    assert!(set.err.contains("effort medium"), "{set:?}");
     run(&house, &["-s", &pid], "again").expect(0, "completed");
     assert_eq!(two.requests()[1].json["reasoning_effort"], "medium");
     let log = house.log(proto::Pid(pid.parse().expect("a pid")));
-    let told = format!("{:?}", log.bodies());
-    assert!(told.contains("does not know the effort `ultra`"), "{told}");
+    let bodies = format!("{:?}", log.bodies());
+    assert!(
+        bodies.contains("does not know the effort `ultra`"),
+        "{bodies}"
+    );
 }
 
 #[test]
@@ -158,7 +161,7 @@ fn falls_back(tries: u32) -> String {
     format!("{network}[agent]\nfallback_model = \"two\"\n")
 }
 
-/// A house in which `two` stands in for `one`, with as many tries of a request.
+/// A house in which `two` is the fallback of `one`, with as many tries of a request.
 fn guarded(one: &Model, two: &Model, tries: u32) -> House {
     let house = House::new();
     house.settings(&falls_back(tries));
@@ -199,12 +202,15 @@ fn the_fallback_answers_at_its_price_and_the_next_turn_asks_the_first_again() {
     let first = run(&house, &[], "hello").expect(0, "completed");
     assert_eq!(first.text(), "From the fallback.");
     assert_eq!((one.count(), two.count()), (2, 2));
-    let told = texts(&first, "notice").join(" ");
+    let notices = texts(&first, "notice").join(" ");
     assert!(
-        told.contains("`one/model`") || told.contains("one/"),
-        "{told}"
+        notices.contains("`one/model`") || notices.contains("one/"),
+        "{notices}"
     );
-    assert!(told.contains("two/") && told.contains("500"), "{told}");
+    assert!(
+        notices.contains("two/") && notices.contains("500"),
+        "{notices}"
+    );
     let usage = first.all("usage");
     let by: Vec<_> = usage
         .iter()
@@ -244,7 +250,7 @@ fn where_the_fallback_is_down_too_the_cause_is_the_first_ones() {
 }
 
 #[test]
-fn a_fallback_without_a_key_is_told_and_not_waited_for() {
+fn a_fallback_without_a_key_is_reported_and_not_waited_for() {
     let one = down_for(9);
     let two = Model::start([Answer::text("Never.")]);
     let house = House::new();
@@ -253,8 +259,8 @@ fn a_fallback_without_a_key_is_told_and_not_waited_for() {
     house.provider(&two.entry("two", Some("NOBODY_HAS_IT")));
     house.daemon();
     let ran = run(&house, &[], "hello").expect(1, "failed");
-    let told = texts(&ran, "notice").join(" ");
-    assert!(told.contains("there is no key for `two`"), "{told}");
+    let notices = texts(&ran, "notice").join(" ");
+    assert!(notices.contains("there is no key for `two`"), "{notices}");
     assert_eq!(two.count(), 0);
 }
 
@@ -285,7 +291,7 @@ fn a_daemon_that_dies_while_the_fallback_answers_goes_on_with_it() {
 }
 
 #[test]
-fn a_fork_behind_a_turn_of_the_fallback_asks_the_first_again() {
+fn a_fork_after_a_fallback_turn_asks_the_first_model_again() {
     let one = down_for(2);
     let two = Model::start([Answer::text("From the fallback.").usage(TAKES)]);
     let house = guarded(&one, &two, 2);
@@ -297,11 +303,11 @@ fn a_fork_behind_a_turn_of_the_fallback_asks_the_first_again() {
 }
 
 #[test]
-fn a_digest_is_asked_of_the_model_that_was_chosen_last() {
+fn a_summary_is_requested_from_the_model_chosen_last() {
     let talks = || {
         Model::start(Script::by(|request: &Request| {
-            let digest = request.last_text().contains("Write a digest");
-            let words = if digest {
+            let is_summary = request.last_text().contains("Write a digest");
+            let words = if is_summary {
                 "So it went."
             } else {
                 &*"words ".repeat(4_000)

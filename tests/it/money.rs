@@ -1,4 +1,4 @@
-//! Money with the real programs: what `stats` says is what the vendor's own books say, to the token and to the
+//! Money with the real programs: `stats` agrees with the vendor's own usage ledger, to the token and to the
 //! millionth of a dollar (I15).
 
 use proto::hello::Role;
@@ -12,7 +12,7 @@ use crate::scripted::{HASTE, run};
 type Rates = [u64; 3];
 
 const RATES: Rates = [1_234_567, 100_003, 7_654_321];
-/// The request that breaks in its middle, after the vendor has said what it took.
+/// The request that breaks in its middle, after the vendor has reported its usage.
 const BROKEN: usize = 3;
 
 /// What the vendor takes for a request, by its number.
@@ -26,7 +26,7 @@ fn usage(number: usize) -> Usage {
     }
 }
 
-/// What has to be paid: the prompt of a broken answer too, and the one token of it that was reported.
+/// The billed usage: the prompt of a broken answer too, and the one token of it that was reported.
 fn booked(number: usize) -> Usage {
     let usage = usage(number);
     match number {
@@ -40,9 +40,9 @@ fn cost(usage: &Usage, [fresh, cached, got]: Rates) -> u64 {
     (sum + 500_000) / 1_000_000
 }
 
-/// The vendor's own books.
+/// The vendor's usage ledger.
 #[derive(Debug, Default, PartialEq)]
-struct Books {
+struct Ledger {
     requests: u64,
     prompt: u64,
     cached: u64,
@@ -51,7 +51,7 @@ struct Books {
     unknown: u64,
 }
 
-impl Books {
+impl Ledger {
     /// Takes in the requests from the last one that was taken in up to now.
     fn take(&mut self, model: &Model, rates: Option<Rates>) {
         for number in self.requests as usize + 1..=model.count() {
@@ -111,30 +111,30 @@ fn configure(house: &House, model: &Model, rates: Option<Rates>) {
 }
 
 #[test]
-fn what_stats_say_is_what_the_vendor_has_in_its_books() {
+fn stats_match_the_vendors_usage_ledger() {
     let model = Model::start(script());
     let house = House::new();
     configure(&house, &model, Some(RATES));
     house.files("//- a.txt\nold words\n");
     house.daemon();
-    let mut books = Books::default();
+    let mut ledger = Ledger::default();
     let first = run(&house, &[], "One.").expect(0, "completed");
     let pid = first.pid();
     run(&house, &["-s", &pid], "Two.").expect(0, "completed");
-    books.take(&model, Some(RATES));
+    ledger.take(&model, Some(RATES));
     assert_eq!(
-        books.requests, 4,
+        ledger.requests, 4,
         "a call, an answer, one that broke, one more"
     );
-    assert_eq!(Books::of(&stats(&house, &[])), books);
+    assert_eq!(Ledger::of(&stats(&house, &[])), ledger);
 
     // A price that changes changes no past; one that is not known is not nothing.
     house.kill_daemon_and_parent();
     configure(&house, &model, Some([9, 8, 7_000_000]));
     house.daemon();
-    assert_eq!(Books::of(&stats(&house, &[])), books);
+    assert_eq!(Ledger::of(&stats(&house, &[])), ledger);
     run(&house, &["-s", &pid], "Three.").expect(0, "completed");
-    books.take(&model, Some([9, 8, 7_000_000]));
+    ledger.take(&model, Some([9, 8, 7_000_000]));
     house.kill_daemon_and_parent();
     configure(&house, &model, None);
     house.daemon();
@@ -144,22 +144,25 @@ fn what_stats_say_is_what_the_vendor_has_in_its_books() {
         json!({"session": pid, "fork": proto::SessionId::new(), "at_turn": 2, "name": "other"});
     raw.call("session.fork", &params).expect("a fork");
     assert_eq!(
-        Books::of(&stats(&house, &[])),
-        books,
+        Ledger::of(&stats(&house, &[])),
+        ledger,
         "a fork has used nothing"
     );
     run(&house, &["-s", "other"], "Four.").expect(0, "completed");
     let _ = house.reasonix(&["rewind", &pid, "1", "-q"]).expect_code(0);
     run(&house, &["-s", &pid], "Five.").expect(0, "completed");
-    books.take(&model, None);
-    assert_eq!((books.requests, books.unknown), (7, 2));
-    let told = stats(&house, &["--by", "tool"]);
-    assert_eq!(Books::of(&told), books);
-    assert_eq!(told["turns"], 5, "those of a fork's origin count once");
-    assert_eq!(told["tools"][0]["tool"], "read_file");
-    assert_eq!(told["tools"][0]["calls"], 1);
-    assert_eq!(told["models"][0]["key"], "model/model-1");
-    assert_eq!(told["purposes"][0]["key"], "answer");
+    ledger.take(&model, None);
+    assert_eq!((ledger.requests, ledger.unknown), (7, 2));
+    let stats_by_tool = stats(&house, &["--by", "tool"]);
+    assert_eq!(Ledger::of(&stats_by_tool), ledger);
+    assert_eq!(
+        stats_by_tool["turns"], 5,
+        "those of a fork's origin count once"
+    );
+    assert_eq!(stats_by_tool["tools"][0]["tool"], "read_file");
+    assert_eq!(stats_by_tool["tools"][0]["calls"], 1);
+    assert_eq!(stats_by_tool["models"][0]["key"], "model/model-1");
+    assert_eq!(stats_by_tool["purposes"][0]["key"], "answer");
 
     // Neither deleting a session nor making the ledger again changes a sum.
     raw.call(
@@ -167,28 +170,28 @@ fn what_stats_say_is_what_the_vendor_has_in_its_books() {
         &json!({"session": "other", "confirm": true}),
     )
     .expect("deleted");
-    let told = stats(&house, &[]);
-    assert_eq!(Books::of(&told), books);
-    assert_eq!(told["turns"], 5);
+    let totals = stats(&house, &[]);
+    assert_eq!(Ledger::of(&totals), ledger);
+    assert_eq!(totals["turns"], 5);
     drop(raw);
     let _ = house.reasonix(&["doctor", "--rebuild-index"]);
-    assert_eq!(Books::of(&stats(&house, &[])), books);
+    assert_eq!(Ledger::of(&stats(&house, &[])), ledger);
     for rows in ["days", "models", "sessions", "purposes"] {
-        let all = told[rows].as_array().expect("rows").iter();
+        let all = totals[rows].as_array().expect("rows").iter();
         let micros: u64 = all
             .filter_map(|row| row["usage"]["cost_micros"].as_u64())
             .sum();
-        assert_eq!(micros, books.micros, "{rows}");
+        assert_eq!(micros, ledger.micros, "{rows}");
     }
-    // The run itself was told the cost of its turn.
+    // The run itself reports the cost of its turn.
     let paid = cost(&usage(1), RATES) + cost(&usage(2), RATES);
     assert_eq!(first.result["usage"]["cost_micros"], paid);
 }
 
 #[test]
-fn what_was_reported_of_an_interrupted_answer_is_in_the_books() {
+fn reported_usage_of_an_interrupted_answer_is_in_the_ledger() {
     let gate = Gate::new();
-    let answer = Answer::text("A long story, told slowly.")
+    let answer = Answer::text("A long story, slowly.")
         .paced(5, std::time::Duration::ZERO)
         .usage(usage(1))
         .held(Place::Middle, &gate);
@@ -196,25 +199,25 @@ fn what_was_reported_of_an_interrupted_answer_is_in_the_books() {
     let house = House::new();
     configure(&house, &model, Some(RATES));
     house.daemon();
-    let running = house.start(&["run", "--output-format", "jsonl", "Tell."]);
+    let running = house.start(&["run", "--output-format", "jsonl", "Go."]);
     running.line("the beginning of the answer", |line| {
         line.contains("\"offset\"")
     });
     let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
     let done = running.done();
     assert_eq!(done.code(), Some(130), "{done:?}");
-    let told = stats(&house, &[]);
+    let totals = stats(&house, &[]);
     assert_eq!(
-        (&told["promptTokens"], &told["cachedTokens"]),
+        (&totals["promptTokens"], &totals["cachedTokens"]),
         (&json!(usage(1).prompt), &json!(usage(1).cached)),
-        "{told}"
+        "{totals}"
     );
     gate.open();
 }
 
 #[test]
-fn digests_are_in_the_books_written_or_not() {
-    // The fifth request, for the first digest, breaks in its middle.
+fn summaries_are_in_the_ledger_written_or_not() {
+    // The fifth request, for the first summary, breaks in its middle.
     const CUT: usize = 5;
     let model = Model::start(Script::by(|request: &Request| {
         let answer = match request.last_text().contains("Write a digest") {
@@ -243,7 +246,7 @@ fn digests_are_in_the_books_written_or_not() {
         .reasonix(&["compact", &pid, "keep", "the", "numbers"])
         .expect_code(0);
     run(&house, &["-s", &pid], "Six.").expect(0, "completed");
-    let mut books = Books::default();
+    let mut ledger = Ledger::default();
     for number in 1..=model.count() {
         let usage = match number {
             CUT => Usage {
@@ -252,19 +255,19 @@ fn digests_are_in_the_books_written_or_not() {
             },
             _ => usage(number),
         };
-        books.requests += 1;
-        books.prompt += usage.prompt;
-        books.cached += usage.cached;
-        books.output += usage.output;
-        books.micros += cost(&usage, RATES);
+        ledger.requests += 1;
+        ledger.prompt += usage.prompt;
+        ledger.cached += usage.cached;
+        ledger.output += usage.output;
+        ledger.micros += cost(&usage, RATES);
     }
-    let told = stats(&house, &[]);
-    assert_eq!(Books::of(&told), books);
-    let digests = told["purposes"].as_array().expect("rows").iter();
-    let mut digests = digests.filter(|row| row["key"] == "digest");
-    let digest = digests.next().expect("digests are told apart");
+    let totals = stats(&house, &[]);
+    assert_eq!(Ledger::of(&totals), ledger);
+    let summaries = totals["purposes"].as_array().expect("rows").iter();
+    let mut summaries = summaries.filter(|row| row["key"] == "digest");
+    let summary = summaries.next().expect("summaries have a separate row");
     assert_eq!(
-        digest["usage"]["requests"], 3,
+        summary["usage"]["requests"], 3,
         "one broke, two were written"
     );
 }

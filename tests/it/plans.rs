@@ -76,14 +76,14 @@ fn approve(open: &Interaction) -> AnswerParams {
 }
 
 async fn begun(house: &House, client: &Client) -> (Pid, Interaction) {
-    let wish = CreateParams {
+    let params = CreateParams {
         options: SessionOptions {
             mode: Some(Mode::Plan),
             ..house.create("make it").options
         },
         ..house.create("make it")
     };
-    let created = client.call::<SessionCreate>(&wish).await.expect("create");
+    let created = client.call::<SessionCreate>(&params).await.expect("create");
     (created.pid, first_opened(client, created.pid).await)
 }
 
@@ -117,7 +117,7 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
     assert!(!house.project().join("made").exists());
     let first = approve(&open);
     answer(&two, &first).await.expect("the first answer");
-    answer(&two, &first).await.expect("the same wish again");
+    answer(&two, &first).await.expect("the same request again");
     let late = decide(&open, PlanDecision::Reject, None);
     let late = answer(&one, &late).await.expect_err("too late");
     assert_eq!(late.name, ErrorName::AlreadyResolved);
@@ -180,7 +180,7 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
     let house = House::playing(&planning());
     house.daemon();
     let client = house.client("one", Role::Drive).await;
-    let wish = CreateParams {
+    let params = CreateParams {
         options: SessionOptions {
             mode: Some(Mode::Plan),
             read_only: Some(true),
@@ -189,7 +189,7 @@ async fn a_session_that_only_reads_does_so_after_a_crash_and_no_plan_lifts_it() 
         ..house.create("make it")
     };
     let pid = client
-        .call::<SessionCreate>(&wish)
+        .call::<SessionCreate>(&params)
         .await
         .expect("create")
         .pid;
@@ -260,7 +260,7 @@ async fn sent(client: &Client, pid: Pid, steps: u64) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn changes_of_the_mode_are_told_behind_what_was_said_and_change_no_earlier_byte() {
+async fn mode_changes_are_appended_to_the_conversation_and_change_no_earlier_byte() {
     let script = Script::new()
         .says("One.")
         .says("Two.")
@@ -269,9 +269,9 @@ async fn changes_of_the_mode_are_told_behind_what_was_said_and_change_no_earlier
     let house = House::playing(&script);
     house.daemon();
     let client = house.client("one", Role::Drive).await;
-    let wish = house.create("first");
+    let params = house.create("first");
     let pid = client
-        .call::<SessionCreate>(&wish)
+        .call::<SessionCreate>(&params)
         .await
         .expect("create")
         .pid;

@@ -1,4 +1,4 @@
-//! What may happen on this machine, seen from outside: the rules, the workspace's walls, the trust in a project.
+//! What may happen on this machine, seen from outside: the rules, the workspace boundary, the trust in a project.
 
 use std::fs;
 
@@ -84,7 +84,7 @@ fn an_allow_rule_covers_its_command_and_nothing_that_hides_beside_it() {
 }
 
 #[test]
-fn a_deny_rule_finds_its_command_wherever_it_stands() {
+fn a_deny_rule_finds_its_command_anywhere_in_the_line() {
     let hidden = [
         "true && rm a.txt",
         "sh -c 'rm a.txt'",
@@ -229,7 +229,7 @@ fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
         });
     assert!(
         notice.as_deref().is_some_and(|text| text.contains("touch")),
-        "one notice says what was held back: {notice:?}"
+        "one notice lists the withheld settings: {notice:?}"
     );
 
     let mut raw = house.raw_as(Role::Drive);
@@ -239,7 +239,7 @@ fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
     let trust = |hash: &Value| json!({"cwd": house.project(), "trusted": true, "hash": hash});
     let stale = raw
         .call("trust.set", &trust(&"0".repeat(64).into()))
-        .expect_err("not what was shown");
+        .expect_err("a stale hash");
     assert_eq!(stale.name, ErrorName::Stale);
     raw.call("trust.set", &trust(&shown["hash"]))
         .expect("trust.set");
@@ -287,7 +287,7 @@ fn a_projects_own_provider_counts_only_when_it_is_trusted() {
 }
 
 #[test]
-fn rules_that_cannot_be_read_are_told_and_never_loosen() {
+fn unreadable_rules_are_reported_and_never_loosen() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
     house.unheld();
     house.settings("[permissions]\nallow = [\"Bash(touch made\", \"Nonsense(x)\", \"Bash(*)(\"]");
@@ -301,7 +301,7 @@ fn rules_that_cannot_be_read_are_told_and_never_loosen() {
             _ => None,
         })
         .collect();
-    assert!(!notices.is_empty(), "somebody is told");
+    assert!(!notices.is_empty(), "a notice is shown");
     assert!(!house.project().join("made").exists());
 }
 
@@ -318,7 +318,7 @@ fn a_tool_that_is_none_and_arguments_that_are_none_never_run() {
     assert_eq!(results[0].0, CallStatus::Refused, "{results:?}");
     assert_eq!(results[3].0, CallStatus::Refused, "{results:?}");
     assert_eq!(results.len(), 4, "each has its result");
-    // Arguments that were cut may be mended where there is only one way to; then they are judged like any.
+    // Truncated arguments may be repaired if only one repair is possible; then they are judged like all others.
     let log = house.log(Pid(1));
     assert!(log.count("tool.started") <= 2, "{:?}", log.kinds());
 }

@@ -1,5 +1,5 @@
-//! The power is cut: the home stands on a file system of its own, which forgets everything that was not synced, in the
-//! middle of a session under load. What was acknowledged is there afterwards (I3).
+//! The power is cut: the home is on a separate file system, which forgets everything that was not synced, in the
+//! middle of a session under load. Acknowledged data is there afterwards (I3).
 //!
 //! By hand, as root: `REASONIX_POWER_CUTS=20 cargo test -p tests --test it -- --ignored power`.
 
@@ -85,17 +85,17 @@ impl Drop for Disk {
     }
 }
 
-/// What a client was told of one session.
+/// What a client knows about one session.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct Acknowledged {
     session: Option<SessionId>,
     prompts: Vec<String>,
-    /// Turns whose end was told.
+    /// Turns that the client saw end.
     turns: usize,
 }
 
-/// Prompts a session until its daemon is gone; what was acknowledged.
-fn load(house: &House, told: &Mutex<Told>, cut: &AtomicBool) {
+/// Prompts a session until its daemon is gone; records acknowledgements.
+fn load(house: &House, acknowledged: &Mutex<Acknowledged>, cut: &AtomicBool) {
     let mut raw = house.raw();
     let mut id = 0;
     // A connection that ends is the end of it.
@@ -120,7 +120,7 @@ fn load(house: &House, told: &Mutex<Told>, cut: &AtomicBool) {
     if say("session.create", &create).is_none() {
         return;
     }
-    told.lock().expect("no panic").session = Some(params.session);
+    acknowledged.lock().expect("no panic").session = Some(params.session);
     for number in 0.. {
         if cut.load(Ordering::SeqCst) {
             return;
@@ -130,13 +130,13 @@ fn load(house: &House, told: &Mutex<Told>, cut: &AtomicBool) {
             return;
         };
         let prompt = output["prompt_id"].as_str().expect("an id").to_owned();
-        told.lock().expect("no panic").prompts.push(prompt);
+        acknowledged.lock().expect("no panic").prompts.push(prompt);
         let wait = json!({"session": params.session, "timeout_ms": 5_000});
         let Some(output) = say("session.wait", &wait) else {
             return;
         };
         if output["done"] == true && output["exit_code"] == 0 {
-            told.lock().expect("no panic").turns += 1;
+            acknowledged.lock().expect("no panic").turns += 1;
         }
     }
 }
@@ -161,15 +161,15 @@ fn round(number: u64, chance: &mut Chance) -> (usize, usize) {
     house.files("//- notes.txt\nsome notes\n");
     sh("sync");
     house.daemon_alone();
-    let told: Vec<Mutex<Told>> = (0..SESSIONS).map(|_| Mutex::default()).collect();
+    let acknowledged: Vec<Mutex<Acknowledged>> = (0..SESSIONS).map(|_| Mutex::default()).collect();
     let cut = AtomicBool::new(false);
     let mut before = Vec::new();
     let flag = FLAGS[usize::try_from(number).unwrap_or(0) % FLAGS.len()];
     let pid = house.daemon_pid().expect("a daemon");
     std::thread::scope(|scope| {
-        for told in &told {
+        for acknowledged in &acknowledged {
             let (house, cut) = (&house, &cut);
-            scope.spawn(move || load(house, told, cut));
+            scope.spawn(move || load(house, acknowledged, cut));
         }
         // Each fourth time right after the first word of a session.
         let begun = std::time::Instant::now();
@@ -179,16 +179,16 @@ fn round(number: u64, chance: &mut Chance) -> (usize, usize) {
             Duration::from_millis(50 + chance.below(1_500))
         };
         until("the moment", || {
-            let any = told
+            let any = acknowledged
                 .iter()
-                .any(|told| told.lock().expect("no panic").session.is_some());
+                .any(|acknowledged| acknowledged.lock().expect("no panic").session.is_some());
             (any && begun.elapsed() >= wait).then_some(())
         });
-        // What is told while the ioctl is under way does not count: a sync that waits in the kernel at that moment may
-        // return as if it had gone well, and a machine without power tells nobody anything.
-        before = told
+        // Acknowledgements during the ioctl do not count: a sync that waits in the kernel at that moment may
+        // return as if it had gone well, and a machine without power sends nothing.
+        before = acknowledged
             .iter()
-            .map(|told| told.lock().expect("no panic").clone())
+            .map(|acknowledged| acknowledged.lock().expect("no panic").clone())
             .collect();
         disk.cut(flag);
         cut.store(true, Ordering::SeqCst);
@@ -206,12 +206,12 @@ fn round(number: u64, chance: &mut Chance) -> (usize, usize) {
     counts
 }
 
-/// Everything that was told is there; how much that was.
-fn check(house: &House, told: &[Told]) -> (usize, usize) {
+/// Checks that everything acknowledged is there; returns how much.
+fn check(house: &House, acknowledged: &[Acknowledged]) -> (usize, usize) {
     let mut raw = house.raw_as(Role::Drive);
     let (mut prompts, mut turns) = (0, 0);
-    for told in told {
-        let Some(session) = told.session else {
+    for acknowledged in acknowledged {
+        let Some(session) = acknowledged.session else {
             continue;
         };
         raw.call(
@@ -221,7 +221,7 @@ fn check(house: &House, told: &[Told]) -> (usize, usize) {
         .unwrap_or_else(|failure| panic!("session {session}: {failure:?}"));
         let log = log_of(&house.home(), session);
         let bodies = log.check().bodies();
-        for prompt in &told.prompts {
+        for prompt in &acknowledged.prompts {
             let there = bodies.iter().any(|body| {
                 matches!(body, Body::PromptQueued(queued) if queued.prompt_id.to_string() == *prompt)
             });
@@ -232,12 +232,12 @@ fn check(house: &House, told: &[Told]) -> (usize, usize) {
             .filter(|body| matches!(body, Body::TurnEnded(_)))
             .count();
         assert!(
-            ended >= told.turns,
-            "{} ends were told, {ended} are there",
-            told.turns
+            ended >= acknowledged.turns,
+            "{} ends were acknowledged, {ended} are there",
+            acknowledged.turns
         );
-        prompts += told.prompts.len();
-        turns += told.turns;
+        prompts += acknowledged.prompts.len();
+        turns += acknowledged.turns;
     }
     (prompts, turns)
 }

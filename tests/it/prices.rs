@@ -1,4 +1,4 @@
-//! The price before the act: what is told of the next prompt is what the vendor bills of it. The vendor's cache is the
+//! The price before the act: the forecast for the next prompt matches the vendor's bill. The vendor's cache is the
 //! testkit's exact one, a provider each.
 
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tests::{House, until};
 
 use crate::scripted::{HASTE, run};
 
-/// Tokens of the words that are still to come, and of what stands around messages: the forecast is without them.
+/// Tokens of the words that are still to come, and of the framing of messages: the forecast excludes them.
 const NEAR: u64 = 220;
 
 /// What the vendor has billed, a request each.
@@ -28,7 +28,7 @@ fn vendor() -> (Model, Bills) {
     let billed = Arc::clone(&bills);
     let script = Script::by(move |request: &Request| {
         let text = match request.last_text().contains("Write a digest") {
-            // As long as digests are taken to be: 1,500 tokens.
+            // As long as the forecast assumes summaries to be: 1,500 tokens.
             true => format!("DIGEST {}", "it goes on, ".repeat(500)),
             false => format!("ANSWER {} {}", request.number, "words ".repeat(10_000)),
         };
@@ -51,7 +51,7 @@ fn newest(bills: &Bills) -> Usage {
     *bills.lock().expect("bills").last().expect("a bill")
 }
 
-/// A forecast is what was billed, but for the words that came with the prompt; the price is that of what it says.
+/// Checks that a forecast equals the bill without the prompt's own words, and that its price fits its tokens.
 #[track_caller]
 fn comes_true(forecast: &Forecast, billed: Usage, fresh: u64) {
     let off = billed.prompt.abs_diff(forecast.prompt_tokens);
@@ -74,8 +74,8 @@ fn forecasts(value: &Value) -> Forecasts {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
-/// What is told before another model is asked.
-fn told_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
+/// The forecast before a switch to another model.
+fn forecast_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
     let params = SetParams {
         session: session.to_owned(),
         options: SessionOptions {
@@ -94,7 +94,7 @@ fn told_before_switch(house: &House, session: &str, model: &str) -> Forecasts {
 }
 
 #[test]
-fn what_is_told_before_an_act_is_what_the_vendor_bills_after_it() {
+fn forecasts_match_the_vendors_bill() {
     let ((one, of_one), (two, of_two)) = (vendor(), vendor());
     let house = House::new();
     house.settings(HASTE);
@@ -105,38 +105,42 @@ fn what_is_told_before_an_act_is_what_the_vendor_bills_after_it() {
     for prompt in ["Second.", "Third."] {
         run(&house, &["-s", &pid], prompt).expect(0, "completed");
     }
-    // As things stand, where nothing is done.
-    let told = told_before_switch(&house, &pid, "two");
+    // In the current state, without a change.
+    let shown = forecast_before_switch(&house, &pid, "two");
     run(&house, &["-s", &pid], "Fourth.").expect(0, "completed");
-    comes_true(&told.now, newest(&of_one), 1);
+    comes_true(&shown.now, newest(&of_one), 1);
     // A fork is served by the cache of its origin.
     let forked = house
         .reasonix(&["fork", &pid, "--json"])
         .expect_code(0)
         .json();
-    let forecast: Forecast = serde_json::from_value(forked["forecast"].clone()).expect("told");
+    let forecast: Forecast =
+        serde_json::from_value(forked["forecast"].clone()).expect("a forecast");
     let fork = forked["pid"].to_string();
     run(&house, &["-s", &fork], "In the fork.").expect(0, "completed");
     assert!(forecast.cached_tokens > 10_000, "{forecast:?}");
     comes_true(&forecast, newest(&of_one), 1);
-    // Behind a compaction.
+    // After a compaction.
     let preview = house
         .reasonix(&["compact", &pid, "--preview", "--json"])
         .expect_code(0)
         .json();
-    let told = forecasts(&preview["forecasts"]);
+    let shown = forecasts(&preview["forecasts"]);
     let compacted = house.reasonix(&["compact", &pid]);
     assert_eq!(compacted.code(), Some(0), "{compacted:?}");
     run(&house, &["-s", &pid], "Fifth.").expect(0, "completed");
-    comes_true(&told.then, newest(&of_one), 1);
-    assert!(told.then.prompt_tokens < told.now.prompt_tokens, "{told:?}");
+    comes_true(&shown.then, newest(&of_one), 1);
+    assert!(
+        shown.then.prompt_tokens < shown.now.prompt_tokens,
+        "{shown:?}"
+    );
     // Another vendor knows nothing of it.
-    let told = told_before_switch(&house, &pid, "two");
+    let shown = forecast_before_switch(&house, &pid, "two");
     let switched = house.reasonix(&["model", &pid, "two", "--yes"]);
     assert_eq!(switched.code(), Some(0), "{switched:?}");
     run(&house, &["-s", &pid], "Sixth.").expect(0, "completed");
-    assert_eq!(told.then.cached_tokens, 0);
-    comes_true(&told.then, newest(&of_two), 5);
+    assert_eq!(shown.then.cached_tokens, 0);
+    comes_true(&shown.then, newest(&of_two), 5);
 }
 
 #[test]
@@ -199,9 +203,7 @@ fn a_compaction_brings_its_key_and_is_stopped_by_ctrl_c() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("starts");
-    until("the digest is asked for", || {
-        gate.is_reached().then_some(())
-    });
+    until("the summary request", || gate.is_reached().then_some(()));
     let to = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(to, rustix::process::Signal::INT).expect("is there");
     let done = child.wait_with_output().expect("ends");

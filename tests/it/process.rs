@@ -228,7 +228,7 @@ fn commands_know_no_secret() {
     for name in hidden.into_iter().chain(carry.map(|(name, _)| name)) {
         assert!(!result.text.contains(name), "{name}: {}", result.text);
     }
-    // Neither stands the value anywhere in the home.
+    // The value is nowhere in the home either.
     for path in ["logs/reasonixd.log", "reasonix.db", "reasonix.db-wal"] {
         let bytes = std::fs::read(house.home_file(path)).unwrap_or_default();
         assert!(
@@ -353,7 +353,7 @@ fn a_command_that_floods_its_output_is_stopped_and_said() {
 }
 
 #[test]
-fn readers_of_one_answer_run_side_by_side_and_their_results_stand_in_order() {
+fn readers_of_one_answer_run_in_parallel_with_results_in_call_order() {
     // Each waits for the others' marks: alone, none of them would end.
     let house = House::new();
     let waits = |own: &str| {

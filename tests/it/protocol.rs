@@ -126,7 +126,7 @@ fn a_frame_that_is_too_long_is_refused_and_the_connection_closed() {
     );
     assert!(raw.is_closed());
     ping(&mut good);
-    // The largest that is allowed is taken: it is no session's, but it was read.
+    // The largest that is allowed is taken: it names an unknown session, but it was read.
     let mut raw = house.raw_as(Role::Drive);
     let envelope = json!({"jsonrpc": "2.0", "id": 9, "method": "session.prompt", "params": {"session": "1", "text": ""}}).to_string();
     let text = "x".repeat(frame::INBOUND_MAX - envelope.len());
@@ -276,7 +276,7 @@ fn vandal(socket: &Path, number: u64) {
     let Ok(mut raw) = Raw::connect(socket) else {
         return;
     };
-    // Its connection may be closed at any time: that is what it deserves.
+    // The daemon may close its connection at any time.
     let mut noise: Vec<u8> = (0..4096_u64)
         .map(|at| u8::try_from((at * (number + 7) * 31) % 251).unwrap_or(0))
         .collect();
@@ -347,9 +347,9 @@ fn a_daemon_does_not_start_where_others_can_write() {
     }
 }
 
-/// Needs to be root, to become somebody else; skipped, and said, where that is not so.
+/// Needs root to become another user; otherwise skipped, with a message.
 #[test]
-#[allow(clippy::print_stderr, reason = "a skip is told")]
+#[allow(clippy::print_stderr, reason = "a skip is printed")]
 fn another_user_gets_no_answer() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can become another user");
@@ -398,7 +398,7 @@ impl Stranger {
     }
 }
 
-/// Connects as user 65534. The kernel tells the daemon who connected, not who reads later.
+/// Connects as user 65534. The kernel reports to the daemon who connected, not who reads later.
 fn as_nobody(socket: &Path) -> std::io::Result<Stranger> {
     let socket = socket.to_path_buf();
     let thread = std::thread::spawn(move || {
@@ -414,7 +414,7 @@ fn as_nobody(socket: &Path) -> std::io::Result<Stranger> {
 }
 
 #[test]
-fn a_repeated_wish_is_done_once() {
+fn a_repeated_request_is_executed_once() {
     let house = House::playing(&Script::new().says("One.").says("Two."));
     house.daemon();
     let mut raw = house.raw_as(Role::Drive);

@@ -1,4 +1,4 @@
-//! A provider over a real socket: what is streamed, what is sent back, and every way in which it can fail.
+//! A provider over a real socket: streaming, requests, and every kind of failure.
 //!
 //! The model is strict: a request that any vendor would refuse fails the test.
 
@@ -38,7 +38,7 @@ fn an_answer_is_streamed_kept_and_counted() {
     let model = Model::start([answer]);
     let house = house(&model);
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
-    running.line("the border to what is live", |line| {
+    running.line("the border to live events", |line| {
         line.contains("\"kind\":\"sync\"")
     });
     gate.open();
@@ -65,7 +65,7 @@ fn an_answer_is_streamed_kept_and_counted() {
     let request = model.requests().remove(0);
     assert!(
         request.last_text().ends_with("hello"),
-        "the prompt stands last: {}",
+        "the prompt is last: {}",
         request.last_text()
     );
     assert_eq!(
@@ -216,10 +216,7 @@ fn a_refused_connection_is_tried_again() {
     let line = running.line("a wait for another try", |line| {
         line.contains("\"waiting_for\":\"retry\"")
     });
-    assert!(
-        line.contains("127.0.0.1"),
-        "it says where it could not connect to: {line}"
-    );
+    assert!(line.contains("127.0.0.1"), "it names the address: {line}");
     model.listen();
     Ran::of(&running.done()).expect(0, "completed");
 }
@@ -241,7 +238,7 @@ fn breaks_in_the_middle(fault: Fault, cause: &str) {
     assert_eq!(
         tries.len(),
         2,
-        "{fault:?}: what was shown was taken back once: {tries:?}"
+        "{fault:?}: the visible text was taken back once: {tries:?}"
     );
     assert!(
         !tries[0].is_empty() && text.starts_with(&tries[0]),
@@ -308,7 +305,7 @@ fn a_stream_without_its_last_word_is_whole_when_it_gave_a_reason() {
 }
 
 #[test]
-fn arguments_that_break_off_never_run_and_the_model_is_told() {
+fn truncated_arguments_never_run_and_the_model_learns_why() {
     for by_limit in [false, true] {
         let write = Answer::call(
             "write_file",
@@ -326,8 +323,8 @@ fn arguments_that_break_off_never_run_and_the_model_is_told() {
             .map(|message| message["status"].clone())
             .collect();
         assert_eq!(statuses, ["refused", "ok"], "cut by the limit: {by_limit}");
-        let told = model.requests()[1].results().remove(0).1;
-        assert!(told.contains("broke off"), "{told}");
+        let result = model.requests()[1].results().remove(0).1;
+        assert!(result.contains("broke off"), "{result}");
         assert_eq!(house.read("x.txt"), "a long text that breaks off");
         assert_eq!(ran.all("tool.started").len(), 1, "half a call never starts");
         model.assert_prefix();
@@ -335,23 +332,23 @@ fn arguments_that_break_off_never_run_and_the_model_is_told() {
 }
 
 #[test]
-fn a_call_of_no_tool_is_refused_and_the_model_is_told_which_there_are() {
+fn a_call_of_an_unknown_tool_is_refused_with_the_list_of_tools() {
     let model = Model::start([
         Answer::call("fly", json!({"to": "the moon"})),
         Answer::text("I cannot fly."),
     ]);
     let house = house(&model);
     run(&house, &[], "fly").expect(0, "completed");
-    let told = model.requests()[1].results().remove(0).1;
+    let result = model.requests()[1].results().remove(0).1;
     assert!(
-        told.contains("`fly`") && told.contains("read_file"),
-        "{told}"
+        result.contains("`fly`") && result.contains("read_file"),
+        "{result}"
     );
     model.assert_prefix();
 }
 
 #[test]
-fn call_ids_that_come_again_are_told_apart() {
+fn reused_call_ids_are_made_unique() {
     let again = || Answer::text("").and_call_id("call_0", "read_file", json!({"path": "a.txt"}));
     let model = Model::start([again(), again(), Answer::text("Done.")]);
     let house = house(&model);
@@ -418,7 +415,7 @@ fn without_its_key_nothing_is_sent() {
 }
 
 #[test]
-fn what_another_try_cannot_mend_is_not_tried_again() {
+fn permanent_failures_are_not_retried() {
     for (status, words) in [
         (400, "bad"),
         (402, "pay"),
@@ -539,7 +536,7 @@ fn a_failed_request_keeps_the_prompt_and_what_was_said() {
     let partial = ran.text().to_owned();
     assert!(
         !partial.is_empty() && text.starts_with(&partial),
-        "what was said is in the result: {partial}"
+        "the partial answer is in the result: {partial}"
     );
     let kept = ran.all("message.assistant");
     assert_eq!((kept.len(), &kept[0]["finish"]), (1, &json!("interrupted")));
@@ -689,7 +686,7 @@ fn an_interrupted_call_has_its_result_and_its_process_is_gone() {
     let results = model.requests().pop().expect("requests").results();
     assert!(
         results[0].1.contains("begun"),
-        "what it printed is not lost: {results:?}"
+        "its output is not lost: {results:?}"
     );
     assert!(results[1].1.contains("Not run"), "{results:?}");
     model.assert_prefix();

@@ -1,5 +1,5 @@
 //! Questions of the model: asked once, answered from any client, kept over the death of the daemon, and never waited for
-//! where nobody is.
+//! without an attached user.
 
 use client::Client;
 use proto::hello::Role;
@@ -45,9 +45,9 @@ fn reply(open: &Interaction, replies: Vec<Reply>) -> AnswerParams {
 }
 
 async fn begun(house: &House, client: &Client) -> (Pid, Interaction) {
-    let wish = house.create("paint it");
+    let params = house.create("paint it");
     let pid = client
-        .call::<SessionCreate>(&wish)
+        .call::<SessionCreate>(&params)
         .await
         .expect("create")
         .pid;
@@ -151,7 +151,7 @@ async fn an_interrupt_takes_the_questions_back() {
 }
 
 #[test]
-fn where_nobody_is_the_model_is_told_so_and_goes_on() {
+fn without_a_user_the_model_is_notified_and_continues() {
     let house = House::playing(&asking());
     let done = house.reasonix(&["run", "--on-ask", "sandboxed", "paint it"]);
     let done = done.expect_code(0);

@@ -1,5 +1,5 @@
-//! Reasoning extraction, sampling and presets with the real programs, against a vendor that keeps books: what is extracted is shown
-//! and never sent on, what it costs is counted, and nothing of it can break a turn.
+//! Reasoning extraction, sampling and presets with the real programs, against a vendor that keeps a usage ledger: extracted lists are shown
+//! and never sent on, their cost counts, and they cannot break a turn.
 
 use proto::hello::Role;
 use proto::methods::{SessionCreate, SessionPrompt};
@@ -88,8 +88,8 @@ fn extractions(house: &House, pid: Pid) -> usize {
     house.log(pid).count("reasoning.extracted")
 }
 
-/// Whether all that the vendor has reported is in the daemon's books.
-fn assert_books(house: &House, model: &Model) {
+/// Checks that `stats` contains all usage that the vendor has reported.
+fn assert_usage_ledger(house: &House, model: &Model) {
     let stats = house.reasonix(&["stats", "--json"]).expect_code(0).json();
     let all = (1..=model.count()).map(usage);
     let (mut prompt, mut output) = (0, 0);
@@ -160,7 +160,7 @@ fn an_extraction_is_logged_and_counted_and_never_sent() {
         (found.subgoals, found.uncertainties),
         (vec!["read it".to_owned()], vec![SECRET.to_owned()])
     );
-    // What was extracted is for people: no request has it, nor the words that asked for it but its own.
+    // Extracted lists are for users: no request contains them, and only the extraction request has its instructions.
     assert!(
         bodies(&model, |_| true)
             .iter()
@@ -171,10 +171,10 @@ fn an_extraction_is_logged_and_counted_and_never_sent() {
             .iter()
             .all(|body| !body.contains("rejected_paths"))
     );
-    until("all is in the books", || {
+    until("all usage is in the ledger", || {
         purposes(&house) == [("answer".into(), 3), ("extraction".into(), 3)]
     });
-    assert_books(&house, &model);
+    assert_usage_ledger(&house, &model);
     // It says nothing of the conversation's length or of its cache.
     let summary = house
         .reasonix(&["model", &first.pid(), "--json"])
@@ -191,7 +191,7 @@ fn an_extraction_is_logged_and_counted_and_never_sent() {
     );
     assert!(
         newest.expected_cached.is_some(),
-        "the answer before is what it is compared with"
+        "it is compared with the answer before"
     );
 }
 
@@ -204,19 +204,20 @@ fn an_extraction_that_fails_leaves_the_turn_as_it_is() {
     let house = house(&model, "reasoning.extract = true");
     let first = run(&house, &[], "Go.").expect(0, "completed");
     let pid = Pid(first.pid().parse().expect("a pid"));
-    let told = || {
-        let told = house.log(pid).bodies().into_iter();
-        told.filter(
-            |body| matches!(body, Body::Notice(notice) if notice.text.contains("extracted")),
-        )
-        .count()
+    let notices = || {
+        let bodies = house.log(pid).bodies().into_iter();
+        bodies
+            .filter(
+                |body| matches!(body, Body::Notice(notice) if notice.text.contains("extracted")),
+            )
+            .count()
     };
-    until("it is told", || told() == 1);
+    until("the notice", || notices() == 1);
     run(&house, &["-s", &first.pid()], "More.").expect(0, "completed");
     until("it was tried again", || {
         bodies(&model, is_extraction).len() == 3
     });
-    assert_eq!((told(), extractions(&house, pid)), (1, 0));
+    assert_eq!((notices(), extractions(&house, pid)), (1, 0));
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn a_preset_switches_model_effort_and_samples_together() {
     };
     assert_eq!(efforts(), ["low"]);
     let pid = ran.pid();
-    // The cache starts anew: that has to be meant.
+    // The cache starts empty: this needs a confirmation.
     let refused = house.reasonix(&["model", &pid, "--preset", "slow"]);
     assert_ne!(refused.code(), Some(0), "{refused:?}");
     let set = house
@@ -307,8 +308,10 @@ fn the_surest_sample_is_the_answer_and_all_are_paid() {
         ("extraction".into(), 3),
         ("sample".into(), 2),
     ];
-    until("all is in the books", || purposes(&house) == expected);
-    assert_books(&house, &model);
+    until("all usage is in the ledger", || {
+        purposes(&house) == expected
+    });
+    assert_usage_ledger(&house, &model);
     assert_eq!(
         first.result["usage"]["requests"], 6,
         "the turn has paid for all: {}",
@@ -360,7 +363,7 @@ fn a_sample_that_fails_is_left_out() {
 }
 
 #[test]
-fn what_was_reported_of_dropped_samples_is_in_the_books() {
+fn reported_usage_of_dropped_samples_is_in_the_ledger() {
     let gate = Gate::new();
     let held = gate.clone();
     let model = Model::start(samples(move |request, answer| match temperature(request) {
@@ -375,7 +378,7 @@ fn what_was_reported_of_dropped_samples_is_in_the_books() {
         let client = house.client("one", Role::Drive).await;
         let created = client.call::<SessionCreate>(&params).await;
         let pid = created.expect("create").pid;
-        // What is live reaches only who follows by then.
+        // Live events reach only clients that already follow.
         let mut follow = from_the_start(&client, pid).await;
         to(&mut follow, "the end of the replay", |event| {
             event.kind == "sync"
@@ -396,7 +399,9 @@ fn what_was_reported_of_dropped_samples_is_in_the_books() {
         assert_eq!(ended.outcome, OutcomeKind::Interrupted, "{ended:?}");
     });
     let expected = [("extraction".into(), 2), ("sample".into(), 2)];
-    until("all is in the books", || purposes(&house) == expected);
+    until("all usage is in the ledger", || {
+        purposes(&house) == expected
+    });
     gate.open();
 }
 
@@ -444,5 +449,5 @@ fn samples_and_extractions_are_no_way_around_a_budget() {
     // Three samples and an extraction; the other extractions, and what follows, are not sent.
     assert_eq!(model.count(), 4, "{ended}");
     assert_eq!(ended["ended"]["outcome"], "budget_exceeded", "{ended}");
-    assert_books(&house, &model);
+    assert_usage_ledger(&house, &model);
 }

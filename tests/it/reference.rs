@@ -42,7 +42,7 @@ fn the_example_config_is_what_the_code_says() {
     check("reasonix.example.toml", &example::text());
 }
 
-/// Compares a committed file with what it should be, or writes it where `UPDATE` is set.
+/// Compares a committed file with the expected text, or writes it if `UPDATE` is set.
 fn check(path: &str, wanted: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     if std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty()) {
@@ -68,14 +68,14 @@ fn check(path: &str, wanted: &str) {
     if let Some((line, (found, wanted))) = differs {
         panic!(
             "{path}:{}: the file has {found:?}, the code says {wanted:?}.\nWrite it again with \
-             `UPDATE=1 cargo test -p tests --test it reference`, and look at what has changed.",
+             `UPDATE=1 cargo test -p tests --test it reference`, and look at the changes.",
             line + 1
         );
     }
     assert_eq!(found, wanted, "{path} differs in its line ends");
 }
 
-/// The head of a page: what it is about, and that nobody writes it by hand.
+/// The head of a page: its subject, and a note that it is generated.
 fn page(title: &str, about: &str) -> String {
     format!(
         "# {title}\n\n{about}\n\n*Made from the code; a test compares. Not to be edited by hand.*\n"
@@ -281,7 +281,7 @@ fn protocol() -> String {
     text
 }
 
-/// Parameters and answers of methods stand with their method, not among the types.
+/// Parameters and answers of methods are with their method, not among the types.
 fn inlined(name: &str) -> bool {
     let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     name == "Empty" || name.ends_with("Params") || name.ends_with("Output") && name != "ToolOutput"

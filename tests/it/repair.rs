@@ -33,13 +33,13 @@ fn results(model: &Model) -> Vec<(String, String)> {
     model.requests().pop().expect("a request").results()
 }
 
-/// Records of what was mended, without what was not.
+/// The records of repaired calls only.
 fn repairs(ran: &Ran) -> Vec<&Value> {
     ran.all("calls.repaired")
 }
 
 #[test]
-fn a_call_that_stands_in_words_is_made_and_what_it_changes_is_asked() {
+fn a_call_written_as_text_is_made_and_its_changes_need_approval() {
     let words = r#"I look first. {"name": "read_file", "arguments": {"path": "a.txt"}}"#;
     let writes = r#"<|DSML|invoke name="write_file"><|DSML|parameter name="path">b.txt</|DSML|parameter><|DSML|parameter name="content">x</|DSML|parameter></|DSML|invoke>"#;
     let model = Model::start([
@@ -86,7 +86,7 @@ fn a_call_that_breaks_off_is_closed_and_runs_only_where_half_does_no_harm() {
     assert!(!results[3].1.contains("smaller"), "{results:?}");
     assert!(!house.project().join("b.txt").exists());
     assert_eq!(repairs(&ran).len(), 3);
-    // What was mended goes back mended, what was not as it came.
+    // A repaired call is sent back repaired, any other call as it came.
     let last = model.requests().pop().expect("a request");
     let sent: Vec<_> = last
         .messages()
@@ -156,7 +156,7 @@ fn a_file_that_others_change_may_be_read_again() {
 }
 
 #[test]
-fn switched_off_nothing_is_mended() {
+fn nothing_is_repaired_if_repair_is_off() {
     let model = Model::start([
         read(),
         read(),
@@ -172,7 +172,7 @@ fn switched_off_nothing_is_mended() {
     assert!(!results[3].1.contains("old words"), "{results:?}");
 }
 
-/// The time that a command took stands in its result; it makes no other result of it.
+/// A command's result contains its duration, which does not make the result different.
 #[test]
 fn commands_go_in_circles_as_well() {
     let list = || Answer::call("bash", json!({"command": "ls"}));

@@ -20,7 +20,7 @@ const CUTS: u64 = 50;
 const KILLS: u64 = 5;
 const CLIENTS: usize = 3;
 
-/// Rounds of many small reads: each is judged, started, finished and told to the model.
+/// Rounds of many small reads: each is judged, started and finished, and its result sent to the model.
 fn flood() -> Script {
     let reads: Vec<(&str, Value)> = (0..50)
         .map(|_| ("read_file", json!({"path": "page.txt"})))

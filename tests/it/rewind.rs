@@ -36,7 +36,7 @@ fn a_rewind_takes_back_what_a_tool_and_a_command_did_and_its_undoing_gives_it_ag
     }
     house.daemon();
     let _ = house
-        .reasonix(&["run", "--on-ask", "allow", "Mend the greeting"])
+        .reasonix(&["run", "--on-ask", "allow", "Fix the greeting"])
         .expect_code(0);
     assert_eq!(house.read("greet.sh"), "echo hello\n# done\n");
     house.log(proto::Pid(1)).check();
@@ -50,24 +50,28 @@ fn a_rewind_takes_back_what_a_tool_and_a_command_did_and_its_undoing_gives_it_ag
         let turn = &listed.turns[0];
         assert_eq!(turn.files, ["greet.sh", "made/new", "notes"]);
         assert!(turn.notes.is_empty(), "{:?}", turn.notes);
-        let wish = RewindParams {
+        let params = RewindParams {
             session: "1".into(),
             to_turn: Some(0),
             ..RewindParams::default()
         };
-        let told = client.call::<SessionRewind>(&wish).await.unwrap();
-        assert_eq!(house.read("greet.sh"), "echo helo\n", "{told:?}");
-        assert_eq!(house.read("notes"), "mine\n", "{told:?}");
-        assert!(!house.project().join("made").exists(), "{told:?}");
+        let outcome = client.call::<SessionRewind>(&params).await.unwrap();
+        assert_eq!(house.read("greet.sh"), "echo helo\n", "{outcome:?}");
+        assert_eq!(house.read("notes"), "mine\n", "{outcome:?}");
+        assert!(!house.project().join("made").exists(), "{outcome:?}");
         let undo = RewindParams {
             session: "1".into(),
             undo: true,
             ..RewindParams::default()
         };
-        let told = client.call::<SessionRewind>(&undo).await.unwrap();
-        assert_eq!(house.read("greet.sh"), "echo hello\n# done\n", "{told:?}");
-        assert_eq!(house.read("made/new"), "n\n", "{told:?}");
-        assert!(!house.project().join("notes").exists(), "{told:?}");
+        let outcome = client.call::<SessionRewind>(&undo).await.unwrap();
+        assert_eq!(
+            house.read("greet.sh"),
+            "echo hello\n# done\n",
+            "{outcome:?}"
+        );
+        assert_eq!(house.read("made/new"), "n\n", "{outcome:?}");
+        assert!(!house.project().join("notes").exists(), "{outcome:?}");
     });
 }
 

@@ -1,5 +1,5 @@
 //! Permission rules as people use them: cases and explanations, answers that hold always, rules with examples, and taking
-//! back what was allowed.
+//! back grants.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -109,7 +109,7 @@ fn a_file_of_cases_is_run_and_no_hostile_call_is_allowed() {
 }
 
 #[test]
-fn wrong_cases_and_files_that_are_none_are_told() {
+fn wrong_cases_and_invalid_files_are_reported() {
     let house = House::new();
     let file = house.root().join("cases.json");
     let shown = file.display().to_string();
@@ -334,7 +334,7 @@ async fn two_answers_for_always_at_once_leave_one_and_a_deny_rule_still_wins() {
     let mut follow = from_the_start(&ann, pid).await;
     to_rest(&mut follow).await;
 
-    // Whatever came first: a deny rule of the user holds over what is kept.
+    // A deny rule of the user overrides persisted rules, in any order.
     let keep = create(&ann, &house.create("two")).await;
     if !ends_unasked_or_asks(&ann, keep).await {
         let open = first_opened(&ann, keep).await;
@@ -394,7 +394,7 @@ fn has_kept(house: &House) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_allowed_is_listed_and_taken_back_wherever_it_stands() {
+async fn grants_are_listed_and_revoked_wherever_they_are_stored() {
     let house = House::playing(&testing());
     makefile(&house);
     house.settings(
@@ -466,7 +466,7 @@ async fn what_was_allowed_is_listed_and_taken_back_wherever_it_stands() {
     let revoked = house.log(pid).bodies().into_iter().any(|body| {
         matches!(body, Body::SessionSet(set) if set.revoked.as_deref() == Some("Bash(make test:*)"))
     });
-    assert!(revoked, "it stands in the log");
+    assert!(revoked, "it is in the log");
     let _ = house
         .reasonix(&["permissions", "revoke", "Bash(make test:*)"])
         .expect_code(0);
@@ -491,11 +491,11 @@ fn rules_with_examples_are_tried_when_they_are_read() {
     let checked = house.reasonix(&["config", "check"]).expect_code(78);
     let line = |number: usize| format!("config.toml:{number}:");
     for (number, words) in [(4, "make clean"), (7, "rmdir x"), (8, "another product")] {
-        let told = checked
+        let reported = checked
             .out
             .lines()
-            .any(|told| told.contains(&line(number)) && told.contains(words));
-        assert!(told, "{number}: {words}: {}", checked.out);
+            .any(|text| text.contains(&line(number)) && text.contains(words));
+        assert!(reported, "{number}: {words}: {}", checked.out);
     }
     assert!(!checked.out.contains(&line(3)), "{}", checked.out);
     let explain = |command: &str| {

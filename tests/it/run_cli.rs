@@ -1,4 +1,4 @@
-//! `reasonix run` as scripts see it: what stands on which stream, and a result on every path.
+//! `reasonix run` as scripts see it: the contents of each stream, and a result on every path.
 
 use std::io::Read;
 use std::os::unix::net::UnixListener;
@@ -97,8 +97,8 @@ fn jsonl_is_every_event_in_order_and_then_the_result() {
     let gate = Gate::new(&house, "gate");
     let running = house.start(&["run", "--output-format", "jsonl", "--on-ask", "allow", "do"]);
     gate.wait();
-    // What has no number is only for those who are there.
-    running.line("the border to what is live", |line| {
+    // Events without a number go only to attached clients.
+    running.line("the border to live events", |line| {
         line.contains("\"sync\"")
     });
     gate.open();
@@ -133,7 +133,7 @@ fn jsonl_is_every_event_in_order_and_then_the_result() {
     );
 }
 
-/// A run that goes wrong in its own way: what is set up, the arguments, the exit code, `error.name` (empty: none).
+/// One kind of failed run: the setup, the arguments, the exit code, `error.name` (empty: none).
 struct Wrong {
     what: &'static str,
     config: &'static str,
@@ -315,7 +315,7 @@ fn without_a_daemon_program_there_is_still_a_result() {
             done.err
         );
     }
-    // One that ends at once is told with the end of its log.
+    // The error for a daemon that exits at once quotes the end of its log.
     let mut command = house.command(&["run", "--output-format", "jsonl", "x"]);
     let done = run(command.env("REASONIX_DAEMON", "/bin/false")).expect_code(69);
     assert_eq!(result(&done).0["error"]["name"], "no_daemon");
@@ -508,7 +508,7 @@ fn output_that_is_cut_off_for_the_model_is_whole_in_a_file() {
     assert!(spill.ends_with("60000\n"));
 }
 
-/// Ends quickly where nothing is wrong: `reasonix` with a terminal-less, closed environment.
+/// Ends quickly if nothing is wrong: `reasonix` with a terminal-less, closed environment.
 #[test]
 fn verbs_that_only_ask_start_no_daemon() {
     let house = House::playing(&Script::new().says("Hello."));
@@ -537,18 +537,18 @@ fn verbs_that_only_ask_start_no_daemon() {
 }
 
 #[test]
-fn a_provider_that_was_lost_to_a_wrong_key_is_told_with_file_and_line() {
+fn a_provider_dropped_for_an_unknown_key_is_reported_with_file_and_line() {
     let lost = format!("{REPLAY}sandbox.layer = \"direct\"\n");
     for config in [lost.clone(), format!("default_model = \"replay\"\n{lost}")] {
         let house = House::new();
         house.config_text(&config);
         let line = config.lines().count();
-        let told = format!("config.toml:{line}: a provider has no `sandbox`");
+        let message = format!("config.toml:{line}: a provider has no `sandbox`");
         for arguments in [&["run", "x"][..], &["run", "--model", "replay", "x"]] {
             let done = house.reasonix(arguments);
             assert_ne!(done.code(), Some(0), "{done:?}");
             assert!(
-                done.err.contains(&told) && done.err.contains("above the first `[[providers]]`"),
+                done.err.contains(&message) && done.err.contains("above the first `[[providers]]`"),
                 "{done:?}"
             );
         }

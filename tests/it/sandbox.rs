@@ -1,6 +1,6 @@
-//! What a command reaches from within its walls and what not, end to end: the real daemon, and a scripted model that
-//! calls `bash`. Each layer that holds everything is played by itself; the partial one shows what it leaves open, and
-//! that everybody is told.
+//! What a sandboxed command can and cannot reach, end to end: the real daemon, and a scripted model that
+//! calls `bash`. Each layer that holds everything is played by itself; the partial one shows its gaps, and
+//! that the user is notified.
 
 mod attacks;
 mod cases;
@@ -22,13 +22,13 @@ use tests::{Done, House, skip};
 /// The layers that hold files, processes and network.
 const FULL: [&str; 2] = ["bubblewrap", "direct"];
 
-/// A house whose daemon holds commands by one layer and no other, and what lies around its project.
-struct Place {
+/// A house whose daemon sandboxes commands with one layer only, and the surroundings of its project.
+struct SandboxHouse {
     house: House,
     layer: &'static str,
 }
 
-impl Place {
+impl SandboxHouse {
     /// One for each full layer that works here.
     fn all() -> Vec<Self> {
         FULL.into_iter().filter_map(Self::held_fully_by).collect()
@@ -37,18 +37,18 @@ impl Place {
     /// `None`, and counted: the layer does not work here.
     fn held_fully_by(layer: &'static str) -> Option<Self> {
         let place = Self::held_by(layer);
-        let told = place.confinement();
-        let full = !told.contains("partial sandbox") && !told.contains("no sandbox");
-        let lacks = skip::unless(full, &format!("the sandbox's layer `{layer}` ({told})"));
+        let status = place.confinement();
+        let full = !status.contains("partial sandbox") && !status.contains("no sandbox");
+        let lacks = skip::unless(full, &format!("the sandbox's layer `{layer}` ({status})"));
         (!lacks).then_some(place)
     }
 
     /// The layer that holds files alone. `None`, and counted: it does not work here.
     fn held_partly() -> Option<Self> {
         let place = Self::held_by("landlock");
-        let told = place.confinement();
-        let there = told.contains("partial sandbox: Landlock");
-        (!skip::unless(there, &format!("Landlock ({told})"))).then_some(place)
+        let status = place.confinement();
+        let there = status.contains("partial sandbox: Landlock");
+        (!skip::unless(there, &format!("Landlock ({status})"))).then_some(place)
     }
 
     /// With a daemon that runs, whatever the layer holds.
@@ -56,8 +56,8 @@ impl Place {
         Self::with(&format!("layer = \"{layer}\""), layer)
     }
 
-    /// Where nothing holds a command.
-    fn without_walls() -> Self {
+    /// A house without a sandbox.
+    fn without_sandbox() -> Self {
         Self::with("bash = \"off\"", "off")
     }
 

@@ -81,7 +81,7 @@ impl Ran {
             .collect()
     }
 
-    /// The pieces of text that were streamed, until what was streamed before was taken back.
+    /// The streamed pieces of text, until they were taken back.
     pub fn streamed(&self) -> Vec<String> {
         let mut tries = vec![String::new()];
         for event in &self.events {
@@ -93,7 +93,7 @@ impl Ran {
                     }
                 }
                 Some("message.partial") => tries.push(String::new()),
-                // Who attaches in the middle is told here how far it has come.
+                // A client that attaches in the middle learns the progress here.
                 Some("sync") => {
                     if let (Some(last), Some(text)) =
                         (tries.last_mut(), event["data"]["live"][0]["text"].as_str())

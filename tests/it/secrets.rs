@@ -6,10 +6,10 @@ use testkit::Script;
 use tests::House;
 use tests::program::run;
 
-/// No name of these says what it holds: the config does.
+/// No name reveals that its value is a key: only the config does.
 const ODD_NAME: &str = "ACME_ACCESS";
 
-/// A house whose commands print what they see. Every provider that the config names has its key in the environment.
+/// A house whose commands print their environment. Every provider that the config names has its key in the environment.
 fn house(settings: &str) -> House {
     let house = House::playing(&Script::new().runs("env").says("Done."));
     house.settings(settings);
@@ -68,12 +68,12 @@ fn a_command_sees_no_key_and_nothing_that_is_named_like_a_secret() {
     }
 
     // `inspect` says which those are, by name alone; and so does the log.
-    let told = house.reasonix(&["inspect", "1", "env"]).expect_code(0).out;
+    let shown = house.reasonix(&["inspect", "1", "env"]).expect_code(0).out;
     for name in &names {
         let line = format!("{name} (");
-        assert!(told.contains(&line), "{name}: {told}");
+        assert!(shown.contains(&line), "{name}: {shown}");
     }
-    assert!(!told.contains("canary-4711"), "{told}");
+    assert!(!shown.contains("canary-4711"), "{shown}");
     let log = log_text(&house);
     assert!(!log.contains("canary-4711"), "{log}");
 }
@@ -135,8 +135,8 @@ fn what_another_client_sends_is_held_back_by_the_daemon_and_a_project_lets_nothi
     assert!(text.contains("PATH=") && !text.contains("canary"), "{text}");
     let log = log_text(&house);
     assert!(!log.contains("canary"), "{log}");
-    let told = house.reasonix(&["inspect", "1", "env"]).expect_code(0).out;
+    let shown = house.reasonix(&["inspect", "1", "env"]).expect_code(0).out;
     for name in ["NPM_TOKEN", ODD_NAME, "LD_AUDIT", "LC_TOKEN"] {
-        assert!(told.contains(&format!("{name} (held back")), "{told}");
+        assert!(shown.contains(&format!("{name} (held back")), "{shown}");
     }
 }

@@ -1,5 +1,5 @@
 //! A thousand short sessions in one daemon: nothing grows with their number. Not its descriptors, not its threads, not
-//! its memory beyond a bound, not what lies in the temporary directory, not what it holds loaded.
+//! its memory beyond a bound, not the files in the temporary directory, not the loaded sessions.
 
 use std::fs;
 use std::time::Instant;
@@ -19,20 +19,20 @@ const AT_ONCE: usize = 25;
 
 /// What a process holds.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct DaemonResources {
     descriptors: usize,
     threads: usize,
     memory: u64,
     children: usize,
 }
 
-fn held(pid: u32, memory: u64) -> Held {
+fn held(pid: u32, memory: u64) -> DaemonResources {
     let count = |what: &str| fs::read_dir(format!("/proc/{pid}/{what}")).map_or(0, Iterator::count);
     let children = tests::processes::all()
         .iter()
         .filter(|process| process.ppid == pid)
         .count();
-    Held {
+    DaemonResources {
         descriptors: count("fd"),
         threads: count("task"),
         memory,
@@ -41,12 +41,12 @@ fn held(pid: u32, memory: u64) -> Held {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_short_sessions_leave_nothing_behind() {
+async fn a_thousand_short_sessions_leak_nothing() {
     let script = Script::new()
         .calls("read_file", &json!({"path": "notes.txt"}))
         .says("Read.");
     let house = House::playing(&script);
-    // An hundredth of a minute: what is done goes from memory while others come.
+    // An hundredth of a minute: finished sessions are evicted while others start.
     house.settings("[internal]\nevict_minutes = 0.01");
     house.files("//- notes.txt\nsome notes\n");
     let temporary = house.root().join("tmp");
@@ -84,7 +84,7 @@ async fn a_thousand_short_sessions_leave_nothing_behind() {
         }
     }
     let early = early.expect("rounds");
-    // What is loaded goes after a while.
+    // Loaded sessions are evicted after a while.
     let (begun, mut loaded) = (Instant::now(), Vec::new());
     while loaded.last() != Some(&0) && begun.elapsed() < tests::BOUND {
         loaded.push(status().await.sessions.loaded);

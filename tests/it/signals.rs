@@ -84,7 +84,7 @@ async fn paused_until_resumed(house: &House, model: &Model, pid: Pid, requests: 
     assert!(last.contains(r#""completed""#), "{last}");
     to_rest(&mut follow).await;
     let text = std::fs::read_to_string(&begun).unwrap_or_default();
-    assert_eq!(text, "once\n", "what it wanted to run ran once");
+    assert_eq!(text, "once\n", "its command ran once");
     let log = house.log(pid);
     assert_eq!(log.check().count("turn.ended"), 1);
 }

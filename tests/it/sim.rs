@@ -1,4 +1,4 @@
-//! Random wishes of several clients, by a seed: whatever comes in whatever order, the log tells a story that can be,
+//! Random requests of several clients, by a seed: for any requests in any order, the log is consistent,
 //! everybody sees the same, and nothing is left.
 
 use proto::hello::Role;
@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-/// What a wish may be answered with besides its success.
+/// Errors that a request may get.
 fn is_expected(failure: &Failure) -> bool {
     matches!(
         failure.name,
@@ -40,8 +40,12 @@ fn is_expected(failure: &Failure) -> bool {
     )
 }
 
-/// One wish of a client about one of the sessions.
-fn wish(dice: &mut Dice, raw: &mut Raw, session: u64) -> (&'static str, Result<Value, Failure>) {
+/// One random request of a client about one of the sessions.
+fn random_request(
+    dice: &mut Dice,
+    raw: &mut Raw,
+    session: u64,
+) -> (&'static str, Result<Value, Failure>) {
     let name = session.to_string();
     let signal = ["INT", "TERM", "KILL"][dice.roll(3)];
     let when = ["now", "queue", "steer"][dice.roll(3)];
@@ -132,7 +136,7 @@ fn play(seed: u64, kills: bool) {
             clients = (0..3).map(|_| house.raw_as(Role::Drive)).collect();
         }
         let (client, pid) = (dice.roll(3), pids[dice.roll(pids.len())]);
-        let (method, answered) = wish(&mut dice, &mut clients[client], pid);
+        let (method, answered) = random_request(&mut dice, &mut clients[client], pid);
         if let Err(failure) = answered {
             assert!(
                 is_expected(&failure),
@@ -140,7 +144,7 @@ fn play(seed: u64, kills: bool) {
             );
         }
     }
-    // Whatever still runs or waits is told to end, queue and all.
+    // Everything that still runs or waits is stopped, with its queue.
     let raw = &mut clients[0];
     until("all sessions to be at rest", || {
         let listed = raw.call("process.list", &json!({})).expect("list");
@@ -164,9 +168,9 @@ fn play(seed: u64, kills: bool) {
         let summary = raw
             .call("session.get", &json!({"session": log.pid().0.to_string()}))
             .expect("get");
-        let told: State = serde_json::from_value(summary["state"].clone()).expect("a state");
+        let reported: State = serde_json::from_value(summary["state"].clone()).expect("a state");
         assert_eq!(
-            told,
+            reported,
             last_state(&log.bodies()),
             "seed {seed}: the listing says what the log says"
         );
@@ -209,14 +213,14 @@ fn seeds() -> u64 {
 }
 
 #[test]
-fn random_wishes_of_three_clients_leave_logs_that_can_be() {
+fn random_requests_of_three_clients_leave_valid_logs() {
     for seed in 0..seeds() {
         play(seed, false);
     }
 }
 
 #[test]
-fn random_wishes_over_several_lives_of_the_daemon_leave_logs_that_can_be() {
+fn random_requests_across_daemon_restarts_leave_valid_logs() {
     for seed in 1_000..1_000 + seeds() {
         play(seed, true);
     }

@@ -6,17 +6,17 @@ use tests::soak::{Plan, run};
 
 #[test]
 fn everything_at_once_leaves_logs_that_can_be_and_no_process() {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let plan = Plan {
         time: Duration::from_secs(6),
         seed: 7,
         every: Duration::from_secs(1),
         ..Plan::default()
     };
-    let report = run(&plan, |line| told.push(line.to_owned()));
-    assert_eq!(report.deaths, 1, "{told:#?}");
+    let report = run(&plan, |line| lines.push(line.to_owned()));
+    assert_eq!(report.deaths, 1, "{lines:#?}");
     assert!(
         report.turns > 0 && report.requests > 30 && report.sessions >= 30,
-        "{told:#?}"
+        "{lines:#?}"
     );
 }

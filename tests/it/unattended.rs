@@ -1,4 +1,4 @@
-//! Runs that nobody sits in front of: what they may do by themselves, and what becomes of their questions.
+//! Unattended runs: their permissions, and the handling of their questions.
 
 use client::Client;
 use proto::hello::Role;
@@ -52,7 +52,7 @@ fn what_nobody_can_answer_is_denied_and_the_run_is_blocked() {
 }
 
 #[test]
-fn a_denial_that_did_not_stop_the_run_is_still_told() {
+fn a_denial_that_did_not_stop_the_run_is_still_reported() {
     let house = House::playing(
         &Script::new()
             .runs("touch made")
@@ -91,7 +91,7 @@ fn the_rule_that_the_denial_names_lets_the_run_through() {
         .split("--allow '")
         .nth(1)
         .and_then(|rest| rest.split('\'').next())
-        .expect("a rule to be used as it stands");
+        .expect("a rule to be used unchanged");
     let _ = house
         .reasonix(&["run", "--allow", rule, "make it"])
         .expect_code(0);
@@ -166,7 +166,7 @@ fn a_rule_for_one_run_that_names_no_tool_starts_nothing() {
 
 #[test]
 fn approval_modes_say_what_needs_nobody() {
-    // What a command does where no rule speaks: asked (and so denied), or run.
+    // The verdict for a command without a rule: asked (and so denied), or run.
     for (arguments, made) in [
         (&["--approval-mode", "ask"][..], false),
         (&["--approval-mode", "yolo"], true),
@@ -206,7 +206,7 @@ fn a_run_that_waits_is_answered_from_the_inbox() {
     let allowed = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
     assert!(
         allowed.err.contains("touch made"),
-        "the person sees what it is about: {allowed:?}"
+        "the user sees the subject: {allowed:?}"
     );
     assert_eq!(running.done().expect_code(0).out, "It is made.\n");
     let again = house.reasonix(&["inbox", "allow", &id]).expect_code(1);

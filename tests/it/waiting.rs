@@ -1,4 +1,4 @@
-//! `session.wait`: many may wait, for different things, also for what is over.
+//! `session.wait`: many clients may wait, for different events, also for past ones.
 
 use std::time::Duration;
 

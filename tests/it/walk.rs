@@ -14,8 +14,8 @@ echo helo
 [ \"$(sh greet.sh)\" = hello ] && echo passed
 ";
 
-/// A model that reads, mends and tries.
-fn mending() -> Script {
+/// A model that reads, edits and tests.
+fn fixing() -> Script {
     Script::new()
         .calls("read_file", &json!({"path": "greet.sh"}))
         .calls(
@@ -27,12 +27,12 @@ fn mending() -> Script {
 }
 
 #[test]
-fn one_prompt_reads_edits_and_runs_and_the_log_tells_all_of_it() {
-    let house = House::playing(&mending());
+fn one_prompt_reads_edits_and_runs_and_the_log_records_all_of_it() {
+    let house = House::playing(&fixing());
     house.files(PROJECT);
     house.daemon();
     let done = house
-        .reasonix(&["run", "--on-ask", "allow", "Mend the greeting"])
+        .reasonix(&["run", "--on-ask", "allow", "Fix the greeting"])
         .expect_code(0);
     assert_eq!(done.out, "The greeting is right now.\n");
     assert_eq!(house.read("greet.sh"), "echo hello\n");
@@ -65,14 +65,14 @@ fn one_prompt_reads_edits_and_runs_and_the_log_tells_all_of_it() {
 
 #[test]
 fn what_has_side_effects_is_on_disk_before_it_starts() {
-    let house = House::playing(&mending());
+    let house = House::playing(&fixing());
     house.files(PROJECT);
     house.daemon();
     let _ = house
-        .reasonix(&["run", "--on-ask", "allow", "Mend the greeting"])
+        .reasonix(&["run", "--on-ask", "allow", "Fix the greeting"])
         .expect_code(0);
     let log = house.log(Pid(1));
-    // The record behind the start of a writer was made when the writer had ended; by then the start was durable.
+    // The record after the start of a writer was made when the writer had ended; by then the start was durable.
     for (index, line) in log.lines.iter().enumerate() {
         if line.kind == "tool.started" && line.data.contains("\"read_only\":false") {
             let next = &log.lines[index + 1];
@@ -150,11 +150,11 @@ fn a_session_goes_on_after_the_daemon_was_stopped_and_started() {
 }
 
 #[test]
-fn logs_and_files_of_a_session_tell_the_same() {
-    let house = House::playing(&mending());
+fn logs_and_files_of_a_session_agree() {
+    let house = House::playing(&fixing());
     house.files(PROJECT);
     let _ = house
-        .reasonix(&["run", "--on-ask", "allow", "Mend the greeting"])
+        .reasonix(&["run", "--on-ask", "allow", "Fix the greeting"])
         .expect_code(0);
     let printed = house
         .reasonix(&["logs", "--json", "1"])
@@ -180,7 +180,7 @@ fn logs_and_files_of_a_session_tell_the_same() {
 }
 
 #[test]
-fn the_demo_mends_its_project_and_leaves_nothing() {
+fn the_demo_fixes_its_project_and_leaves_nothing() {
     let house = House::new();
     let temp = house.root().join("t");
     std::fs::create_dir(&temp).expect("a directory");

@@ -1,5 +1,5 @@
 //! Sessions over the other wires: what a vendor signs goes back unchanged, requests extend each other, and a restart
-//! changes nothing. The model is strict: it knows what it signed.
+//! changes nothing. The model is strict: it recognises its signatures.
 
 use proto::Body;
 use proto::item::CallStatus;
@@ -78,7 +78,7 @@ fn two_turns_with_tools_extend_each_other_across_a_restart() {
         assert_eq!(
             reasoning,
             ["Grüße: \"where\"\nis it?", "So.", "Again, 世界."],
-            "what was signed went back"
+            "the signed part went back"
         );
         let log = &house.logs()[0];
         log.check();
@@ -146,8 +146,11 @@ fn the_key_goes_to_the_vendor_and_nowhere_else() {
         let ran = Ran::of(&tests::program::run(&mut command));
         assert_eq!(ran.result["outcome"], "failed", "{ran:#?}");
         assert_eq!(model.requests()[0].authorization.as_deref(), Some(shown));
-        let told = format!("{:?}{}", ran.events, ran.result);
-        assert!(told.contains("***") && !told.contains("canary"), "{told}");
+        let output = format!("{:?}{}", ran.events, ran.result);
+        assert!(
+            output.contains("***") && !output.contains("canary"),
+            "{output}"
+        );
         let log = format!("{:?}", house.logs()[0].bodies());
         assert!(!log.contains("canary"), "{log}");
         model.assert_strict();
@@ -174,7 +177,7 @@ fn an_effort_that_the_models_lack_is_refused_before_anything_is_asked() {
     }
 }
 
-/// Answers by how often it was started; keeps what it was given.
+/// Answers by the number of its runs; stores its input.
 const PROGRAM: &str = r#"
 seen="$1"; mkdir -p "$seen"
 n=$(ls "$seen" | wc -l)
@@ -247,7 +250,7 @@ fn a_program_is_a_provider() {
         "{failed:#?}"
     );
     assert_eq!(
-        std::fs::read_dir(&seen).expect("what it was given").count(),
+        std::fs::read_dir(&seen).expect("its inputs").count(),
         6,
         "tried once"
     );

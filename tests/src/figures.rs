@@ -1,6 +1,6 @@
 //! The figures: what the product costs apart from the model, each beside a floor that is measured in the same run.
 //!
-//! Wall times of one machine mean little; the ratio to the floor does. [`GROUPS`] is the list of what is measured;
+//! Wall times of one machine mean little; the ratio to the floor does. [`GROUPS`] lists all measurements;
 //! `benches/figures.rs` prints the tables and puts them into `docs/performance.md`; a smoke test runs all of it small.
 
 mod assembly;
@@ -22,11 +22,11 @@ mod opening;
 pub mod page;
 mod parallel;
 mod recall;
+mod sandbox;
 mod search;
 mod sizes;
 mod spent;
 mod table;
-mod walls;
 
 pub use table::{Figure, table};
 
@@ -98,7 +98,7 @@ pub const SMOKE: Size = Size {
     messages: 2_000,
 };
 
-/// Figures that are measured together, and stand in one table.
+/// Figures that are measured together and share a table.
 pub struct Group {
     /// The word by which it is asked for alone.
     pub name: &'static str,
@@ -121,7 +121,7 @@ pub const GROUPS: [Group; 16] = [
     always("opening", opening::figures),
     always("recall", recall::figures),
     always("beside", beside::figures),
-    always("walls", walls::figures),
+    always("sandbox", sandbox::figures),
     always("trees", search::figures),
     always("interface", interface::figures),
     Group {

@@ -18,7 +18,7 @@ pub fn wire(event: &DecodedEvent) -> Event {
 /// Follows a session from its first record.
 ///
 /// # Panics
-/// There is no such session.
+/// The session does not exist.
 pub async fn from_the_start(client: &Client, session: impl ToString) -> Follow {
     soon(
         "an attachment",
@@ -93,7 +93,7 @@ pub fn kinds(events: &[Event]) -> Vec<&str> {
     events.iter().map(|event| event.kind.as_str()).collect()
 }
 
-/// What is durable of events: number, kind and data, in order.
+/// The durable events: number, kind and data, in order.
 #[must_use]
 pub fn durable(events: &[Event]) -> Vec<(u64, String, String)> {
     let durable = events.iter().filter_map(|event| {

@@ -1,7 +1,7 @@
 //! A home, a project, a daemon and clients of one test.
 //!
-//! The environment is empty but for what is named here, paths are short (a socket's has 107 bytes), and when the house
-//! is dropped everything in it is stopped; what is still there then fails the test.
+//! The environment has only the variables named here, and paths are short (a socket's has 107 bytes). When the house
+//! is dropped everything in it is stopped; a process that is left fails the test.
 
 mod daemon;
 
@@ -24,7 +24,7 @@ use crate::log::Log;
 use crate::program::{Done, Running, run};
 use crate::raw::Raw;
 
-/// A place of one test.
+/// The directories, processes and config of one test.
 pub struct House {
     root: TempDir,
     config: Mutex<Config>,
@@ -32,7 +32,7 @@ pub struct House {
     started: Mutex<Vec<Child>>,
 }
 
-/// What `config.toml` is made of.
+/// The parts of `config.toml`.
 #[derive(Default)]
 struct Config {
     settings: String,
@@ -49,16 +49,16 @@ impl House {
     /// An empty home and an empty project. Nothing runs.
     ///
     /// # Panics
-    /// The disk does not want it.
+    /// The disk refuses it.
     #[must_use]
     pub fn new() -> Self {
         Self::below(Path::new("/tmp"))
     }
 
-    /// The same in another directory than `/tmp`, of which commands within walls have one of their own.
+    /// The same in another directory than `/tmp`: sandboxed commands have a private `/tmp`.
     ///
     /// # Panics
-    /// The disk does not want it.
+    /// The disk refuses it.
     #[must_use]
     pub fn below(directory: &Path) -> Self {
         let root = tempfile::Builder::new()
@@ -87,7 +87,7 @@ impl House {
         house
     }
 
-    /// Everything of the test stands in here.
+    /// The directory that holds everything of the test.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.root.path()
@@ -105,7 +105,7 @@ impl House {
         self.root().join("project")
     }
 
-    /// What `HOME` says.
+    /// The value of `HOME`.
     #[must_use]
     pub fn user_home(&self) -> PathBuf {
         self.root().join("user")
@@ -149,7 +149,7 @@ impl House {
         self.write_config(&config);
     }
 
-    /// Commands run without a sandbox: nothing stands in for a person, and they reach what their user reaches.
+    /// Commands run without a sandbox: nothing replaces an approval, and they reach what their user reaches.
     pub fn unheld(&self) {
         self.settings("[sandbox]\nbash = \"off\"");
     }
@@ -157,7 +157,7 @@ impl House {
     /// A provider `replay` that plays this cassette. A second cassette takes the place of the first.
     ///
     /// # Panics
-    /// The disk does not want it.
+    /// The disk refuses it.
     pub fn cassette(&self, jsonl: &str) {
         fs::write(self.home_file("cassette.jsonl"), jsonl).expect("write the cassette");
         if !self.config().providers.contains("name = \"replay\"") {
@@ -199,7 +199,7 @@ impl House {
         fs::write(self.home_file("config.toml"), text).expect("write the config");
     }
 
-    /// What every program of this house gets as its environment; all else is cleared.
+    /// The environment of every program of this house; everything else is cleared.
     #[must_use]
     pub fn environment(&self) -> BTreeMap<String, String> {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();

@@ -30,7 +30,7 @@ pub async fn next_opened(follow: &mut Follow) -> Interaction {
 /// The first interaction that the session opened.
 ///
 /// # Panics
-/// None is opened in time, or there is no such session.
+/// None is opened in time, or the session does not exist.
 pub async fn first_opened(client: &Client, session: impl ToString) -> Interaction {
     next_opened(&mut from_the_start(client, session).await).await
 }

@@ -37,7 +37,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What it says.
+    /// Its content.
     ///
     /// # Panics
     /// The data is not of its kind's form.
@@ -183,7 +183,7 @@ impl Log {
         resolved.collect()
     }
 
-    /// Checks that the records tell a story that can be: states move as the table allows and say why, turns open and
+    /// Checks that the records are consistent: states move as the table allows and say why, turns open and
     /// close, every call has exactly one result in the order of the calls, nothing with side effects ran unjudged.
     ///
     /// # Panics
@@ -238,7 +238,7 @@ fn line(text: &str) -> Result<Line, String> {
     })
 }
 
-/// What is true at one place of the log.
+/// The state at one position of the log.
 #[derive(Default)]
 struct Story {
     state: Option<State>,

@@ -1,4 +1,4 @@
-//! What runs on this machine, as `/proc` tells it: for finding what a test has started, and what it left.
+//! The processes of this machine, from `/proc`: to find the processes that a test has started or left.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -43,7 +43,7 @@ pub fn all() -> Vec<Process> {
     pids.filter_map(process).collect()
 }
 
-/// Those whose command line holds this text: a number of seconds that nobody else sleeps, for instance.
+/// Those whose command line holds this text: for example a number of seconds that no other command sleeps.
 #[must_use]
 pub fn saying(text: &str) -> Vec<Process> {
     all()
@@ -92,7 +92,7 @@ pub fn of(root: &Path, known: &[u32]) -> Vec<Process> {
         .collect()
 }
 
-/// The environment of a process, as `NAME=value`; empty where it may not be read.
+/// The environment of a process, as `NAME=value`; empty if it is not readable.
 #[must_use]
 pub fn environment(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -128,7 +128,7 @@ fn process(pid: u32) -> Option<Process> {
 /// The parent of a process that runs.
 fn state(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in brackets and may hold anything: what counts comes behind the last one.
+    // The name is in brackets and may contain anything: the fields follow the last bracket.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::wait::{BOUND, until};
 
-/// What came of a program.
+/// The outcome of a program.
 #[derive(Debug)]
 pub struct Done {
     pub status: ExitStatus,

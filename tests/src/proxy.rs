@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Chance;
 
-/// Passes bytes on, until it is told to cut.
+/// Passes bytes on, until the test cuts the connection.
 pub struct Proxy {
     path: PathBuf,
     shared: Arc<Shared>,
@@ -73,7 +73,7 @@ impl Proxy {
         }
     }
 
-    /// Where it listens.
+    /// Its address.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -118,7 +118,7 @@ impl Proxy {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *span = Some((low, high, Chance::of(seed)));
-        // Those that stand were made before there was anything to draw.
+        // Open connections were made before there was anything to draw.
         drop(span);
         self.cut();
     }

@@ -1,4 +1,4 @@
-//! Tests that need what a machine may lack: they say so, are counted, and fail where nothing may be lacking.
+//! Tests that need a feature which a machine may lack: they print a message, are counted, and fail if every feature is required.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};

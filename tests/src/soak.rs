@@ -2,7 +2,7 @@
 //! children, questions, compaction), clients that come and go, processes that are killed, and the daemon among them.
 //!
 //! What the daemon holds is measured all the while. Between the first deaths of the daemon and the last one there is a
-//! long life, in which descriptors, threads, children and memory must not grow. At the end every log tells a story that
+//! long life, in which descriptors, threads, children and memory must not grow. At the end every log has a history that
 //! can be, `doctor` finds nothing, and no process is left.
 
 mod client;
@@ -22,9 +22,9 @@ use crate::log::Log;
 use crate::wait::{BOUND, pace, until, within};
 use crate::{Chance, House, Raw};
 
-pub use held::{Held, flat};
+pub use held::{Resources, flat};
 
-/// What is done, and for how long.
+/// The load, and its duration.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub time: Duration,
@@ -48,7 +48,7 @@ impl Default for Plan {
     }
 }
 
-/// What came of it.
+/// The outcome of a soak.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     pub prompts: u64,
@@ -88,11 +88,11 @@ fn deaths(time: Duration) -> &'static [f64] {
 /// Settings: sessions leave memory quickly, go on after a crash, and a stalled stream is over soon.
 const SETTINGS: &str = "[daemon]\nrecover = \"continue\"\n[network]\nidle_seconds = 1\n[internal]\nevict_minutes = 0.05\nretry_base_ms = 10\nretry_tries = 4\n";
 
-/// Runs a plan; `tell` gets a line for each measurement, and a last one.
+/// Runs a plan; `report_line` gets a line for each measurement, and a last one.
 ///
 /// # Panics
 /// Whatever does not hold.
-pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Report {
+pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
     let model = vendor::start(plan.seed);
     let house = House::new();
     house.settings(SETTINGS);
@@ -118,8 +118,8 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Report {
         }
         (report.kills, report.deaths) = stir(plan, &shared, &mut |begun| {
             model.forget();
-            let held = Held::look(&house, begun);
-            tell(&format!("{held} requests {}", model.count()));
+            let held = Resources::look(&house, begun);
+            report_line(&format!("{held} requests {}", model.count()));
             curve.push(held);
         });
     });
@@ -127,13 +127,13 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Report {
     report.answers = shared.answers.load(Ordering::SeqCst);
     report.requests = model.count();
     rest(&house);
-    let held = Held::look(&house, Duration::ZERO);
-    tell(&format!("at rest: {held}"));
+    let held = Resources::look(&house, Duration::ZERO);
+    report_line(&format!("at rest: {held}"));
     check(&house, &mut report);
     model.assert_strict();
-    tell(&format!("{report:?}"));
+    report_line(&format!("{report:?}"));
     match flat(&curve) {
-        Ok(why) => tell(&why),
+        Ok(why) => report_line(&why),
         Err(why) => panic!("{why}"),
     }
     report
@@ -179,7 +179,7 @@ fn stir(plan: &Plan, shared: &Shared, measure: &mut impl FnMut(Duration)) -> (u6
     (kills, died)
 }
 
-/// Some process of the house that is neither the daemon nor its parent: a command, what it has started, a helper, a client.
+/// Some process of the house that is neither the daemon nor its parent: a command, its children, a helper, a client.
 fn victim(house: &House, chance: &mut Chance) -> Option<crate::processes::Process> {
     let mut all = house.processes();
     all.retain(|process| {
@@ -224,7 +224,7 @@ fn rest(house: &House) {
     drop(raw);
 }
 
-/// What must hold of what is stored; what was in it is added to the report.
+/// Checks the stored data and adds its counts to the report.
 fn check(house: &House, report: &mut Report) {
     let sessions = std::fs::read_dir(house.home().join("sessions")).expect("the sessions");
     for session in sessions.flatten() {
@@ -251,9 +251,9 @@ fn check(house: &House, report: &mut Report) {
 }
 
 /// What `doctor` finds wrong, a line each.
-fn doubts(told: &Value) -> String {
+fn doubts(doctor: &Value) -> String {
     let mut lines = String::new();
-    for check in told["checks"].as_array().into_iter().flatten() {
+    for check in doctor["checks"].as_array().into_iter().flatten() {
         if check["status"] == "fail" {
             // Writing to a text cannot fail.
             let _ = writeln!(lines, "{check}");

@@ -1,5 +1,5 @@
 //! A program in a terminal of its own: a pseudo-terminal with a person's fingers at the keys and an emulator that knows
-//! what is on the screen.
+//! the contents of the screen.
 //!
 //! The program leads its own session there, so that Ctrl-C, Ctrl-Z and the loss of the terminal do what they do for
 //! people. Nothing here sleeps: every wait looks again when the program has written something, and has a bound.
@@ -62,7 +62,7 @@ impl Terminal {
     /// command does not say something else.
     ///
     /// # Panics
-    /// There is no terminal to be had, or the program cannot be started.
+    /// No terminal is available, or the program cannot be started.
     #[must_use]
     pub fn start(command: Command, columns: u16, rows: u16) -> Self {
         Self::start_in(command, columns, rows, Nature::default())
@@ -71,7 +71,7 @@ impl Terminal {
     /// The same in another kind of terminal.
     ///
     /// # Panics
-    /// There is no terminal to be had, or the program cannot be started.
+    /// No terminal is available, or the program cannot be started.
     #[must_use]
     pub fn start_in(mut command: Command, columns: u16, rows: u16, nature: Nature) -> Self {
         for (name, value) in [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")] {
@@ -119,7 +119,7 @@ impl Terminal {
         Self::start(house.command(arguments), columns, rows)
     }
 
-    /// Starts a plain shell with job control, in the project of a house: for what people do to programs from outside.
+    /// Starts a plain shell with job control, in the project of a house: to control programs from outside, as users do.
     /// Its prompt is `$ `.
     #[must_use]
     pub fn shell(house: &House, columns: u16, rows: u16) -> Self {
@@ -135,10 +135,11 @@ impl Terminal {
     /// Presses a key by its name in the key table: `ctrl-p`, `shift-enter`, `G`.
     ///
     /// # Panics
-    /// There is no such key, or the program takes nothing.
+    /// The key is unknown, or the program takes no input.
     pub fn press(&self, name: &str) {
-        let told = self.shared.lock().tells_keys();
-        let bytes = keys::bytes(name, told).unwrap_or_else(|| panic!("there is no key `{name}`"));
+        let disambiguated = self.shared.lock().disambiguates_keys();
+        let bytes =
+            keys::bytes(name, disambiguated).unwrap_or_else(|| panic!("unknown key `{name}`"));
         self.send(&bytes);
         if bytes == [0x1b] {
             // What follows at once would be taken for the rest of a sequence.
@@ -167,7 +168,7 @@ impl Terminal {
         }
     }
 
-    /// Tells the program whether somebody looks, where it has asked for that.
+    /// Reports focus to the program, if it has asked for focus events.
     pub fn focus(&self, looks: bool) {
         if self.modes().focus {
             self.send(if looks { b"\x1b[I" } else { b"\x1b[O" });
@@ -195,7 +196,7 @@ impl Terminal {
     /// # Panics
     /// It does not.
     pub fn wait_taken(&self) {
-        until("the program to take what was typed", || {
+        until("the program to take the input", || {
             let theirs = File::options()
                 .read(true)
                 .custom_flags(i32::try_from(OFlags::NOCTTY.bits()).unwrap_or_default())
@@ -216,7 +217,7 @@ impl Terminal {
             .ours
             .as_deref()
             .expect("a terminal that is not hung up");
-        // Held meanwhile: what is written for the new size is read at the new size.
+        // Locked meanwhile: output for the new size is read at the new size.
         let mut emulator = self.shared.lock();
         emulator.resize(columns, rows);
         ours.resize(Size::new(rows, columns))
@@ -225,7 +226,7 @@ impl Terminal {
 
     // Eyes.
 
-    /// What is on the screen: its rows without blanks at their ends.
+    /// The contents of the screen: its rows without trailing blanks.
     #[must_use]
     pub fn screen(&self) -> String {
         self.shared.lock().rows().join("\n")
@@ -243,7 +244,7 @@ impl Terminal {
         self.shared.lock().size()
     }
 
-    /// Where the cursor stands: row and column, from 0; `None`: it is hidden.
+    /// The position of the cursor: row and column, from 0; `None`: it is hidden.
     #[must_use]
     pub fn cursor(&self) -> Option<(u16, u16)> {
         let emulator = self.shared.lock();
@@ -304,7 +305,7 @@ impl Terminal {
         self.shared.lock().copied().to_vec()
     }
 
-    /// Whether the terminal gives the program single keys (raw), where it else gives whole lines.
+    /// Whether the terminal gives the program single keys (raw) instead of whole lines.
     ///
     /// # Panics
     /// The terminal was hung up.
@@ -318,7 +319,7 @@ impl Terminal {
     /// # Panics
     /// It is not; the message says in what.
     pub fn assert_restored(&self) {
-        // What it wrote last may still be on its way.
+        // Its last output may still be on its way.
         let usual = Modes::default();
         self.wait_since(Instant::now(), "the modes of the terminal", |emulator| {
             (emulator.modes() == usual).then_some(())
@@ -366,7 +367,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until words stand on the screen.
+    /// Waits until words are on the screen.
     ///
     /// # Panics
     /// They do not in time.
@@ -376,7 +377,7 @@ impl Terminal {
         })
     }
 
-    /// Waits until words do not stand on the screen any more.
+    /// Waits until words are no longer on the screen.
     ///
     /// # Panics
     /// They stay.
@@ -386,7 +387,7 @@ impl Terminal {
         })
     }
 
-    /// Waits until words stand on the screen or above it.
+    /// Waits until words are on the screen or above it.
     ///
     /// # Panics
     /// They do not in time.
@@ -444,7 +445,7 @@ impl Terminal {
                     false => "it took too long",
                 };
                 let all = emulator.all_rows().join("\n");
-                // Not while it is held: what is dropped on the way out needs it.
+                // Not while it is locked: the values that are dropped on return need it.
                 drop(emulator);
                 panic!("waited in vain for {what}: {why}; all that was shown:\n{all}");
             }
@@ -555,7 +556,7 @@ fn read(ours: &Pty, woken: &OwnedFd, shared: &Shared) {
             }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            // That nobody has the other end open any more is told as an error.
+            // The read fails if nobody has the other end open any more.
             Err(_) => break,
         }
     }

@@ -1,4 +1,4 @@
-//! Logs that a crash or a disk has hurt: a torn tail is set aside, damage in the middle is shown and left alone (I13).
+//! Logs damaged by a crash or a disk: a torn tail is moved to a separate file, damage in the middle is reported and left alone (I13).
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ fn ended(model: &Model) -> (House, String, PathBuf) {
     (house, pid, log)
 }
 
-/// What was set aside of a log.
+/// The torn tails that were moved away from a log.
 fn torn(log: &Path) -> Vec<Vec<u8>> {
     let directory = std::fs::read_dir(log.parent().expect("a directory"))
         .expect("read the session's directory");
@@ -27,7 +27,7 @@ fn torn(log: &Path) -> Vec<Vec<u8>> {
         path.file_name()
             .is_some_and(|name| name.to_string_lossy().contains(".torn-"))
     });
-    torn.map(|path| std::fs::read(path).expect("read what was set aside"))
+    torn.map(|path| std::fs::read(path).expect("read the torn tail"))
         .collect()
 }
 
@@ -40,7 +40,7 @@ fn last_line(bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn a_torn_tail_is_set_aside_and_work_goes_on() {
+fn a_torn_tail_is_moved_to_a_separate_file_and_work_continues() {
     type Hurt = fn(&mut Vec<u8>);
     let ways: [(&str, Hurt); 5] = [
         ("the last line is cut", |bytes| {
@@ -50,13 +50,13 @@ fn a_torn_tail_is_set_aside_and_work_goes_on() {
             let at = last_line(bytes) + 30;
             bytes[at] ^= 0x20;
         }),
-        ("half a record stands behind it", |bytes| {
+        ("half a record follows it", |bytes| {
             bytes.extend_from_slice(b"{\"seq\":9999,\"at\":\"20")
         }),
-        ("a block of zeros stands behind it", |bytes| {
+        ("a block of zeros follows it", |bytes| {
             bytes.extend_from_slice(&[0; 4096])
         }),
-        ("lines of nonsense stand behind it", |bytes| {
+        ("lines of nonsense follow it", |bytes| {
             bytes.extend_from_slice(b"\xff\xfe\n\n{}\nnull\n")
         }),
     ];
@@ -75,11 +75,11 @@ fn a_torn_tail_is_set_aside_and_work_goes_on() {
             "{what}: {ran:#?}"
         );
         let kept = std::fs::read(&log).expect("read the log");
-        let aside = torn(&log);
-        assert_eq!(aside.len(), 1, "{what}: the tail is kept beside the log");
-        let intact = bytes.len() - aside[0].len();
+        let tails = torn(&log);
+        assert_eq!(tails.len(), 1, "{what}: the tail is kept beside the log");
+        let intact = bytes.len() - tails[0].len();
         assert!(
-            bytes.ends_with(&aside[0]) && kept.starts_with(&bytes[..intact]),
+            bytes.ends_with(&tails[0]) && kept.starts_with(&bytes[..intact]),
             "{what}: nothing else is lost"
         );
         let notices: Vec<_> = house.logs()[0]
@@ -112,9 +112,9 @@ fn a_whole_record_without_its_newline_is_kept() {
     let kept = std::fs::read(&log).expect("read the log");
     assert!(
         kept.starts_with(&whole),
-        "the next record stands on a line of its own"
+        "the next record is on a separate line"
     );
-    assert!(torn(&log).is_empty(), "nothing had to be set aside");
+    assert!(torn(&log).is_empty(), "nothing had to be moved away");
     house.logs()[0].check();
     model.assert_prefix();
 }

@@ -27,14 +27,14 @@ pub struct Driver {
     pub client: Client,
     pub session: SessionId,
     pub seen: Arc<Mutex<Vec<Event>>>,
-    /// Counts what was acknowledged.
-    pub told: watch::Sender<u64>,
-    /// What it has given so far.
+    /// Counts acknowledgements.
+    pub acknowledgements: watch::Sender<u64>,
+    /// The output so far.
     pub given: Vec<Given>,
 }
 
 impl Driver {
-    /// Everything it wants of the session; what was acknowledged of it.
+    /// Performs every planned request; returns the acknowledged ones.
     pub async fn drive(mut self, manner: Manner) -> Vec<Given> {
         for turn in 0..TURNS {
             while !manner.ahead && self.ended() < turn {
@@ -104,7 +104,7 @@ impl Driver {
             request_id: Some(RequestId::new()),
         };
         let output = self.client.call::<SessionPrompt>(&params).await;
-        self.told.send_modify(|count| *count += 1);
+        self.acknowledgements.send_modify(|count| *count += 1);
         self.given.push(Given {
             output: output.unwrap_or_else(|error| panic!("`{text}`: {error}")),
             edited: None,
@@ -123,7 +123,7 @@ impl Driver {
 
     /// Whether it was done; a prompt that has started in the meantime cannot be changed any more.
     fn heard<T>(&self, answer: Result<T, CallError>) -> bool {
-        self.told.send_modify(|count| *count += 1);
+        self.acknowledgements.send_modify(|count| *count += 1);
         match answer {
             Ok(_) => true,
             Err(error) => {

@@ -1,5 +1,5 @@
 //! A session of several turns, driven by one client and approved by another, whose daemon is killed at moments that a
-//! seed chooses. Afterwards everything is compared: what was acknowledged, what the log says, what files say.
+//! seed chooses. Afterwards the test compares acknowledgements, log and files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ type Hold = Arc<Mutex<Option<(usize, Place, Gate)>>>;
 /// When to kill.
 #[derive(Debug)]
 enum Moment {
-    /// A request has come, and its answer stands at this place.
+    /// A request has come, and its answer is held at this place.
     Answer { later: usize, place: Place },
     /// A command with side effects has begun and not ended.
     Command,
@@ -78,7 +78,7 @@ struct Ride {
     /// Set when the last turn has ended.
     over: Arc<AtomicBool>,
     seen: Arc<Mutex<Vec<Event>>>,
-    /// Counts what was acknowledged.
+    /// Counts acknowledgements.
     acknowledged: watch::Sender<u64>,
 }
 
@@ -139,7 +139,7 @@ pub fn ride(seed: u64, kills: u64) {
             client: driver.clone(),
             session: created.session,
             seen: Arc::clone(&ride.seen),
-            told: ride.acknowledged.clone(),
+            acknowledgements: ride.acknowledged.clone(),
             given: Vec::new(),
         };
         let over = Arc::clone(&ride.over);
@@ -238,7 +238,12 @@ async fn rest(client: &Client, session: SessionId) -> SessionSummary {
 }
 
 /// Allows every call that waits for an approval.
-async fn approve(mut follow: Follow, client: Client, answered: Answered, told: watch::Sender<u64>) {
+async fn approve(
+    mut follow: Follow,
+    client: Client,
+    answered: Answered,
+    acknowledgements: watch::Sender<u64>,
+) {
     loop {
         let Ok(followed) = follow.next().await else {
             return;
@@ -251,17 +256,22 @@ async fn approve(mut follow: Follow, client: Client, answered: Answered, told: w
                 client.clone(),
                 open.clone(),
                 Arc::clone(&answered),
-                told.clone(),
+                acknowledgements.clone(),
             ));
         }
     }
 }
 
-async fn allow(client: Client, open: Interaction, answered: Answered, told: watch::Sender<u64>) {
+async fn allow(
+    client: Client,
+    open: Interaction,
+    answered: Answered,
+    acknowledgements: watch::Sender<u64>,
+) {
     let params = allow_once(&open);
     // The library makes the call again when the connection breaks; the id makes it one answer.
     let reply = answer(&client, &params).await;
-    told.send_modify(|count| *count += 1);
+    acknowledgements.send_modify(|count| *count += 1);
     reply.unwrap_or_else(|failure| panic!("answer {}: {failure}", params.interaction_id));
     answered
         .lock()
@@ -293,7 +303,7 @@ impl Ride {
         let running = commands(house, "append");
         tokio::task::block_in_place(|| {
             let all_gone = |pids: &[u32]| !pids.iter().any(|pid| processes::runs(*pid));
-            until("what was killed to be gone", || {
+            until("the killed process to be gone", || {
                 all_gone(&killed).then_some(())
             });
             if both {
@@ -317,8 +327,8 @@ impl Ride {
         }
         let (lines, begun) = (self.lines(), story::begun(&self.house).len());
         let questions = self.questions();
-        let mut told = self.acknowledged.subscribe();
-        let acknowledged = *told.borrow_and_update();
+        let mut acknowledgements = self.acknowledged.subscribe();
+        let acknowledged = *acknowledgements.borrow_and_update();
         let since = std::time::Instant::now();
         let come = || match moment {
             Moment::Answer { .. } => gate.is_reached(),
@@ -335,7 +345,7 @@ impl Ride {
                 self.house.daemon_log()
             );
             tokio::select! {
-                _ = told.changed() => {}
+                _ = acknowledgements.changed() => {}
                 () = tests::wait::step() => {}
             }
         }

@@ -82,7 +82,7 @@ pub fn said(request: &Request) -> usize {
     said
 }
 
-/// What is reported with an answer: different with each.
+/// The usage reported with an answer: different for each.
 fn usage(said: usize) -> Usage {
     let said = said as u64;
     Usage {
@@ -119,7 +119,7 @@ fn marks(house: &House, file: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// A prompt of a ride, and what was done to it. Everything here was acknowledged.
+/// A prompt of a ride, and the acknowledged changes to it.
 #[derive(Debug)]
 pub struct Given {
     pub output: PromptOutput,
@@ -127,7 +127,7 @@ pub struct Given {
     pub taken_back: bool,
 }
 
-/// I3: a prompt that was acknowledged stands where the acknowledgement said, and became one message, with the words it
+/// I3: an acknowledged prompt is where the acknowledgement said, and became one message, with the words it
 /// was given last, or was taken back.
 pub fn prompts_are_there(log: &Log, prompts: &[Given]) {
     let bodies = log.bodies();
@@ -240,7 +240,7 @@ pub fn turns_completed(log: &Log) {
     assert_eq!(answers, turns * STEPS);
 }
 
-/// I4: what has side effects started once and left at most one mark; a result that says so is true.
+/// I4: a call with side effects started once and left at most one mark; a result that says so is true.
 pub fn effects_once(log: &Log, house: &House) {
     let mut started: BTreeMap<String, usize> = BTreeMap::new();
     for body in log.bodies() {
@@ -290,7 +290,7 @@ pub fn effects_once(log: &Log, house: &House) {
     );
 }
 
-/// I15: what the log counts is what was reported with the answers it holds, each once.
+/// I15: the log's sums equal the usage reported with its answers, each once.
 pub fn usage_adds_up(log: &Log, summary: &UsageTotals) {
     let mut wanted = UsageTotals::default();
     for said in 0..log.count("turn.ended") * STEPS {

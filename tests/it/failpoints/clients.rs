@@ -1,5 +1,5 @@
 //! The clients of a session that is killed: one gives prompts and has second thoughts, one says yes, one looks on. They
-//! know over all lives what they were told, and ask again for what they were not.
+//! remember acknowledgements over all lives, and repeat requests without one.
 
 use proto::hello::Role;
 use proto::params::interaction::AnswerParams;
@@ -28,18 +28,18 @@ pub struct Prompt {
     pub acknowledged: Option<(PromptId, Seq)>,
     /// It is to be taken back, once.
     take_back: bool,
-    /// It was, and somebody was told.
+    /// It was, and the client got the answer.
     pub taken_back: bool,
     /// It is to get other words.
     edit: Option<RequestId>,
-    /// It did, and somebody was told.
+    /// It did, and the client got the answer.
     pub edited: Option<String>,
     /// It is to go before all others.
     reorder: Option<RequestId>,
     pause: Pause,
 }
 
-/// Where a pause with its end stands.
+/// The state of a pause and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
     None,
@@ -133,7 +133,7 @@ pub fn rests(handle: &SessionHandle) -> bool {
     summary.state == State::Idle && summary.queued == 0
 }
 
-/// The answer to a call; an engine whose disk is dead may say what it likes.
+/// The answer to a call; an engine with a dead disk may answer anything.
 pub async fn heard<T>(world: &World, answer: Result<T, Failure>) -> T {
     match answer {
         Ok(answer) => answer,
@@ -190,7 +190,7 @@ async fn give(world: &World, handle: &SessionHandle, prompt: &mut Prompt, text: 
     let seq = output.seq;
     world
         .pass_or_wait(Point::Acknowledged, |state| {
-            state.told = state.told.max(seq.0);
+            state.acknowledged_seq = state.acknowledged_seq.max(seq.0);
             prompt.acknowledged = Some((output.prompt_id, seq));
         })
         .await;
@@ -244,7 +244,7 @@ async fn signal(world: &World, handle: &SessionHandle, signal: Signal, id: Reque
     world.pass_or_wait(Point::Acknowledged, |_| ()).await;
 }
 
-/// Whether it was done: what has started cannot be changed any more.
+/// Whether it was done: a started prompt cannot be changed any more.
 async fn unless_started<T>(world: &World, answer: Result<T, Failure>) -> bool {
     match answer {
         Err(failure) if failure.name == ErrorName::NotFound => false,
@@ -271,7 +271,7 @@ async fn take_back(world: &World, handle: &SessionHandle, prompt: &mut Prompt) {
     }
 }
 
-/// Waits until nothing runs; interrupts where that is wanted.
+/// Waits until nothing runs; interrupts on request.
 async fn settle(world: &World, handle: &SessionHandle, interrupts: &mut Vec<usize>) {
     let waiting = handle.wait(Until::Turn);
     tokio::pin!(waiting);
@@ -312,7 +312,7 @@ fn waits_for_person(world: &World) -> bool {
     })
 }
 
-/// Sees every durable event, from the one behind the newest that was seen in an earlier life.
+/// Sees every durable event, from the first one that no earlier life saw.
 pub async fn follow(world: &World, handle: &SessionHandle, news: &Notify) {
     let after = world.state().seen.last().and_then(|event| event.seq);
     let attach = Attach {
@@ -360,7 +360,7 @@ pub async fn approve(
     news: &Notify,
 ) {
     loop {
-        let told = news.notified();
+        let notified = news.notified();
         for open in handle.interactions() {
             let known = answers
                 .iter()
@@ -387,7 +387,7 @@ pub async fn approve(
             }
         }
         tokio::select! {
-            () = told => {}
+            () = notified => {}
             () = tests::wait::step() => {}
         }
     }

@@ -25,14 +25,14 @@ use super::world::{Point, World};
 /// Answers of a turn, if nothing cuts it off.
 pub const STEPS: u64 = 5;
 
-/// Puts a session together in which nothing is real but the engine, its files and the policy.
-pub struct Bench {
+/// Assembles a session with fakes; only the engine, its files and the policy are real.
+pub struct EngineSetup {
     pub world: Arc<World>,
     pub project: PathBuf,
     pub recover: RecoverPolicy,
 }
 
-impl Bench {
+impl EngineSetup {
     fn setup(&self) -> Setup {
         let (codec, _) = replay::open(replay::Cassette::default());
         let allow = vec!["Bash(mark b:*)".to_owned()];
@@ -93,7 +93,7 @@ impl Bench {
     }
 }
 
-impl Assembly for Bench {
+impl Assembly for EngineSetup {
     fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
         Ok(self.setup())
     }
@@ -203,7 +203,7 @@ impl Tool for Marker {
     }
 }
 
-/// The model: what it says follows from how much the conversation holds.
+/// The model: its answer depends on the length of the conversation.
 struct Speaker(Arc<World>);
 
 impl Provider for Speaker {
@@ -236,7 +236,7 @@ fn messages(body: &[u8]) -> Vec<u8> {
     messages.as_bytes().to_vec()
 }
 
-/// What is reported with an answer.
+/// The usage reported with an answer.
 pub fn usage(said: u64) -> Reported {
     Reported {
         prompt_tokens: 100 + 7 * said,

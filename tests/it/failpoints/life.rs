@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use turn::RecoverPolicy;
 
 use super::clients::{Clients, approve, drive, follow, heard, rests};
-use super::engine::Bench;
+use super::engine::EngineSetup;
 use super::world::{Kill, Point, World};
 
 /// A session that is killed.
@@ -23,7 +23,7 @@ pub struct Scenario {
     _dir: tempfile::TempDir,
     home: Arc<Home>,
     catalog: Arc<Catalog>,
-    bench: Arc<Bench>,
+    bench: Arc<EngineSetup>,
     pub world: Arc<World>,
     pub clients: Clients,
 }
@@ -54,7 +54,7 @@ impl Scenario {
         } else {
             RecoverPolicy::Continue
         };
-        let bench = Arc::new(Bench {
+        let bench = Arc::new(EngineSetup {
             world: Arc::clone(&world),
             project,
             recover,
@@ -130,7 +130,7 @@ impl Scenario {
         heard(&self.world, supervisor.create(create, &client).await).await;
         self.world
             .pass_or_wait(Point::Acknowledged, |state| {
-                state.told = state.told.max(1);
+                state.acknowledged_seq = state.acknowledged_seq.max(1);
             })
             .await;
         let id = self.clients.session.to_string();

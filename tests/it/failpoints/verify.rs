@@ -20,7 +20,7 @@ pub fn verify(scenario: &Scenario) {
     sums(&log);
 }
 
-/// I3: acknowledged prompts stand where it was said, and became one message each or were taken back.
+/// I3: acknowledged prompts are at the acknowledged position, and became one message each or were taken back.
 fn prompts(log: &Log, scenario: &Scenario) {
     let bodies = log.bodies();
     let mut completed = 0;
@@ -58,7 +58,7 @@ fn prompts(log: &Log, scenario: &Scenario) {
     assert_eq!(
         queued,
         scenario.clients.prompts.len(),
-        "a repeat is no second prompt"
+        "a repeat is not a second prompt"
     );
     if scenario.clients.undisturbed {
         let ended = bodies.iter().filter(
@@ -68,7 +68,7 @@ fn prompts(log: &Log, scenario: &Scenario) {
     }
 }
 
-/// I5: what was seen is what the log says, as far as it was seen.
+/// I5: the events that were seen match the log.
 fn seen(log: &Log, scenario: &Scenario) {
     let state = scenario.world.state();
     assert!(!state.seen.is_empty());
@@ -82,7 +82,7 @@ fn seen(log: &Log, scenario: &Scenario) {
     }
 }
 
-/// I4: what has side effects ran at most once, and its result tells the truth.
+/// I4: a call with side effects ran at most once, and its result is true.
 fn effects(log: &Log, scenario: &Scenario) {
     let state = scenario.world.state();
     for (call, (begun, ended)) in &state.runs {
@@ -100,7 +100,7 @@ fn effects(log: &Log, scenario: &Scenario) {
     }
 }
 
-/// I15: the sums of the turns are the sums of what was reported.
+/// I15: the sums of the turns equal the reported usage.
 fn sums(log: &Log) {
     let (mut reported, mut turns) = (UsageTotals::default(), UsageTotals::default());
     for body in log.bodies() {

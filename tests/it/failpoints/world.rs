@@ -1,7 +1,7 @@
-//! The world around an engine that is killed: the disk and what it keeps, side effects, what clients were told.
+//! The world around an engine that is killed: the disk and its contents, side effects, the acknowledgements that clients got.
 //!
 //! Everything that the engine does to the outside passes a numbered point here. At one of them the world stops for
-//! good: whatever the engine still does after that is not heard. What was not synced is lost in part.
+//! good: whatever the engine still does after that is not heard. Unsynced data is lost in part.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -79,8 +79,8 @@ pub struct State {
     pub requests: Vec<Vec<u8>>,
     /// Every durable event that a client saw, over all lives.
     pub seen: Vec<Event>,
-    /// The highest record that somebody was told is there.
-    pub told: u64,
+    /// The highest record whose presence a client learned.
+    pub acknowledged_seq: u64,
     /// The log takes only part of a write, now and then.
     pub short_writes: bool,
     writes: u64,
@@ -96,7 +96,7 @@ pub struct World {
 }
 
 impl World {
-    /// The world of a session whose log will stand here.
+    /// The world of a session whose log will be here.
     pub fn new(log: PathBuf, short_writes: bool) -> Arc<Self> {
         let state = State {
             short_writes,
@@ -120,7 +120,7 @@ impl World {
         state.passed.clear();
         state.trail.clear();
         state.requests.clear();
-        // What stands behind it may be lost again, until somebody syncs it.
+        // Later bytes may be lost again, until the next sync.
         state.synced = state.kept.len() as u64;
         self.stopped.send_replace(false);
     }
@@ -169,7 +169,7 @@ impl World {
         let _ = stopped.wait_for(|stopped| *stopped).await;
     }
 
-    /// After a life: what others relied on must be on disk for certain; of the rest a part is lost.
+    /// After a life: data that others relied on must be on disk for certain; a part of the rest is lost.
     pub fn crash(&self, chance: &mut Chance) {
         let mut state = self.state();
         let written = fs::read(&self.log).unwrap_or_default();
@@ -182,7 +182,10 @@ impl World {
         }
         if state.named < 2 && chance.once_in(2) {
             // Nobody synced the directories: the name may be gone, and with it everything.
-            assert_eq!(state.told, 0, "the log has no name, and was relied on");
+            assert_eq!(
+                state.acknowledged_seq, 0,
+                "the log has no name, and was relied on"
+            );
             fs::remove_dir_all(self.log.parent().expect("a directory")).expect("lose the session");
             (state.kept, state.named) = (Vec::new(), 0);
             return;
@@ -196,11 +199,11 @@ impl World {
             1 if cut < written.len() => left[synced..].fill(0),
             _ => {}
         }
-        fs::write(&self.log, left).expect("lose what was not synced");
+        fs::write(&self.log, left).expect("lose unsynced data");
     }
 }
 
-/// What the engine has shown to anybody is covered by what is on disk for certain.
+/// Everything that the engine has shown is on disk for certain.
 fn check_kept(state: &State, certain: &[u8]) {
     assert!(
         certain.starts_with(&state.kept),
@@ -221,9 +224,9 @@ fn check_kept(state: &State, certain: &[u8]) {
         "record {shown} was published, and {records} are on disk"
     );
     assert!(
-        state.told <= records,
+        state.acknowledged_seq <= records,
         "record {} was acknowledged, and {records} are on disk",
-        state.told
+        state.acknowledged_seq
     );
     let text = String::from_utf8_lossy(certain);
     for call in state.runs.keys() {
@@ -240,14 +243,14 @@ fn check_kept(state: &State, certain: &[u8]) {
     for request in &state.requests {
         assert!(
             request.starts_with(&messages) || messages.starts_with(request),
-            "a request and the log tell two conversations (I1):\n{}\n{}",
+            "a request and the log disagree about the conversation (I1):\n{}\n{}",
             String::from_utf8_lossy(request),
             String::from_utf8_lossy(&messages),
         );
     }
 }
 
-/// The messages that stand in a log, as a request has them.
+/// The messages of a log, as a request contains them.
 pub fn fragments(log: &str) -> Vec<u8> {
     let fragment = |line: &str| {
         let (_, rest) = line.rsplit_once(r#","fragment":["#)?;

@@ -96,7 +96,7 @@ fn f56_a_wall_clock_that_jumps_by_years_in_a_turn_changes_no_order_and_ends_noth
         let gate = Gate::new(&house, name);
         gate.wait();
         clock.set(off);
-        // Sessions are made under every clock, and each is told from the others.
+        // Sessions are made under every clock, and each is distinguished from the others.
         let _ = create(&house, &mut raw, "", "allow");
         gate.open();
     }
@@ -122,7 +122,7 @@ fn f56_a_wall_clock_that_jumps_by_years_in_a_turn_changes_no_order_and_ends_noth
     ids.extend(prompts);
     let count = ids.len();
     assert_eq!(ids.into_iter().collect::<BTreeSet<_>>().len(), count);
-    // Lists and figures are still told, and all sessions are there.
+    // Lists and statistics still work, and all sessions are there.
     let listed = raw.call("session.list", &json!({})).expect("a list");
     assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(4));
     for arguments in [

@@ -175,7 +175,7 @@ fn f66_hundreds_that_drip_bytes_are_let_go_and_hold_up_nobody() {
 }
 
 #[test]
-fn f67_who_goes_before_the_answer_leaves_what_was_asked_done_and_nothing_behind() {
+fn f67_a_client_that_leaves_before_the_answer_has_its_request_done_and_leaks_nothing() {
     let house = House::playing(&Script::new().says("Done."));
     house.daemon();
     let mut watch = house.raw_as(Role::Watch);
@@ -212,7 +212,7 @@ fn races() -> usize {
 }
 
 #[test]
-fn f68_of_two_that_answer_at_once_one_wins_and_the_other_is_told_who() {
+fn f68_of_two_simultaneous_answers_one_wins_and_the_other_client_learns_whose() {
     let races = races();
     let mut made = 0;
     let model = Model::start(testkit::model::Script::by(move |_: &Request| {
@@ -290,7 +290,7 @@ fn f68_of_two_that_answer_at_once_one_wins_and_the_other_is_told_who() {
     assert_eq!(
         log.count("tool.started"),
         yes,
-        "what was allowed ran, and nothing else"
+        "the allowed call ran, and nothing else"
     );
 }
 

@@ -10,7 +10,7 @@ use tests::{House, until};
 
 const SESSIONS: usize = 6;
 
-/// Reads, then puts its line in, and begins anew where that was refused.
+/// Reads, then puts its line in, and starts again if the edit was refused.
 fn writer(request: &Request) -> Answer {
     let own = request
         .messages()
@@ -29,7 +29,7 @@ fn writer(request: &Request) -> Answer {
         let edit = json!({"path": "shared.txt", "old_string": "THE END", "new_string": format!("line of {own}\nTHE END")});
         return Answer::call("edit_file", edit);
     }
-    // An edit that was made is told with its file; one that was not says why.
+    // The result of an edit names the file; a refused edit names the reason.
     if last.contains("shared.txt") && !last.contains("changed") {
         return Answer::text("It is in.");
     }
@@ -37,7 +37,7 @@ fn writer(request: &Request) -> Answer {
 }
 
 #[test]
-fn f107_sessions_that_edit_one_file_lose_no_edit_that_was_told_to_be_made() {
+fn f107_sessions_that_edit_one_file_lose_no_reported_edit() {
     let model = Model::start(Script::by(writer));
     let house = House::new();
     house.provider(&model.entry("model", None));
@@ -96,7 +96,7 @@ fn f108_a_file_that_changes_between_a_look_a_yes_and_the_write_is_left_as_it_is(
         "an old line, which others have made longer\n",
     ] {
         let yes = raw_decide(&raw_first(&mut raw), "allow_once");
-        // Behind what was shown, before the answer.
+        // After the preview, before the answer.
         std::fs::write(house.project().join("a.txt"), others).expect("change the file");
         raw.call("interaction.answer", &yes).expect("a yes");
         until("the call to be over", || {
@@ -106,7 +106,7 @@ fn f108_a_file_that_changes_between_a_look_a_yes_and_the_write_is_left_as_it_is(
                 .is_some_and(|open| open["interaction_id"] == yes["interaction_id"]);
             (!same).then_some(())
         });
-        // Nothing of the call is written over what others have made meanwhile.
+        // The call overwrites no change that others made meanwhile.
         until("the result", || {
             let log = house.log(proto::Pid(1));
             let results = log.results();

@@ -1,4 +1,4 @@
-//! A disk without space, or without inodes: the sessions of the home stand on a small file system of their own, which
+//! A disk without space, or without inodes: the sessions of the home are on a separate small file system, which
 //! is seen by the daemon alone.
 
 use std::io::{BufRead, BufReader, Write};
@@ -19,7 +19,7 @@ fn unshare() -> Option<Vec<&'static str>> {
     })
 }
 
-/// A daemon whose sessions stand on a small disk, and a shell beside it that sees that disk.
+/// A daemon whose sessions are on a small disk, and a shell beside it that sees that disk.
 struct Small {
     /// Closed first: the shell ends then, and the daemon with it.
     orders: ChildStdin,
@@ -97,7 +97,7 @@ fn wait(raw: &mut Raw, session: &Value) -> Value {
     .expect("wait")
 }
 
-/// Fills the disk, sees what is refused, makes room, sees that work goes on without a restart.
+/// Fills the disk, checks the refusals, makes room, checks that work continues without a restart.
 fn full_and_free(options: &str, fill: &str, free: &str) {
     let script = (0..12).fold(Script::new(), |script, number| {
         script.says(&format!("Answer {number}."))

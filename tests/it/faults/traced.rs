@@ -103,7 +103,7 @@ fn survives(house: &House, params: &CreateParams, acknowledged: bool, what: &str
         known.is_ok() || !acknowledged,
         "{what}: an acknowledged session is gone"
     );
-    // What was not acknowledged is asked for again: it is the same session.
+    // The client repeats an unacknowledged request: it is the same session.
     let again = serde_json::to_value(params).expect("JSON");
     raw.call("session.create", &again)
         .unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
@@ -243,10 +243,10 @@ fn fails(calls: &str, fault: &str) {
             &json!({"session": hurt.session, "timeout_ms": 2000}),
         );
     }
-    // Where it befell a record of a turn, the next prompt may find the log renewed already, with the old one kept.
+    // If it hit a record of a turn, the next prompt may find the log renewed already, with the old one kept.
     match refused {
         Some(refused) => assert_eq!(refused.name, ErrorName::Storage, "{refused:?}"),
-        None => assert!(is_renewed(&log), "a write that failed is told or mended"),
+        None => assert!(is_renewed(&log), "a failed write is reported or repaired"),
     }
     // Another session works.
     let mut other = house.create("hello");

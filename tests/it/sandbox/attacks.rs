@@ -1,4 +1,4 @@
-//! Ways out of the walls, each tried by a command of its own: none leads anywhere.
+//! Sandbox escapes, each tried by a separate command: none works.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,13 +15,13 @@ use serde_json::json;
 use testkit::Script;
 use tests::{House, processes, until};
 
-use super::{FULL, Place, foreign_socket};
+use super::{FULL, SandboxHouse, foreign_socket};
 
 /// Without the file for it.
 pub(super) const READS_THE_KERNELS_LOG: &str = "python3 -c 'import ctypes; exit(ctypes.CDLL(None).klogctl(3, ctypes.create_string_buffer(64), 64) < 1)'";
 
-/// Each is tried in a shell of its own and has led out where it ends well; those that end with `false` are known by
-/// what they leave.
+/// Each is tried in a separate shell and has escaped if it succeeds; those that end with `false` are known by
+/// their traces.
 const WAYS: &[&str] = &[
     // The daemon's socket, by hand and through the program.
     "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('$SOCK')\"",
@@ -64,7 +64,7 @@ const WAYS: &[&str] = &[
     "ln $OUT/canary hard && echo x > hard",
     "ln -s $OUT out && echo x > out/new",
     "touch /etc/rx-inside || touch /usr/rx-inside || touch /var/tmp/rx-inside",
-    // What runs something later.
+    // Files that run programs later.
     "echo x > .git/hooks/pre-commit",
     "ln -s /bin/true .git/hooks/pre-push",
     "echo '[core]' >> .git/config",
@@ -98,7 +98,7 @@ const WAYS: &[&str] = &[
 ];
 
 /// What is in a way that would do harm, or cannot do any, where nothing holds it: processes that are not ours, the
-/// machine's own directories and log, what is there only within walls, networks that this machine may not have.
+/// machine's own directories and log, files that exist only in the sandbox, networks that this machine may not have.
 const NOT_WITHOUT_WALLS: &[&str] = &[
     "kill ",
     "; false",
@@ -116,7 +116,7 @@ const NOT_WITHOUT_WALLS: &[&str] = &[
 ];
 
 /// A project with a repository, and around it what must stay unknown.
-fn set_up(place: &Place) {
+fn set_up(place: &SandboxHouse) {
     let house = &place.house;
     house.files("//- file\nx\n//- reasonix.toml\nlanguage = \"en\"\n");
     let made = Command::new("git")
@@ -173,7 +173,7 @@ struct Listeners {
 }
 
 impl Listeners {
-    fn around(place: &Place) -> Self {
+    fn around(place: &SandboxHouse) -> Self {
         let house = &place.house;
         let daemon = house.daemon_pid().expect("the daemon");
         let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -213,7 +213,7 @@ impl Listeners {
 }
 
 /// The command that tries a way, after another one.
-fn trying(place: &Place, number: usize, before: &str, way: &str) -> String {
+fn trying(place: &SandboxHouse, number: usize, before: &str, way: &str) -> String {
     let body = format!(
         "{before}cd \"$WS\" || exit\n( {way} ) >/dev/null 2>&1 && echo REACHED || echo held\n"
     );
@@ -222,7 +222,7 @@ fn trying(place: &Place, number: usize, before: &str, way: &str) -> String {
 
 #[test]
 fn no_way_leads_out() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let house = &place.house;
         set_up(&place);
         let daemon = house.daemon_pid();
@@ -263,7 +263,7 @@ fn no_way_leads_out() {
     }
 }
 
-/// What a way may have changed, as it was before. No walls hold it: where a variable is lost it ends before it deletes
+/// Restores what an escape may have changed. No sandbox limits it: if a variable is lost it ends before it deletes
 /// anything.
 const AS_BEFORE: &str = r#"
 set -eu
@@ -276,10 +276,10 @@ cp -a "${KEPT:?}/ssh" "${USERHOME:?}/.ssh"
 set +eu
 "#;
 
-/// A way that holds by itself would say nothing of the walls.
+/// An escape that fails without a sandbox would prove nothing about it.
 #[test]
-fn each_way_leads_out_where_there_are_no_walls() {
-    let place = Place::without_walls();
+fn every_escape_works_without_a_sandbox() {
+    let place = SandboxHouse::without_sandbox();
     let house = &place.house;
     set_up(&place);
     let listeners = Listeners::around(&place);
@@ -345,7 +345,7 @@ done
 "#;
 
 /// A question of the session stays open, however often a command of it tries to answer.
-pub(super) fn the_question_stays_open(place: &Place) {
+pub(super) fn the_question_stays_open(place: &SandboxHouse) {
     let house = &place.house;
     let hello = tests::raw::hello_params("evil", Role::Drive);
     let body = format!("{}HELLO='{hello}'\n{ANSWERS}", place.words());
@@ -382,7 +382,7 @@ pub(super) fn the_question_stays_open(place: &Place) {
         (tries() >= before + 3).then_some(())
     });
     assert_eq!(asked(&mut raw), 1, "{}: somebody answered", place.layer);
-    // Who asks where there is no daemon is told that nothing waits.
+    // Without a daemon, the answer is that nothing waits.
     let answers = house.read("answers");
     let heard = answers.contains("ANSWERED") || answers.contains("workspace");
     assert!(!heard, "{}: {answers}", place.layer);
@@ -394,20 +394,20 @@ pub(super) fn the_question_stays_open(place: &Place) {
 
 #[test]
 fn a_command_does_not_answer_the_question_of_its_own_session() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         the_question_stays_open(&place);
     }
 }
 
-/// Another daemon of the same person does not know these walls, and nothing hides its socket.
+/// Another daemon of the same user does not know this sandbox, and nothing hides its socket.
 #[test]
 fn a_command_is_not_spoken_to_by_another_daemon() {
     let other = House::below(Path::new("/var/tmp"));
     other.cassette(&Script::new().says("OTHERS-WORD").jsonl());
     assert_eq!(other.reasonix(&["run", "go"]).code(), Some(0));
-    let held = FULL.into_iter().filter_map(Place::held_fully_by);
-    for place in held.chain(Place::held_partly()) {
-        // Beside the scripts the walls show it, wherever it was built: they may have a `/tmp` of their own.
+    let held = FULL.into_iter().filter_map(SandboxHouse::held_fully_by);
+    for place in held.chain(SandboxHouse::held_partly()) {
+        // The sandbox shows the program beside the scripts, wherever it was built: `/tmp` may be private.
         let program = place.house.root().join("scripts/client");
         fs::copy(tests::house::client_program(), &program).expect("a copy of the client");
         let asks = format!(
@@ -421,8 +421,11 @@ fn a_command_is_not_spoken_to_by_another_daemon() {
             .args(["-c", &command])
             .output()
             .expect("sh");
-        let told = String::from_utf8_lossy(&person.stdout);
-        assert!(told.contains("OTHERS-WORD"), "a person is told: {told}");
+        let printed = String::from_utf8_lossy(&person.stdout);
+        assert!(
+            printed.contains("OTHERS-WORD"),
+            "a user gets the answer: {printed}"
+        );
         let script = Script::new().runs(&command);
         let (status, text) = place.results(&script).remove(0);
         assert_eq!(status, CallStatus::Failed, "{}: {text}", place.layer);
@@ -437,7 +440,7 @@ fn a_command_is_not_spoken_to_by_another_daemon() {
 
 #[test]
 fn nothing_is_left_of_a_sessions_commands() {
-    for (number, place) in Place::all().into_iter().enumerate() {
+    for (number, place) in SandboxHouse::all().into_iter().enumerate() {
         let nap = format!("97{}{number}", std::process::id());
         let command = format!(
             "setsid sh -c 'trap \"\" TERM HUP; sleep {nap}; :' & (setsid sh -c '(sleep {nap} &)' &); touch ready; sleep {nap}"

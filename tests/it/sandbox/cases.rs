@@ -2,7 +2,7 @@
 //! tested with by themselves, and those that need the whole (`cases.json`).
 //!
 //! Words are as there; `${SOCK}` is the daemon's socket, `${DAEMON_PID}` its process. Everything is allowed that no
-//! person must say: what holds is measured, not what is asked.
+//! person must say: the test measures the effect, not the questions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use testkit::Script;
 use tests::{Raw, skip};
 
-use super::Place;
+use super::SandboxHouse;
 
 /// The cases of the file tools.
 const OF_TOOLS: &str = include_str!("../../../daemon/tools/src/path_cases.json");
 const OF_THE_WHOLE: &str = include_str!("cases.json");
-/// How often a call is repeated while somebody swaps what it works on.
+/// How often a call is repeated while another process swaps its target.
 const SWAPS: usize = 150;
 
 #[derive(Deserialize)]
@@ -54,13 +54,13 @@ struct Race {
 
 /// One case's own directories, in a house of many.
 struct Scene<'a> {
-    place: &'a Place,
+    place: &'a SandboxHouse,
     raw: Raw,
     top: PathBuf,
 }
 
 impl<'a> Scene<'a> {
-    fn new(place: &'a Place, name: &str) -> Self {
+    fn new(place: &'a SandboxHouse, name: &str) -> Self {
         let top = place.house.root().join(name);
         for directory in ["ws", "out/d", "home"] {
             fs::create_dir_all(top.join(directory)).expect("a directory");
@@ -121,7 +121,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether a condition holds behind the call; `said`: what the model got.
+    /// Whether a condition holds after the call; `said`: the result for the model.
     fn holds(&self, condition: &[String], said: &str) -> Result<(), String> {
         let parts: Vec<String> = condition.iter().map(|part| self.filled(part)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -187,8 +187,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Plays a case, and says what is wrong.
-fn play(place: &Place, case: &Case, number: usize) -> Result<(), String> {
+/// Plays a case, and returns the first problem.
+fn play(place: &SandboxHouse, case: &Case, number: usize) -> Result<(), String> {
     let mut scene = Scene::new(place, &format!("c{number}"));
     case.setup.iter().for_each(|step| scene.set_up(step));
     let arguments = scene.all_filled(&case.args);
@@ -223,7 +223,7 @@ fn play(place: &Place, case: &Case, number: usize) -> Result<(), String> {
     calls.push((case.tool.as_str(), arguments.clone()));
     let ended = scene.play(&calls, &case.deny);
     scene.judge(case, &ended)?;
-    // Once more where no rule reads the command: what holds then are the walls alone.
+    // Once more with a command that no rule reads: only the sandbox limits it.
     if let Some(command) = arguments.get("command").and_then(Value::as_str) {
         let command = place.script(&format!("{number}.sh"), command);
         let ended = scene.play(&[("bash", json!({"command": command}))], &case.deny);
@@ -263,7 +263,7 @@ fn read(text: &str) -> Vec<Case> {
 }
 
 fn none_leads_out(cases: &[Case]) {
-    let mut layers = Place::all();
+    let mut layers = SandboxHouse::all();
     let Some(place) = layers.pop() else { return };
     for case in cases.iter().filter(|case| case.id == "path-pos-14") {
         // The settings of the one case that has some.

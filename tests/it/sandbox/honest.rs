@@ -1,4 +1,4 @@
-//! Honest work is done within walls, by the programs that do it everywhere.
+//! Ordinary programs do ordinary work in the sandbox.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,15 @@ use tests::follow::{from_the_start, to_rest};
 use tests::interactions::{allow_once, answer, approval, next_opened};
 use tests::skip;
 
-use super::Place;
+use super::SandboxHouse;
 
-/// Runs commands in one session that has these variables, unattended and with the walls as the only thing that stands in
-/// for a person; each must end well. What they printed.
-pub(super) fn work(place: &Place, commands: &[&str], variables: &[(&str, &Path)]) -> Vec<String> {
+/// Runs commands in one session that has these variables, unattended and with only the sandbox instead of
+/// approvals; each must succeed. Returns their output.
+pub(super) fn work(
+    place: &SandboxHouse,
+    commands: &[&str],
+    variables: &[(&str, &Path)],
+) -> Vec<String> {
     let script = commands
         .iter()
         .fold(Script::new(), |script, command| script.runs(command));
@@ -57,7 +61,7 @@ pub(super) fn git(place: &Path, arguments: &[&str]) {
 }
 
 /// A repository with one commit.
-fn repository(place: &Place) {
+fn repository(place: &SandboxHouse) {
     place.house.files("//- file\none\n//- .gitignore\n/made\n");
     let project = place.house.project();
     for arguments in [
@@ -90,13 +94,13 @@ const NOT_ANALYSED: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
-    for place in Place::all() {
+fn unanalysable_commands_need_no_approval_in_the_sandbox() {
+    for place in SandboxHouse::all() {
         let _ = work(&place, &NOT_ANALYSED.map(|(command, _)| command), &[]);
         for (command, made) in NOT_ANALYSED {
             let made = place.house.project().join(made);
             assert!(made.is_file(), "{}: `{command}`", place.layer);
-            fs::remove_file(made).expect("remove what it made");
+            fs::remove_file(made).expect("remove its file");
         }
         let (command, made) = NOT_ANALYSED[0];
         let script = Script::new().runs(command).says("Done.");
@@ -110,7 +114,7 @@ fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
             let done = place.run(&script, refused);
             assert!(!made(), "{}: {refused:?}: {done:?}", place.layer);
         }
-        // No wall holds a command to a rule like this, so none stands in for a person.
+        // No sandbox can enforce a rule like this, so none replaces an approval.
         let plain = Script::new().runs("touch a").says("Done.");
         for approval_mode in ["ask", "auto"] {
             let done = place.run(
@@ -126,7 +130,7 @@ fn what_is_not_known_before_it_runs_needs_nobody_within_walls() {
 
 #[test]
 fn git_works_and_commits_when_a_person_has_said_so() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         repository(&place);
         let printed = work(
             &place,
@@ -142,7 +146,7 @@ fn git_works_and_commits_when_a_person_has_said_so() {
         assert!(printed[2].contains("M  file"), "{printed:?}");
         assert!(printed[3].contains("* other"), "{printed:?}");
 
-        // Where the rules want a person, its yes is enough: the walls do not stand in the way.
+        // If the rules need an approval, the approval is enough: the sandbox does not block the call.
         let script = Script::new().runs("git commit -qm second").says("Done.");
         place.house.cassette(&script.jsonl());
         let house = &place.house;
@@ -158,11 +162,11 @@ fn git_works_and_commits_when_a_person_has_said_so() {
         let log = work(&place, &["git log --format=%s"], &[]);
         assert!(log[0].contains("second\nfirst"), "{log:?}");
         let stubs = house.project().join(".git/commondir").exists();
-        assert!(!stubs, "nothing of the walls stays in the repository");
+        assert!(!stubs, "nothing of the sandbox stays in the repository");
     }
 }
 
-/// Cargo of this machine, and where it and rustup keep what they have.
+/// Cargo of this machine, and the directories of cargo and rustup.
 fn cargo() -> Option<(PathBuf, PathBuf, PathBuf)> {
     let cargo = PathBuf::from(env!("CARGO"));
     let home = PathBuf::from(std::env::var_os("HOME")?);
@@ -183,7 +187,7 @@ fn cargo_builds_what_has_its_dependencies_here() {
         skip::unless(false, "cargo, with a home of its own");
         return;
     };
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         place.house.files(
             r#"//- Cargo.toml
 [package]
@@ -245,7 +249,7 @@ fn npm_runs_a_packages_tests() {
     if skip::unless(skip::works(&["/usr/bin/npm", "--version"]), "npm") {
         return;
     }
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         place.house.files(
             "//- package.json\n{\"name\": \"tiny\", \"version\": \"1.0.0\", \"scripts\": {\"test\": \"node test.js\"}}\n\
              //- test.js\nrequire('fs').writeFileSync('made', 'x'); console.log('tested');\n",
@@ -258,7 +262,7 @@ fn npm_runs_a_packages_tests() {
 
 #[test]
 fn scripts_and_make_write_in_the_workspace_and_in_both_temporary_places() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         place.house.files(
             "//- Makefile\nall: made/one\nmade/one:\n\t@mkdir -p made && echo built > $@\n\
              //- job.py\nimport os, tempfile\nwith tempfile.NamedTemporaryFile() as f: f.write(b'x')\nopen(os.environ['TMPDIR'] + '/kept', 'w').write('kept')\nopen('out.txt', 'w').write('written')\nprint('ran')\n\
@@ -286,7 +290,7 @@ while True:
     c, _ = s.accept(); c.send(b\"hello\"); c.close()'";
     const CLIENT: &str = "while [ ! -e ready ]; do sleep 0.02; done; python3 -c 'import socket
 print(socket.create_connection((\"127.0.0.1\", 34568), 5).recv(9).decode())'";
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let call = json!({"command": SERVER, "run_in_background": true});
         let results = place.results(&Script::new().calls("bash", &call).runs(CLIENT));
         assert!(results[1].1.contains("hello"), "{results:?}");

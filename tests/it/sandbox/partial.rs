@@ -1,14 +1,14 @@
-//! Landlock alone: it holds files, and neither sockets nor processes. Everybody is told, and nothing leans on it.
+//! Landlock alone: it restricts files, but neither sockets nor processes. The user is notified, and no decision relies on it.
 
 use proto::item::CallStatus;
 use serde_json::json;
 use testkit::Script;
 
-use super::{Place, attacks};
+use super::{SandboxHouse, attacks};
 
 #[test]
-fn it_is_told_and_stands_in_for_nobody() {
-    let Some(place) = Place::held_partly() else {
+fn a_partial_sandbox_is_reported_and_replaces_no_approval() {
+    let Some(place) = SandboxHouse::held_partly() else {
         return;
     };
     let doctor = place.house.reasonix(&["doctor"]).out;
@@ -36,7 +36,7 @@ fn it_is_told_and_stands_in_for_nobody() {
 
 #[test]
 fn what_it_holds_holds() {
-    let Some(place) = Place::held_partly() else {
+    let Some(place) = SandboxHouse::held_partly() else {
         return;
     };
     let words = place.words();
@@ -62,13 +62,13 @@ fn what_it_holds_holds() {
 
 #[test]
 fn the_daemon_does_not_speak_to_what_a_command_has_started() {
-    let Some(place) = Place::held_partly() else {
+    let Some(place) = SandboxHouse::held_partly() else {
         return;
     };
     attacks::the_question_stays_open(&place);
     assert_eq!(place.house.read("answers"), "", "not a word was heard");
-    // Nor to what has left its command: it speaks when the shell that started it has ended. (When the command itself
-    // ends, what it left behind is stopped.)
+    // Nor to a process that has left its command: it speaks when the shell that started it has ended. (When the command itself
+    // ends, its orphans are stopped.)
     let body = format!(
         "{}export REASONIX_HOME=$RXHOME REASONIX_SOCKET=$SOCK RX WS\n{LEAVES}",
         place.words()
@@ -78,7 +78,7 @@ fn the_daemon_does_not_speak_to_what_a_command_has_started() {
     assert_eq!(place.house.read("said"), "");
 }
 
-/// Starts somebody who calls the daemon without a parent, and waits for what that one was told.
+/// Starts somebody who calls the daemon without a parent, and waits for the answer.
 const LEAVES: &str = r#"
 cat > $WS/speak.sh <<'END'
 while kill -0 $1 2>/dev/null; do sleep 0.05; done

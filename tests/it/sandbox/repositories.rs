@@ -1,11 +1,11 @@
-//! Repositories of every make: git works in them within walls, and what of them runs programs later stays as it is.
+//! Repositories of every make: git works in them in the sandbox, and files that later run programs stay unchanged.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::honest::{git, work};
-use super::{Place, foreign_socket};
+use super::{SandboxHouse, foreign_socket};
 
 /// Who commits.
 const WHO: [(&str, &str); 4] = [
@@ -25,8 +25,8 @@ fn repository(at: &Path) {
     git(at, &[&who[..], &["commit", "-qm", "first"]].concat());
 }
 
-/// Works in a place as anybody would: each command ends well, and there are two commits behind it.
-fn commits(place: &Place, at: &str) {
+/// Does ordinary work in a directory: each command succeeds, and there are two commits afterwards.
+fn commits(place: &SandboxHouse, at: &str) {
     let commit = format!("cd {at} && echo two >> file && git add file && git commit -qm second");
     let who = WHO.map(|(name, value)| (name, Path::new(value)));
     let printed = work(
@@ -38,7 +38,7 @@ fn commits(place: &Place, at: &str) {
 }
 
 /// None of these leads anywhere.
-fn all_fail(place: &Place, ways: &[&str]) {
+fn all_fail(place: &SandboxHouse, ways: &[&str]) {
     let body: String = ways
         .iter()
         .map(|way| format!("( cd $WS && {way} ) >/dev/null 2>&1 && echo REACHED: '{way}'\n"))
@@ -58,7 +58,7 @@ fn all_fail(place: &Place, ways: &[&str]) {
 
 #[test]
 fn a_repository_within_the_workspace_is_held_like_the_workspaces_own() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         repository(&place.house.project());
         repository(&place.house.project().join("deep/er"));
         all_fail(
@@ -80,7 +80,7 @@ fn a_repository_within_the_workspace_is_held_like_the_workspaces_own() {
 
 #[test]
 fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let main = place.house.root().join("main");
         repository(&main);
         let project = place.house.project().to_string_lossy().into_owned();
@@ -107,13 +107,13 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
         commits(&place, ".");
         assert_eq!(fs::read(main.join(".git/config")).expect("it"), before);
         let left = main.join(".git/worktrees/project/config.worktree");
-        assert!(!left.exists(), "nothing of the walls stays");
+        assert!(!left.exists(), "nothing of the sandbox stays");
     }
 }
 
 #[test]
 fn a_submodule_is_worked_in_and_a_file_that_names_anothers_repository_is_not_believed() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let project = place.house.project();
         repository(&place.house.root().join("main"));
         repository(&project);
@@ -156,7 +156,7 @@ fn a_submodule_is_worked_in_and_a_file_that_names_anothers_repository_is_not_bel
 
 #[test]
 fn where_git_is_a_link_commands_run_and_the_link_stays() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let project = place.house.project();
         repository(&project);
         fs::create_dir(project.join("store")).expect("a directory");
@@ -180,7 +180,7 @@ fn where_git_is_a_link_commands_run_and_the_link_stays() {
 
 #[test]
 fn a_session_reads_what_its_own_commands_have_printed_and_no_others() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let spilled = |text: &str| {
             let words = text.split([' ', '`', '\n', '"', ',', ')', ';']);
             let path = words
@@ -209,7 +209,7 @@ fn a_session_reads_what_its_own_commands_have_printed_and_no_others() {
 
 #[test]
 fn what_an_agent_of_the_person_listens_on_is_hidden() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let home = place.house.user_home();
         fs::create_dir_all(home.join(".docker/run")).expect("a directory");
         fs::create_dir_all(home.join(".keys")).expect("a directory");
@@ -235,7 +235,7 @@ fn what_an_agent_of_the_person_listens_on_is_hidden() {
 
 #[test]
 fn a_pipe_in_the_place_of_a_repositorys_files_holds_nobody_up() {
-    let place = Place::held_by("landlock");
+    let place = SandboxHouse::held_by("landlock");
     let project = place.house.project();
     fs::create_dir(project.join(".git")).expect("a directory");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);

@@ -10,10 +10,10 @@ use serde_json::json;
 use testkit::Script;
 use tests::until;
 
-use super::Place;
+use super::SandboxHouse;
 
 /// What in the project only keeps a place: it has rights that nothing has by chance.
-fn stubs(place: &Place) -> Vec<PathBuf> {
+fn stubs(place: &SandboxHouse) -> Vec<PathBuf> {
     let entries = fs::read_dir(place.house.project()).expect("the project");
     let paths = entries.flatten().map(|entry| entry.path());
     paths
@@ -26,7 +26,7 @@ fn stubs(place: &Place) -> Vec<PathBuf> {
 
 /// Kills the daemon while a command runs in a session, with the parent that would start the next at once, and starts it
 /// again.
-fn killed_in_the_middle(place: &Place, arguments: &serde_json::Value) {
+fn killed_in_the_middle(place: &SandboxHouse, arguments: &serde_json::Value) {
     let script = Script::new().calls("bash", arguments).says("Done.");
     place.house.cassette(&script.jsonl());
     let mut raw = place.house.raw_as(Role::Drive);
@@ -48,7 +48,7 @@ fn killed_in_the_middle(place: &Place, arguments: &serde_json::Value) {
 
 #[test]
 fn a_killed_daemons_stubs_go_when_its_session_is_recovered() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         killed_in_the_middle(&place, &json!({"command": "touch ready; sleep 600"}));
         until("the stubs to be gone", || {
             stubs(&place).is_empty().then_some(())
@@ -59,13 +59,13 @@ fn a_killed_daemons_stubs_go_when_its_session_is_recovered() {
 
 #[test]
 fn those_of_a_command_in_the_background_go_when_its_session_is_looked_at() {
-    for place in Place::all() {
+    for place in SandboxHouse::all() {
         let command = "touch ready; sleep 600";
         killed_in_the_middle(
             &place,
             &json!({"command": command, "run_in_background": true}),
         );
-        // What bears no such mark is somebody's own.
+        // A file without such a mark belongs to the user.
         fs::create_dir(place.house.project().join("own")).expect("a directory");
         let mut raw = place.house.raw_as(Role::Watch);
         let look = json!({"session": "1", "subscription": "x"});

@@ -5,11 +5,11 @@ use proto::params::session::CreateParams;
 use testkit::model::{Answer, Gate as Pause, Place, Request, Script};
 use tests::Terminal;
 
-use super::scenes::{self, Look, Scene, has_composer, prompt, wait};
+use super::scenes::{self, Scene, TerminalSetup, has_composer, prompt, wait};
 
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
-/// What comes of a session before its answer is held, and after it is let go.
+/// The output of a session before its answer is held, and after it is released.
 fn first(name: &str) -> String {
     format!("{name} one.")
 }
@@ -79,7 +79,7 @@ fn row<'a>(screen: &'a str, name: &str) -> Option<&'a str> {
     rows.find(|row| row.starts_with(['▸', ' ']) && row.contains(&format!("  {name}  ")))
 }
 
-/// Opens the list, and waits until all of them stand there.
+/// Opens the list, and waits until all of them are there.
 fn list(terminal: &Terminal) {
     terminal.press("ctrl-p");
     terminal.wait_for("three sessions", |screen| {
@@ -135,7 +135,7 @@ fn wait_unread(terminal: &Terminal, names: &[&str]) {
     });
 }
 
-/// What is shown is of this session alone. On the whole screen: inline what was printed of the one before stays above.
+/// The screen shows this session alone. Full screen only: inline, the output of the session before stays above.
 fn assert_own(terminal: &Terminal, name: &str, words: &str) {
     terminal.wait_text(words);
     let screen = terminal.screen();
@@ -147,7 +147,9 @@ fn assert_own(terminal: &Terminal, name: &str, words: &str) {
 #[test]
 fn each_shows_its_own_and_goes_on_while_nobody_looks() {
     let live = Live::start();
-    let terminal = live.scene.attach_with(Look::USUAL, &["--fullscreen"]);
+    let terminal = live
+        .scene
+        .attach_with(TerminalSetup::USUAL, &["--fullscreen"]);
     assert_own(&terminal, "alpha", &first("alpha"));
     for name in ["beta", "gamma", "alpha", "gamma"] {
         go(&terminal, name);
@@ -170,7 +172,7 @@ fn each_shows_its_own_and_goes_on_while_nobody_looks() {
 #[test]
 fn below_the_line_of_a_session_nothing_of_another_is_printed() {
     let live = Live::start();
-    let terminal = live.scene.attach(Look::USUAL);
+    let terminal = live.scene.attach(TerminalSetup::USUAL);
     terminal.wait_text(&first("alpha"));
     for (which, name) in [(1, "beta"), (2, "gamma"), (0, "alpha")] {
         go(&terminal, name);
@@ -191,7 +193,7 @@ fn below_the_line_of_a_session_nothing_of_another_is_printed() {
 #[test]
 fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
     let live = Live::start();
-    let terminal = live.scene.attach(Look::USUAL);
+    let terminal = live.scene.attach(TerminalSetup::USUAL);
     for name in ["beta", "gamma", "alpha"] {
         go(&terminal, name);
         terminal.wait_text(&first(name));
@@ -214,7 +216,7 @@ fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
     wait_unread(&terminal, &["gamma"]);
     terminal.press("esc");
     terminal.wait_for("a line for prompts", has_composer);
-    // What comes under one's eyes is read.
+    // Visible output counts as read.
     live.say(1, 2);
     terminal.wait_scrolled("beta heard it.");
     go(&terminal, "gamma");
@@ -230,24 +232,24 @@ fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
 #[test]
 fn each_keeps_its_draft() {
     let live = Live::start();
-    let terminal = live.scene.attach(Look::USUAL);
+    let terminal = live.scene.attach(TerminalSetup::USUAL);
     terminal.wait_text(&first("alpha"));
     let is_written = |words: &'static str| {
         move |screen: &str| screen.lines().any(|row| row == format!("> {words}"))
     };
     terminal.type_text("a draft of the first");
-    terminal.wait_for("what is written", is_written("a draft of the first"));
+    terminal.wait_for("the draft", is_written("a draft of the first"));
     go(&terminal, "beta");
     terminal.wait_for("an empty line", has_composer);
     terminal.type_text("another one");
-    terminal.wait_for("what is written", is_written("another one"));
+    terminal.wait_for("the draft", is_written("another one"));
     go(&terminal, "gamma");
     terminal.wait_for("an empty line", has_composer);
     go(&terminal, "alpha");
     terminal.wait_for("the first draft", is_written("a draft of the first"));
     go(&terminal, "beta");
     terminal.wait_for("the other draft", is_written("another one"));
-    // It is sent where it was written.
+    // It goes to the session in which it was written.
     live.finish(1);
     terminal.press("ctrl-u");
     terminal.type_text("again, beta\n");
@@ -264,9 +266,9 @@ fn each_keeps_its_draft() {
 #[test]
 fn a_key_goes_to_what_waits_for_an_answer_in_another_session() {
     let scene = scenes::several();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     terminal.press("ctrl-q");
-    terminal.wait_for("what waits", |screen| {
+    terminal.wait_for("the waiting session", |screen| {
         screen.contains("Waiting for you") && screen.contains('▸')
     });
     terminal.press("enter");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tests::Terminal;
 
-use super::scenes::{self, Look, Scene, has_composer};
+use super::scenes::{self, Scene, TerminalSetup, has_composer};
 
 /// What the terminal and the session are to be after the end; the exit code.
 fn over(mut terminal: Terminal, scene: &Scene) -> i32 {
@@ -29,7 +29,7 @@ fn over(mut terminal: Terminal, scene: &Scene) -> i32 {
 
 fn begun() -> (Scene, Terminal) {
     let scene = scenes::idle();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     assert!(terminal.is_raw(), "keys come one by one");
     assert!(terminal.modes().bracketed_paste);
     (scene, terminal)
@@ -55,7 +55,7 @@ fn ctrl_c_twice_in_a_turn_leaves_at_once_and_the_session_stays() {
     // A machine that does something else may take longer now and then: one of some shows how long it takes.
     let took = [(); 3].map(|()| {
         let scene = scenes::streaming();
-        let mut terminal = scene.attach(Look::USUAL);
+        let mut terminal = scene.attach(TerminalSetup::USUAL);
         terminal.wait_text("The first half");
         let begun = Instant::now();
         terminal.press_all(&["ctrl-c", "ctrl-c"]);
@@ -73,7 +73,7 @@ fn ctrl_c_twice_in_a_turn_leaves_at_once_and_the_session_stays() {
 #[test]
 fn detach_leaves_a_turn_at_work() {
     let scene = scenes::tool();
-    let mut terminal = scene.attach(Look::USUAL);
+    let mut terminal = scene.attach(TerminalSetup::USUAL);
     terminal.wait_text("gate.here");
     terminal.type_text("/detach\n");
     assert_eq!(terminal.exit_code(), 0, "{}", terminal.screen());
@@ -110,7 +110,7 @@ fn a_window_that_is_closed_detaches() {
 #[test]
 fn a_window_that_is_closed_leaves_a_turn_at_work() {
     let scene = scenes::tool();
-    let mut terminal = scene.attach(Look::USUAL);
+    let mut terminal = scene.attach(TerminalSetup::USUAL);
     terminal.wait_text("gate.here");
     terminal.hang_up();
     let code = terminal.exit_code();
@@ -139,7 +139,7 @@ fn a_signal_gives_the_terminal_back_wherever_it_comes() {
     ] {
         for signal in [Signal::TERM, Signal::HUP] {
             for mode in ["--inline", "--fullscreen"] {
-                let mut terminal = scene.attach_with(Look::USUAL, &[mode]);
+                let mut terminal = scene.attach_with(TerminalSetup::USUAL, &[mode]);
                 terminal.wait_text(shows);
                 terminal.kill(signal);
                 let code = terminal.exit_code();
@@ -160,7 +160,7 @@ fn a_signal_gives_the_terminal_back_wherever_it_comes() {
 /// Says to [`who_panics`] that it is the program in a terminal, not a test.
 const PANICS: &str = "PANICS_IN_A_TERMINAL";
 
-/// What [`a_panic_gives_the_terminal_back_and_is_told_below`] runs: takes its terminal, covers it, and panics.
+/// What [`a_panic_restores_the_terminal_and_is_printed_below`] runs: takes its terminal, covers it, and panics.
 #[test]
 fn who_panics() {
     if std::env::var_os(PANICS).is_none() {
@@ -179,7 +179,7 @@ fn who_panics() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_and_is_told_below() {
+fn a_panic_restores_the_terminal_and_is_printed_below() {
     let house = tests::House::new();
     let itself = std::env::current_exe().expect("the program of the tests");
     for how in ["inline", "covered"] {

@@ -1,20 +1,20 @@
 //! What the interface looks like at every place of a session: at three sizes, in both languages, with and without
-//! colours. `UPDATE=1 cargo test -p tests --test it tui::goldens` writes the files anew; look at what has changed.
+//! colours. `UPDATE=1 cargo test -p tests --test it tui::goldens` rewrites the files; look at the changes.
 
 use tests::Terminal;
 use tests::terminal::golden::{Of, golden};
 
-use super::scenes::{self, Look, Scene, has_composer, interface};
+use super::scenes::{self, Scene, TerminalSetup, has_composer, interface};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (40, 12), (200, 60)];
 const LANGUAGES: [&str; 2] = ["en", "zh"];
 const THEMES: [&str; 2] = ["dark", "none"];
 
 /// Every way to look at a scene.
-fn looks() -> impl Iterator<Item = Look> {
+fn looks() -> impl Iterator<Item = TerminalSetup> {
     SIZES.into_iter().flat_map(|(columns, rows)| {
         LANGUAGES.into_iter().flat_map(move |language| {
-            THEMES.into_iter().map(move |theme| Look {
+            THEMES.into_iter().map(move |theme| TerminalSetup {
                 columns,
                 rows,
                 language,
@@ -25,14 +25,14 @@ fn looks() -> impl Iterator<Item = Look> {
 }
 
 /// Compares one look at a scene with its file.
-fn compare(name: &str, look: Look, terminal: &Terminal) {
-    let Look {
+fn compare(name: &str, look: TerminalSetup, terminal: &Terminal) {
+    let TerminalSetup {
         columns,
         rows,
         language,
         theme,
     } = look;
-    // Colours need to be looked at once, not at every size; where ages stand in them, they would never be the same.
+    // Colours need to be looked at once, not at every size; with ages in them they would never be the same.
     let of = match (name, columns, theme) {
         ("sessions", _, _) => Of::Text,
         (_, 80, _) | (_, _, "none") => Of::Colours,
@@ -61,16 +61,16 @@ fn assert_no_colour(name: &str, terminal: &Terminal) {
 }
 
 /// A scene in every look, once `shows` is true of the screen.
-fn of_scene(name: &str, scene: &Scene, shows: impl Fn(&str, Look) -> bool) {
+fn of_scene(name: &str, scene: &Scene, shows: impl Fn(&str, TerminalSetup) -> bool) {
     of_mode(name, scene, &[], shows);
 }
 
 /// The same on the whole screen, with the interface's own scrolling.
-fn of_whole(name: &str, scene: &Scene, shows: impl Fn(&str, Look) -> bool) {
+fn of_whole(name: &str, scene: &Scene, shows: impl Fn(&str, TerminalSetup) -> bool) {
     of_mode(name, scene, &["--fullscreen"], shows);
 }
 
-fn of_mode(name: &str, scene: &Scene, mode: &[&str], shows: impl Fn(&str, Look) -> bool) {
+fn of_mode(name: &str, scene: &Scene, mode: &[&str], shows: impl Fn(&str, TerminalSetup) -> bool) {
     for look in looks() {
         let terminal = scene.attach_with(look, mode);
         terminal.wait_for(name, |screen| shows(screen, look));
@@ -126,7 +126,7 @@ fn while_a_command_runs() {
 #[test]
 fn when_an_edit_is_asked_about() {
     let scene = scenes::approval();
-    let shows = |screen: &str, look: Look| {
+    let shows = |screen: &str, look: TerminalSetup| {
         let title = match look.language {
             "zh" => "修改这个文件？",
             _ => "Change this file?",
@@ -145,7 +145,7 @@ fn when_the_model_asks() {
 }
 
 #[test]
-fn when_something_failed_that_can_be_mended() {
+fn when_a_recoverable_failure_occurred() {
     of_scene("failing", &scenes::failing(), |screen, _| {
         has_composer(screen) && screen.contains("402")
     });
@@ -223,7 +223,7 @@ fn what_a_model_says_never_reaches_the_terminal_as_an_escape() {
     let scene = scenes::idle();
     let evil = "before \u{1b}]0;pwned\u{7}\u{1b}]52;c;cHduZWQ=\u{7}\u{1b}[2J\u{1b}[31mred\u{9b}31m \u{202e}txt\u{7} `\u{1b}[5m` behind";
     scene.answers(evil);
-    let mut terminal = scene.at_rest(Look::USUAL, "Hello, Ann.");
+    let mut terminal = scene.at_rest(TerminalSetup::USUAL, "Hello, Ann.");
     let bells = terminal.bells();
     terminal.type_text("say it\n");
     terminal.wait_scrolled("behind");

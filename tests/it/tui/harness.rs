@@ -1,4 +1,4 @@
-//! The terminal of these tests is one: sizes, keys, signals, job control; and the scenes are what they say, seen through
+//! The terminal of these tests is one: sizes, keys, signals, job control; and the scenes look as described, seen through
 //! the line mode that needs no interface.
 
 use std::time::Duration;
@@ -83,7 +83,7 @@ fn a_terminal_that_is_left_raw_is_found_out_and_one_that_is_given_back_is_not() 
 }
 
 #[test]
-fn a_terminal_answers_what_it_is_asked_and_takes_note_of_what_is_rung_and_told() {
+fn a_terminal_answers_queries_and_records_bells_and_notifications() {
     let house = House::new();
     let ask = "stty raw -echo; printf 'ab\\033[6n\\033]11;?\\033\\\\\\033[?u'; dd bs=1 count=36 2>/dev/null | od -An -c | tr -d ' \\n\\r'; \
                printf '\\a\\033]0;a title\\007\\033]9;look here\\007\\033]52;c;aGVsbG8=\\007\\033]777;x\\007'; stty sane";
@@ -107,7 +107,7 @@ fn a_terminal_answers_what_it_is_asked_and_takes_note_of_what_is_rung_and_told()
 #[test]
 fn keys_signals_and_the_loss_of_the_terminal_reach_the_program() {
     let house = House::new();
-    // One process: a shell may miss what comes while it starts another.
+    // One process: a shell may miss a signal while it starts another process.
     let mut interrupted = sh(&house, "echo there; exec sleep 1000");
     interrupted.wait_text("there");
     interrupted.press("ctrl-c");
@@ -118,7 +118,7 @@ fn keys_signals_and_the_loss_of_the_terminal_reach_the_program() {
     assert_eq!(killed.exit_code(), 128 + 15);
     let mut lost = sh(
         &house,
-        // No command that it would wait for when the signal comes behind the end of what it reads.
+        // No command that it would wait for when the signal comes after the end of its input.
         "trap 'touch gone; exit 9' HUP; echo there; while :; do read line; done",
     );
     lost.wait_text("there");

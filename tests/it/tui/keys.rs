@@ -7,21 +7,21 @@ use proto::params::session::OneParams;
 use tests::terminal::{Nature, keys};
 use tests::{Terminal, until};
 
-use super::scenes::{self, Look, Scene, has_composer};
+use super::scenes::{self, Scene, TerminalSetup, has_composer};
 
 #[test]
 fn every_key_of_the_table_can_be_sent_by_a_terminal() {
     for name in BINDINGS.iter().flat_map(|row| row.keys) {
         assert!(keymap::key(name).is_some(), "{name}");
-        for told in [false, true] {
-            assert!(keys::bytes(name, told).is_some(), "{name}");
+        for disambiguated in [false, true] {
+            assert!(keys::bytes(name, disambiguated).is_some(), "{name}");
         }
     }
 }
 
 fn begun() -> (Scene, Terminal) {
     let scene = scenes::idle();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     (scene, terminal)
 }
 
@@ -92,12 +92,12 @@ fn a_long_paste_is_one_thing() {
 }
 
 #[test]
-fn the_cursor_stands_behind_what_is_written_also_where_it_is_wide() {
+fn the_cursor_follows_typed_text_including_wide_characters() {
     let (_scene, terminal) = begun();
     terminal.type_text("中文e\u{301}👍");
     terminal.wait_text("👍");
     // The mark and its blank, four and one and two cells.
-    until("the cursor behind it", || {
+    until("the cursor after it", || {
         (terminal.cursor()?.1 == 2 + 4 + 1 + 2).then_some(())
     });
     terminal.press("left");
@@ -124,7 +124,7 @@ fn what_is_opened_is_closed_by_escape_and_the_draft_stays() {
 }
 
 #[test]
-fn a_terminal_that_tells_keys_apart_works_the_same() {
+fn a_terminal_that_disambiguates_keys_works_the_same() {
     let scene = scenes::idle();
     let command = scene.house.command(&["attach", &scene.pid.to_string()]);
     let nature = Nature {

@@ -5,17 +5,17 @@ use std::time::Duration;
 use proto::Pid;
 use tests::{House, Terminal};
 
-use super::scenes::{self, Look, has_composer, interface};
+use super::scenes::{self, TerminalSetup, has_composer, interface};
 
 /// Keys count so long after a question has appeared.
 const GUARD: Duration = Duration::from_millis(350);
 
-/// What stands before the row that Enter takes.
+/// The mark before the row that Enter takes.
 const MARKED: &str = "▸";
 
 /// The interface, once it offers sessions; the row that Enter would take.
 fn offered(house: &House) -> (Terminal, String) {
-    let terminal = interface(house, &[], Look::USUAL);
+    let terminal = interface(house, &[], TerminalSetup::USUAL);
     terminal.wait_text(MARKED);
     let screen = terminal.screen();
     assert!(screen.contains("new session"), "{screen}");
@@ -84,7 +84,7 @@ fn a_session_that_works_is_offered_and_one_that_waits_comes_before_it() {
     terminal.press("enter");
     terminal.wait_text("gate.here");
     drop(terminal);
-    // Newer ones at rest are not what is marked, nor is one that only works.
+    // The mark is not on newer idle sessions, nor on one that only works.
     let several = scenes::several();
     let (terminal, row) = offered(&several.house);
     assert!(row.contains("?1") && row.contains("Make the file"), "{row}");

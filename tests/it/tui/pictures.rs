@@ -1,5 +1,5 @@
 //! The pictures of the README, drawn from what the interface shows. `UPDATE=1 cargo test -p tests --test it
-//! tui::pictures` draws them anew; look at what has changed.
+//! tui::pictures` redraws them; look at the changes.
 
 use proto::state::ApprovalMode;
 use serde_json::json;
@@ -7,7 +7,7 @@ use testkit::model::{Answer, Gate as Pause, Usage};
 use tests::Gate;
 use tests::terminal::svg::{Window, picture};
 
-use super::scenes::{Look, Scene, interface, scene, wait};
+use super::scenes::{Scene, TerminalSetup, interface, scene, wait};
 
 const SIZE: (u16, u16) = (92, 26);
 
@@ -40,9 +40,9 @@ const CHINESE: &str = "它打印 `3`。但和太大时，`add` 有**两种结果
     ```rust\nfn add(a: u32, b: u32) -> Option<u32> {\n    // `None`：放不下。\n    a.checked_add(b)\n}\n```\n\n\
     要我改吗？";
 
-fn at(language: &'static str, theme: &'static str) -> Look {
+fn at(language: &'static str, theme: &'static str) -> TerminalSetup {
     let (columns, rows) = SIZE;
-    Look {
+    TerminalSetup {
         columns,
         rows,
         language,
@@ -54,7 +54,7 @@ fn reads() -> Answer {
     Answer::call("read_file", json!({"path": "src/main.rs"}))
 }
 
-/// The counts of `top` depend on what they are made up from.
+/// The counts of `top` depend on their sources.
 fn took(answer: Answer, prompt: u64) -> Answer {
     answer.usage(Usage {
         prompt,

@@ -5,15 +5,15 @@ use std::time::Duration;
 use serde_json::json;
 use testkit::model::Answer;
 
-use super::scenes::{self, Look, has_composer};
+use super::scenes::{self, TerminalSetup, has_composer};
 
-/// Longer than keys that were typed before a question was drawn may come behind.
+/// Longer than the delay of keys that were typed before a question was drawn.
 const GUARD: Duration = Duration::from_millis(400);
 
 #[test]
 fn a_plan_is_asked_for_by_a_key_sent_back_and_approved() {
     let scene = scenes::idle();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let plan = |what: &str| Answer::call("exit_plan_mode", json!({"plan": what}));
     scene.model.push([
         plan("1. write the file"),
@@ -31,7 +31,7 @@ fn a_plan_is_asked_for_by_a_key_sent_back_and_approved() {
     terminal.type_text("write it");
     terminal.press("enter");
     terminal.wait_text("Carry out this plan?");
-    // The plan is not approved by what was typed before it came.
+    // Keys typed before the plan came do not approve it.
     assert!(terminal.quiet(GUARD));
     terminal.press("n");
     terminal.wait_text("Keep planning. What is missing?");

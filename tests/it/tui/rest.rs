@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use tests::Terminal;
 
-use super::scenes::{self, Look, Scene, has_composer, interface, prompt, wait};
+use super::scenes::{self, Scene, TerminalSetup, has_composer, interface, prompt, wait};
 
-/// Nothing was written for so long: what was to be drawn is drawn.
+/// Nothing was written for this time: everything is drawn.
 const SILENCE: Duration = Duration::from_millis(500);
 
 /// Turns of another session.
@@ -23,7 +23,7 @@ fn frames(terminal: &Terminal) -> usize {
 
 /// The interface on the session of a scene, after these words were said to it, at rest.
 fn resting(scene: &Scene, more: &[&str], says: &str, shows: &str) -> Terminal {
-    let terminal = scene.attach_with(Look::USUAL, more);
+    let terminal = scene.attach_with(TerminalSetup::USUAL, more);
     terminal.wait_for("a line for prompts", |screen| {
         has_composer(screen) && screen.contains("That is all.")
     });
@@ -50,7 +50,11 @@ fn turns(scene: &Scene) {
 fn nothing_is_written_while_only_others_work() {
     let scene = scenes::several();
     let waiting = scene.pid.0 + 1;
-    let approval = interface(&scene.house, &["attach", &waiting.to_string()], Look::USUAL);
+    let approval = interface(
+        &scene.house,
+        &["attach", &waiting.to_string()],
+        TerminalSetup::USUAL,
+    );
     approval.wait_text("y yes, once");
     let all = [
         ("an empty line", resting(&scene, &[], "", "That is all.")),

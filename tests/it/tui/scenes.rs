@@ -147,7 +147,7 @@ fn add(a: u32, b: u32) -> u32 {
 # 一个项目
 ";
 
-/// A house in which no session was ever begun. Bind the model first: what is bound later is dropped before it.
+/// A house in which no session was ever begun. Bind the model first: later bindings are dropped before it.
 pub fn empty() -> (Model, House) {
     let model = Model::start([Answer::text(MARKDOWN)]);
     let house = scripted::house(&model);
@@ -168,7 +168,7 @@ pub fn idle() -> Scene {
     scene
 }
 
-/// An answer stands in its middle until `pause` is opened.
+/// An answer stops in its middle until `pause` is opened.
 pub fn streaming() -> Scene {
     let pause = Pause::new();
     let text = "The first half of the answer has come, with **some** words and\n\n- one point,\n\n\
@@ -235,7 +235,7 @@ pub fn question() -> Scene {
     scene
 }
 
-/// The provider refused, in a way that a person can mend.
+/// The provider refused, and the user can fix the cause.
 pub fn failing() -> Scene {
     let fault = Fault::refusal(402, "Insufficient Balance", "insufficient_balance");
     let answers = [Answer::text("Now it works.").fault(fault)];
@@ -258,12 +258,12 @@ pub fn several() -> Scene {
     scene
 }
 
-/// What stands in the transcript once where a connection was lost and is there again.
+/// The transcript's mark for a connection that was lost and restored.
 pub const MARK: &str = "connection lost and made again";
 
-/// What a person's terminal is set to.
+/// Size, language and theme of a terminal.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct TerminalSetup {
     pub columns: u16,
     pub rows: u16,
     /// As `REASONIX_LANG` says it.
@@ -272,7 +272,7 @@ pub struct Look {
     pub theme: &'static str,
 }
 
-impl Look {
+impl TerminalSetup {
     /// The usual one.
     pub const USUAL: Self = Self {
         columns: 80,
@@ -284,18 +284,18 @@ impl Look {
 
 impl Scene {
     /// The interface, on the session of this scene.
-    pub fn attach(&self, look: Look) -> Terminal {
+    pub fn attach(&self, look: TerminalSetup) -> Terminal {
         self.attach_with(look, &[])
     }
 
     /// The same with more arguments.
-    pub fn attach_with(&self, look: Look, more: &[&str]) -> Terminal {
+    pub fn attach_with(&self, look: TerminalSetup, more: &[&str]) -> Terminal {
         let pid = self.pid.to_string();
         interface(&self.house, &[&["attach", &pid], more].concat(), look)
     }
 
-    /// The same, once it shows words that stand in the session's transcript and has a line for prompts.
-    pub fn at_rest(&self, look: Look, words: &str) -> Terminal {
+    /// The same, once it shows words of the session's transcript and has a composer.
+    pub fn at_rest(&self, look: TerminalSetup, words: &str) -> Terminal {
         let terminal = self.attach(look);
         terminal.wait_scrolled(words);
         terminal.wait_for("a line for prompts", has_composer);
@@ -312,7 +312,7 @@ pub fn mute(house: &House) -> UnixListener {
 }
 
 /// The interface in a terminal that is set so.
-pub fn interface(house: &House, arguments: &[&str], look: Look) -> Terminal {
+pub fn interface(house: &House, arguments: &[&str], look: TerminalSetup) -> Terminal {
     let _ = house
         .reasonix(&["config", "set", "tui.theme", look.theme])
         .expect_code(0);
@@ -321,7 +321,7 @@ pub fn interface(house: &House, arguments: &[&str], look: Look) -> Terminal {
     Terminal::start(command, look.columns, look.rows)
 }
 
-/// Whether the line for prompts stands on the screen, empty: nothing lies over it.
+/// Whether the empty composer is on the screen, with nothing over it.
 pub fn has_composer(screen: &str) -> bool {
     // In both languages and at every width it names the key of commands.
     screen
@@ -329,7 +329,7 @@ pub fn has_composer(screen: &str) -> bool {
         .any(|row| row.starts_with("> ") && row.contains("`/`"))
 }
 
-/// How often words stand in what a terminal has shown and shows.
+/// How often words occur in a terminal's scrollback and screen.
 pub fn times(terminal: &Terminal, words: &str) -> usize {
     terminal.scrollback().matches(words).count()
 }

@@ -1,4 +1,4 @@
-//! More than a person does: a megabyte that is pasted, a window that does not come to rest.
+//! Stress: a pasted megabyte, and a window that is resized repeatedly.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use testkit::model::{Answer, Gate as Pause, Place};
 use tests::terminal::golden::steady;
 use tests::{BOUND, Terminal, within};
 
-use super::scenes::{self, Look, Scene, has_composer, scene};
+use super::scenes::{self, Scene, TerminalSetup, has_composer, scene};
 
 /// Sequences that a terminal obeys, and the two that mark a paste.
 const OBEYED: [&str; 8] = [
@@ -24,7 +24,7 @@ const OBEYED: [&str; 8] = [
 fn a_megabyte_with_escape_sequences_is_pasted_as_words() {
     let scene = scenes::idle();
     scene.answers("All of it came.");
-    let mut terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let mut terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let (bells, titles) = (terminal.bells(), terminal.titles().len());
     let before = terminal.written();
     let mut long = String::new();
@@ -52,7 +52,7 @@ fn a_megabyte_with_escape_sequences_is_pasted_as_words() {
         );
     }
     assert!(said.ends_with("what is it?"));
-    assert!(!said.contains('\u{1b}'), "what is obeyed is no part of it");
+    assert!(!said.contains('\u{1b}'), "it contains no control sequence");
     let raw = terminal.raw_bytes().split_off(before);
     assert!(
         raw.len() < 200_000,
@@ -109,14 +109,14 @@ fn held() -> (Scene, Pause) {
     (scene, pause)
 }
 
-/// Pulls the window about while the answer comes; what is shown afterwards, and what who comes then is shown: the rows
-/// that both have, from the last one up.
+/// Resizes the window repeatedly while the answer comes. Returns the rows that it shows afterwards and those that a new client
+/// shows: the rows that both have, from the last one up.
 ///
 /// A frame that is under way while the window changes is drawn for another size than it finds, and may leave a row too
 /// many: the next change of width draws it over. So the window is changed once more when all is at rest.
-fn storm(more: &[&str]) -> (Vec<String>, Vec<String>) {
+fn resize_repeatedly(more: &[&str]) -> (Vec<String>, Vec<String>) {
     let (scene, pause) = held();
-    let terminal = scene.attach_with(Look::USUAL, more);
+    let terminal = scene.attach_with(TerminalSetup::USUAL, more);
     terminal.wait_text("Paragraph 2");
     for (step, (columns, rows)) in sizes().enumerate() {
         if step == 25 {
@@ -127,7 +127,7 @@ fn storm(more: &[&str]) -> (Vec<String>, Vec<String>) {
     scene.wait("turn.ended", 1);
     let at_rest = |screen: &str| has_composer(screen) && screen.contains("Paragraph 59");
     terminal.wait_for("the end of the answer", at_rest);
-    let fresh = scene.attach_with(Look::USUAL, more);
+    let fresh = scene.attach_with(TerminalSetup::USUAL, more);
     fresh.wait_for("the end of the answer", at_rest);
     for columns in [81, 80] {
         assert!(terminal.quiet(Duration::from_millis(500)));
@@ -140,7 +140,7 @@ fn storm(more: &[&str]) -> (Vec<String>, Vec<String>) {
         let both = pulled.len().min(fresh.len());
         assert!(both >= 20, "the screen is full: {pulled:?} {fresh:?}");
         for shown in [&mut pulled, &mut fresh] {
-            // Where the screen begins one of them may have a row of what was there before.
+            // At the top of the screen one of them may have an older row.
             shown.drain(..shown.len() - both + 2);
         }
         (pulled, fresh)
@@ -158,20 +158,20 @@ fn storm(more: &[&str]) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn a_window_that_is_pulled_about_while_an_answer_comes_ends_as_a_fresh_one_in_full_screen() {
-    let (pulled, fresh) = storm(&["--fullscreen"]);
+    let (pulled, fresh) = resize_repeatedly(&["--fullscreen"]);
     assert_eq!(pulled, fresh);
 }
 
 #[test]
 fn a_window_that_is_pulled_about_while_an_answer_comes_ends_as_a_fresh_one() {
-    let (pulled, fresh) = storm(&[]);
+    let (pulled, fresh) = resize_repeatedly(&[]);
     assert_eq!(pulled, fresh);
 }
 
 #[test]
 fn keys_that_come_with_the_pulling_are_all_taken() {
     let scene = scenes::idle();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let mut typed = String::new();
     for ((columns, rows), letter) in sizes().zip(('a'..='y').cycle()) {
         terminal.resize(columns, rows);

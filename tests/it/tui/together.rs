@@ -6,7 +6,7 @@ use std::time::Duration;
 use testkit::Script;
 use tests::{House, Proxy, Terminal, until};
 
-use super::scenes::{self, Look, MARK, Scene, has_composer, times};
+use super::scenes::{self, MARK, Scene, TerminalSetup, has_composer, times};
 
 /// Keys count so long after a question has appeared.
 const GUARD: Duration = Duration::from_millis(350);
@@ -30,7 +30,7 @@ fn plain(scene: &Scene) -> Terminal {
     Terminal::reasonix(&scene.house, &["attach", "--plain", &pid], 80, 24)
 }
 
-/// Every one of these words stands there once, in this order.
+/// Checks that each of these words is there once, in this order.
 fn assert_once(what: &str, terminal: &Terminal, words: &[&str]) {
     let all = terminal.scrollback();
     let mut places = Vec::new();
@@ -45,7 +45,7 @@ fn assert_once(what: &str, terminal: &Terminal, words: &[&str]) {
     assert!(places.is_sorted(), "{what}: {words:?} in order in\n{all}");
 }
 
-/// What stands above the line for prompts, without empty rows and what differs.
+/// The rows above the composer, without empty rows and differences.
 fn transcript(terminal: &Terminal) -> Vec<String> {
     let all = terminal.scrollback();
     let rows: Vec<&str> = all.lines().collect();
@@ -64,8 +64,8 @@ fn transcript(terminal: &Terminal) -> Vec<String> {
 fn two_interfaces_and_the_line_mode_show_the_same() {
     let scene = scenes::idle();
     scene.answers("And again: **words**, until\n\nthe end of it.");
-    let one = scene.at_rest(Look::USUAL, "That is all.");
-    let two = scene.at_rest(Look::USUAL, "That is all.");
+    let one = scene.at_rest(TerminalSetup::USUAL, "That is all.");
+    let two = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let lines = plain(&scene);
     lines.wait_scrolled("That is all.");
     one.type_text("once more\n");
@@ -78,7 +78,7 @@ fn two_interfaces_and_the_line_mode_show_the_same() {
     assert_once("one", &one, &SAID);
     assert_once("two", &two, &SAID);
     assert_once("lines", &lines, &SAID);
-    // Who typed it may be told apart, nothing else.
+    // Only the author mark may differ.
     until("both to show the same", || {
         (transcript(&one) == transcript(&two)).then_some(())
     });
@@ -87,16 +87,16 @@ fn two_interfaces_and_the_line_mode_show_the_same() {
 #[test]
 fn who_comes_later_sees_the_same_as_who_was_there() {
     let scene = scenes::streaming();
-    let one = scene.attach(Look::USUAL);
+    let one = scene.attach(TerminalSetup::USUAL);
     one.wait_text("one po");
-    let two = scene.attach(Look::USUAL);
+    let two = scene.attach(TerminalSetup::USUAL);
     two.wait_text("one po");
     scene.pause.open();
     for terminal in [&one, &two] {
         terminal.wait_scrolled("until the very end");
         terminal.wait_for("rest", has_composer);
     }
-    let three = scene.at_rest(Look::USUAL, "until the very end");
+    let three = scene.at_rest(TerminalSetup::USUAL, "until the very end");
     for terminal in [&one, &two, &three] {
         let words = [
             "Tell me slowly.",
@@ -112,7 +112,7 @@ fn who_comes_later_sees_the_same_as_who_was_there() {
 fn an_answer_in_one_closes_the_question_in_the_other_which_does_not_ask() {
     let scene = scenes::approval();
     let proxy = Proxy::start(&scene.house.root().join("p"), &scene.house.socket());
-    let one = scene.attach(Look::USUAL);
+    let one = scene.attach(TerminalSetup::USUAL);
     let mut through = scene.house.command(&["attach", &scene.pid.to_string()]);
     through
         .env("REASONIX_SOCKET", proxy.path())
@@ -124,7 +124,7 @@ fn an_answer_in_one_closes_the_question_in_the_other_which_does_not_ask() {
         one.quiet(GUARD) && two.quiet(GUARD),
         "an open question is at rest"
     );
-    // How long it takes is measured by the bench. That it cannot take long is so because the other one is told: it would
+    // How long it takes is measured by the bench. That it cannot take long follows from the notification to the other client: it would
     // have to ask, each time, in place of that.
     let said = proxy.said();
     one.press("y");
@@ -141,7 +141,7 @@ fn an_answer_in_one_closes_the_question_in_the_other_which_does_not_ask() {
 #[test]
 fn a_key_that_was_typed_before_the_question_was_read_is_no_answer() {
     let scene = scenes::approval_later();
-    let terminal = scene.attach(Look::USUAL);
+    let terminal = scene.attach(TerminalSetup::USUAL);
     terminal.wait_for("a line for prompts", has_composer);
     terminal.type_text("yyy");
     terminal.wait_text("> yyy");
@@ -163,8 +163,8 @@ fn a_key_that_was_typed_before_the_question_was_read_is_no_answer() {
 #[test]
 fn the_size_of_one_is_no_matter_of_the_other() {
     let scene = scenes::idle();
-    let one = scene.at_rest(Look::USUAL, "That is all.");
-    let two = scene.at_rest(Look::USUAL, "That is all.");
+    let one = scene.at_rest(TerminalSetup::USUAL, "That is all.");
+    let two = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     assert!(
         one.quiet(SILENCE) && two.quiet(SILENCE),
         "who rests writes nothing"
@@ -182,7 +182,7 @@ fn the_size_of_one_is_no_matter_of_the_other() {
 #[test]
 fn a_window_that_is_pulled_about_shows_everything_once() {
     let scene = scenes::idle();
-    let terminal = scene.at_rest(Look::USUAL, "That is all.");
+    let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     for (columns, rows) in [(100, 30), (60, 20), (80, 10), (120, 40), (80, 24)] {
         let before = terminal.written();
         terminal.resize(columns, rows);
@@ -205,8 +205,8 @@ fn a_window_that_is_pulled_about_shows_everything_once() {
 #[test]
 fn the_death_of_the_daemon_is_one_line_and_nothing_is_lost_or_doubled() {
     let scene = scenes::idle();
-    let one = scene.at_rest(Look::USUAL, "That is all.");
-    let two = scene.at_rest(Look::USUAL, "That is all.");
+    let one = scene.at_rest(TerminalSetup::USUAL, "That is all.");
+    let two = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let lines = plain(&scene);
     lines.wait_scrolled("That is all.");
     scene.house.kill_daemon();
@@ -236,7 +236,10 @@ fn the_death_of_the_daemon_is_one_line_and_nothing_is_lost_or_doubled() {
 #[test]
 fn a_question_outlives_the_daemon_under_the_eyes_of_two() {
     let scene = scenes::approval();
-    let (one, two) = (scene.attach(Look::USUAL), scene.attach(Look::USUAL));
+    let (one, two) = (
+        scene.attach(TerminalSetup::USUAL),
+        scene.attach(TerminalSetup::USUAL),
+    );
     one.wait_text(ELSEWHERE);
     two.wait_text(ELSEWHERE);
     scene.house.kill_daemon();
@@ -259,7 +262,10 @@ fn a_question_outlives_the_daemon_under_the_eyes_of_two() {
 #[test]
 fn an_answer_that_the_death_of_the_daemon_cut_off_is_not_doubled() {
     let scene = scenes::streaming();
-    let (one, two) = (scene.attach(Look::USUAL), scene.attach(Look::USUAL));
+    let (one, two) = (
+        scene.attach(TerminalSetup::USUAL),
+        scene.attach(TerminalSetup::USUAL),
+    );
     one.wait_text("The first half");
     two.wait_text("The first half");
     scene.house.kill_daemon();
@@ -293,7 +299,7 @@ fn a_run_is_followed_and_answered_in_another_terminal() {
         let waiting = house.reasonix(&["inbox", "-q"]).expect_code(0).out;
         (waiting.trim() == "1.1").then_some(())
     });
-    let other = scenes::interface(&house, &["attach", "1"], Look::USUAL);
+    let other = scenes::interface(&house, &["attach", "1"], TerminalSetup::USUAL);
     other.wait_text("touch made");
     other.wait_scrolled("Make it.");
     assert!(other.quiet(GUARD));

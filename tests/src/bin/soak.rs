@@ -1,19 +1,19 @@
 //! `soak [seconds] [seed] [seconds between two lines]`: everything at once for a long time, see the module `tests::soak`.
-//! Prints what the daemon holds, line by line; fails where it grows, where a log is not valid, or where a process is left.
+//! Prints the daemon's resources, line by line; fails if they grow, if a log is not valid, or if a process is left.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use tests::soak::{Plan, run};
 
-#[allow(clippy::print_stdout, reason = "the curve is what it is for")]
-#[allow(clippy::print_stderr, reason = "how it is called is told there")]
+#[allow(clippy::print_stdout, reason = "the program prints a curve")]
+#[allow(clippy::print_stderr, reason = "it prints its usage there")]
 fn main() -> ExitCode {
     let mut numbers = Vec::new();
     for argument in std::env::args().skip(1) {
         let Ok(number) = argument.parse::<u64>() else {
             eprintln!(
-                "`{argument}` is no number: soak [seconds] [seed] [seconds between two lines]"
+                "`{argument}` is not a number: soak [seconds] [seed] [seconds between two lines]"
             );
             return ExitCode::from(2);
         };

@@ -25,7 +25,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
     )]
 }
 
-/// Median of the time from an answer's end until the next request begins to arrive, behind so many bytes of conversation.
+/// Median of the time from an answer's end until the next request begins to arrive, after so many bytes of conversation.
 fn rounds(size: Size, endpoint: &Endpoint, history: usize) -> Duration {
     let house = House::new();
     // So large a window that nothing is compacted.

@@ -18,14 +18,14 @@ use crate::{House, until};
 /// Sessions at most, of which the figures are medians.
 const SESSIONS: usize = 5;
 
-/// What one session took.
-struct Taken {
+/// The cost of one session.
+struct SessionCost {
     /// Microseconds of processors.
     processor: u64,
     /// Bytes of daemon and client at their peak.
     memory: u64,
     /// From the client's start to its end.
-    wall: std::time::Duration,
+    elapsed: std::time::Duration,
 }
 
 /// All rows.
@@ -53,8 +53,8 @@ pub fn figures(size: Size) -> Vec<Figure> {
         floors.push(least::session(&endpoint, &house.project()));
         script::check(&house.project(), size.edits);
     }
-    let floor = |of: fn(&least::Taken) -> u64| median(floors.iter().map(of).collect()) as f64;
-    let value = |of: fn(&Taken) -> u64| median(taken.iter().map(of).collect()) as f64;
+    let floor = |of: fn(&least::SessionCost) -> u64| median(floors.iter().map(of).collect()) as f64;
+    let value = |of: fn(&SessionCost) -> u64| median(taken.iter().map(of).collect()) as f64;
     let seconds = |micros: f64| format!("{:.2} s", micros / 1e6);
     let prefix = bill::prefix(&bodies[0]) as f64;
     let tokens = |count: f64| format!("{:.1} k", count / 1e3);
@@ -73,8 +73,8 @@ pub fn figures(size: Size) -> Vec<Figure> {
         ),
         row(
             "… from start to end",
-            median(taken.iter().map(|taken| taken.wall).collect()),
-            median(floors.iter().map(|taken| taken.wall).collect()),
+            median(taken.iter().map(|taken| taken.elapsed).collect()),
+            median(floors.iter().map(|taken| taken.elapsed).collect()),
             "–",
         ),
         compared(
@@ -103,7 +103,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
 }
 
 /// One run of the client, to its end.
-fn session(house: &House, prompt: &str) -> Taken {
+fn session(house: &House, prompt: &str) -> SessionCost {
     let daemon = house.daemon_pid().expect("a daemon");
     let before = of_house(house);
     let begun = Instant::now();
@@ -114,12 +114,12 @@ fn session(house: &House, prompt: &str) -> Taken {
         memory = memory.max(resident(daemon) + resident(client.id()));
         (!client.runs()).then_some(())
     });
-    let wall = begun.elapsed();
+    let elapsed = begun.elapsed();
     drop(client.done().expect_code(0));
-    Taken {
+    SessionCost {
         processor: ((of_house(house) - before) * 1e6) as u64,
         memory,
-        wall,
+        elapsed,
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Round {
     Reads(usize),
     /// A command that does nothing.
     Runs,
-    /// These calls at once, behind a few words.
+    /// These calls at once, after a few words.
     Calls(Vec<(&'static str, Value)>),
     /// A command that a person is asked about, with the answer's number in it.
     Asks,

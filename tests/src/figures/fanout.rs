@@ -13,7 +13,7 @@ use crate::{House, Raw};
 /// Two thousand tokens a second.
 const EVERY: Duration = Duration::from_micros(500);
 
-/// What came of one stream.
+/// The outcome of one stream.
 struct Streamed {
     /// How late the tokens were with the clients, in nanoseconds.
     delays: Vec<u64>,
@@ -23,9 +23,9 @@ struct Streamed {
     end: Duration,
 }
 
-/// What one client was told.
+/// The events that one client received.
 #[derive(Default)]
-struct Told {
+struct Received {
     /// When a frame with text was here, and the number of the last token in it.
     text: Vec<(Instant, usize)>,
     /// Numbers of durable events.
@@ -73,32 +73,38 @@ fn stream(size: Size, endpoint: &Endpoint, clients: usize) -> Streamed {
         .collect();
     load::prompt(&mut raw, &session, "go on");
     let ended = Instant::now();
-    let told: Vec<_> = threads
+    let received: Vec<_> = threads
         .into_iter()
         .map(|thread| thread.join().expect("a client that does not panic"))
         .collect();
     let exchanges = endpoint.exchanges();
     // The first piece is the head.
     let written = &exchanges[0].pieces[1..];
-    // A client may be let in behind the others' first events; it has missed none where its numbers are as theirs.
-    let last = told.iter().filter_map(|told| told.seqs.last()).max();
+    // A client may be admitted after the others' first events; it missed none if its numbers match theirs.
+    let last = received
+        .iter()
+        .filter_map(|received| received.seqs.last())
+        .max();
     let last = *last.expect("durable events");
-    let lost = told.iter().map(|told| {
-        let has = |seq: &u64| told.seqs.contains(seq);
+    let lost = received.iter().map(|received| {
+        let has = |seq: &u64| received.seqs.contains(seq);
         (1..=last).filter(|seq| !has(seq)).count()
     });
     Streamed {
         lost: lost.sum(),
-        delays: told.iter().flat_map(|told| delays(told, written)).collect(),
+        delays: received
+            .iter()
+            .flat_map(|received| delays(received, written))
+            .collect(),
         end: ended.saturating_duration_since(*written.last().expect("tokens")),
     }
 }
 
 /// How late each token was, in nanoseconds.
-fn delays(told: &Told, written: &[Instant]) -> Vec<u64> {
+fn delays(received: &Received, written: &[Instant]) -> Vec<u64> {
     let mut next = 0;
     let mut delays = Vec::new();
-    for (at, last) in &told.text {
+    for (at, last) in &received.text {
         let tokens = written.get(next..=*last).unwrap_or_default();
         delays.extend(tokens.iter().map(|token| {
             let late = at.saturating_duration_since(*token).as_nanos();
@@ -109,7 +115,7 @@ fn delays(told: &Told, written: &[Instant]) -> Vec<u64> {
     delays
 }
 
-/// A client that has been told everything so far.
+/// A client that has received everything so far.
 fn watcher(house: &House, session: &Value, number: usize) -> Raw {
     let mut raw = house.raw_as(Role::Watch);
     let attach = json!({"session": session, "subscription": format!("w{number}"), "after_seq": 0, "ephemeral": true});
@@ -118,20 +124,20 @@ fn watcher(house: &House, session: &Value, number: usize) -> Raw {
 }
 
 /// Reads until the turn has ended.
-fn follow(mut raw: Raw) -> Told {
-    let mut told = Told::default();
+fn follow(mut raw: Raw) -> Received {
+    let mut received = Received::default();
     loop {
         let event = raw.event()["event"].take();
         let at = Instant::now();
         if let Some(seq) = event["seq"].as_u64() {
-            told.seqs.push(seq);
+            received.seqs.push(seq);
         }
         match event["kind"].as_str() {
             Some("delta.text") => {
                 let text = event["data"]["text"].as_str().unwrap_or_default();
-                told.text.extend(token(text).map(|token| (at, token)));
+                received.text.extend(token(text).map(|token| (at, token)));
             }
-            Some("turn.ended") => return told,
+            Some("turn.ended") => return received,
             _ => {}
         }
     }

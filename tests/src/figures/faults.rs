@@ -60,7 +60,7 @@ fn survives(faults: Vec<Fault>) -> bool {
     }
     let model = Model::start([read("one.txt"), second, Answer::text(END)]);
     let house = House::new();
-    // A stall is told from a slow answer by time alone; how much is a setting.
+    // Only a time limit, a setting, separates a stall from a slow answer.
     house.settings("[network]\nidle_seconds = 2\n");
     house.provider(&model.entry("model", None));
     house.files("//- one.txt\nfirst words\n//- two.txt\nsecond words\n");

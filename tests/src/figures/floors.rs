@@ -24,7 +24,7 @@ pub fn process_start(count: usize) -> Duration {
     median((0..count).map(|_| once()).collect())
 }
 
-/// Median time of a request and its answer on a connection that stands.
+/// Median time of a request and its answer on an open connection.
 pub fn loopback(endpoint: &Endpoint, count: usize) -> Duration {
     endpoint.play(Vec::new());
     let stream = endpoint.connect();
@@ -42,7 +42,7 @@ fn exchange(stream: &std::net::TcpStream) -> Duration {
     begun.elapsed()
 }
 
-/// A request with this body on a connection that stands; the body of its answer.
+/// A request with this body on an open connection; the body of its answer.
 pub fn post(mut stream: &std::net::TcpStream, body: &[u8]) -> Vec<u8> {
     let head = format!("POST / HTTP/1.1\r\ncontent-length: {}\r\n\r\n", body.len());
     // One write: the head alone would be a packet of its own.

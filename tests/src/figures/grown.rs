@@ -16,7 +16,7 @@ use crate::wait::until;
 /// A word of the sample's last prompt in whose place each turn gets a word of its own.
 const MARK: &str = "markword";
 
-// What stands in a template for what changes. No log has these bytes: JSON escapes them.
+// Placeholders in a template for its variable parts. No log has these bytes: JSON escapes them.
 const TURN: char = '\u{1}';
 const UNIQUE: char = '\u{2}';
 const WORD: char = '\u{3}';
@@ -27,7 +27,7 @@ const PID: char = '\u{5}';
 pub struct Sample {
     /// Up to the last prompt.
     head: Vec<Template>,
-    /// From there on: what is repeated.
+    /// From there on: the repeated part.
     turn: Vec<Template>,
     /// The number of that turn.
     number: u64,
@@ -37,9 +37,9 @@ pub struct Sample {
 
 /// A line without number, watermark and checksum.
 struct Template {
-    /// From behind the number up to the watermark.
+    /// From after the number up to the watermark.
     start: String,
-    /// Behind the watermark.
+    /// After the watermark.
     rest: String,
 }
 
@@ -180,7 +180,7 @@ impl Template {
         }
     }
 
-    /// What is another one in each turn: its number, ids of prompt and request, and the word.
+    /// The variable parts of each turn: its number, ids of prompt and request, and the word.
     fn vary(&mut self, turn: u64) {
         let numbered = format!("\"turn\":{turn}");
         self.start = self.start.replace(&numbered, &format!("\"turn\":{TURN}"));

@@ -177,7 +177,7 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
     // The floor: a client that only listens.
     let listen = json!({"session": pid, "subscription": "bare", "after_seq": 0, "ephemeral": true});
     raw.call("session.attach", &listen).expect("attach");
-    let (mut closed, mut told) = (Vec::new(), Vec::new());
+    let (mut closed, mut notified) = (Vec::new(), Vec::new());
     for number in 0..questions {
         let asks =
             |screen: &str| screen.contains(&format!("asked_{number}")) && screen.contains(OPEN);
@@ -190,16 +190,16 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
         let begun = Instant::now();
         one.press("y");
         while raw.event()["event"]["kind"] != "interaction.resolved" {}
-        told.push(begun.elapsed());
+        notified.push(begun.elapsed());
         let gone = two.wait_for("an answer from elsewhere", |screen| {
             !screen.contains(OPEN) || screen.contains(&next)
         });
         closed.push(gone.saturating_duration_since(begun));
     }
     row(
-        "a question answered in one interface → gone from another (floor: a bare client is told)",
+        "a question answered in one interface → gone from another (floor: a bare client is notified)",
         median(closed),
-        median(told),
+        median(notified),
         "100 ms",
     )
 }
@@ -265,7 +265,7 @@ fn stream(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
     ]
 }
 
-/// Waits until the interface is ready and does nothing: what it loads in the background at its start is loaded.
+/// Waits until the interface is ready and does nothing: its background loading at start is finished.
 fn wait_idle(terminal: &Terminal) {
     let mut seen = (processor_time(terminal.id()), Instant::now());
     until("the interface to do nothing", || {

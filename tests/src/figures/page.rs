@@ -1,4 +1,4 @@
-//! The page of the figures: prose, and tables between marks, which alone are made anew. Pure.
+//! The page of the figures: prose, and tables between marks. Only the tables are regenerated. Pure.
 
 /// The page with another table in the place of a group's.
 ///
@@ -12,7 +12,7 @@ pub fn replace(page: &str, group: &str, table: &str) -> Result<String, String> {
     Ok(format!("{before}{begin}\n\n{table}\n{end}{after}"))
 }
 
-/// What the rows of a group's table are about, in order; none where it has no table.
+/// The subjects of the rows of a group's table, in order; empty if it has no table.
 #[must_use]
 pub fn rows<'a>(page: &'a str, group: &str) -> Vec<&'a str> {
     let (begin, end) = marks(group);

@@ -16,7 +16,7 @@ use crate::House;
 /// Times that each question is asked.
 const TIMES: usize = 9;
 
-/// Rows for `grep` and `glob`; without `rg` there is no floor, and so no row.
+/// Rows for `grep` and `glob`; without `rg` there are no floor and no row.
 pub fn figures(size: Size) -> Vec<Figure> {
     if Command::new("rg").arg("--version").output().is_err() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What processes have had of the machine: processor time and memory, as `/proc` tells it.
+//! Resources that processes have used: processor time and memory, from `/proc`.
 
 use crate::House;
 
@@ -10,7 +10,7 @@ pub fn processor_time(pid: u32) -> f64 {
     times(pid).expect("a process that runs")[..2].iter().sum()
 }
 
-/// Seconds that everything of a house has had: its processes, what they started and waited for, and what this process
+/// Processor seconds of a house: its processes, the children that they waited for, and the children that this process
 /// started for it and waited for.
 pub fn of_house(house: &House) -> f64 {
     let processes = house.processes().into_iter();
@@ -29,7 +29,7 @@ pub fn of_children() -> f64 {
         .sum()
 }
 
-/// Bytes of a process that are in memory; 0 where it is gone.
+/// Bytes of a process that are in memory; 0 if it is gone.
 pub fn resident(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

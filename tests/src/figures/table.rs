@@ -1,4 +1,4 @@
-//! A figure, and the table that it stands in. Pure.
+//! A figure, and its table. Pure.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub struct Figure {
     /// As measured, with its unit.
     pub value: String,
     pub floor: String,
-    /// Value over floor; `None` where they cannot be compared.
+    /// Value over floor; `None` if they cannot be compared.
     pub ratio: Option<f64>,
     pub budget: &'static str,
 }

@@ -103,7 +103,7 @@ impl House {
             .create(true)
             .append(true)
             .open(self.said())
-            .expect("a file for what it says")
+            .expect("a file for its output")
     }
 
     /// Starts the program `reasonixd` and does not wait for anything. The test sees to its end.
@@ -125,7 +125,7 @@ impl House {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of the daemon proper, where one answers.
+    /// The process of the daemon proper, if one answers.
     #[must_use]
     pub fn daemon_pid(&self) -> Option<u32> {
         let mut raw = Raw::connect(&self.socket()).ok()?;
@@ -137,12 +137,12 @@ impl House {
         u32::try_from(answer["daemon"]["pid"].as_u64()?).ok()
     }
 
-    /// Where daemons that this test has started say what has no other place: that they cannot start, or a panic.
+    /// The standard error of daemons that this test has started: start failures and panics.
     pub(super) fn said(&self) -> PathBuf {
         self.root().join("said")
     }
 
-    /// What the daemon has logged.
+    /// The daemon's log.
     #[must_use]
     pub fn daemon_log(&self) -> String {
         fs::read_to_string(self.home().join("logs").join("reasonixd.log")).unwrap_or_default()
@@ -214,7 +214,7 @@ impl House {
             .retain_mut(|child| matches!(child.try_wait(), Ok(None)));
     }
 
-    /// Ends the daemon in an orderly way. What is left after the time that it may take.
+    /// Ends the daemon in an orderly way. Returns the processes that are left after the time limit.
     pub(super) fn stop(&self) -> Option<Vec<Process>> {
         for process in self.processes() {
             let mut words = process.command.split(' ');

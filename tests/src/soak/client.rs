@@ -15,7 +15,7 @@ use crate::{Chance, Raw};
 
 /// Prompts after which a session makes room for another.
 const PROMPTS: u32 = 12;
-/// Between two wishes of a client, in milliseconds, at most.
+/// The longest pause between two requests of a client, in milliseconds.
 const PAUSE: u64 = 400;
 
 /// Makes the first sessions.
@@ -47,7 +47,7 @@ fn create(shared: &Shared, raw: &mut Raw, number: u64) -> Option<u64> {
     created.ok()?["pid"].as_u64()
 }
 
-/// Until it is told to stop.
+/// Until the soak stops.
 pub(super) fn live(shared: &Shared, mut chance: Chance) {
     let mut raw: Option<Raw> = None;
     while !shared.stop.load(Ordering::SeqCst) {
@@ -57,13 +57,13 @@ pub(super) fn live(shared: &Shared, mut chance: Chance) {
             None => connect(shared.house),
             // It goes without a word, whatever was on its way.
             Some(_) if chance.once_in(12) => None,
-            Some(mut there) => wish(shared, &mut chance, &mut there).map(|()| there),
+            Some(mut there) => random_request(shared, &mut chance, &mut there).map(|()| there),
         };
     }
 }
 
-/// One wish; `None`: the connection has ended, or is not to be used any more.
-fn wish(shared: &Shared, chance: &mut Chance, raw: &mut Raw) -> Option<()> {
+/// One request; `None`: the connection has ended, or is not to be used any more.
+fn random_request(shared: &Shared, chance: &mut Chance, raw: &mut Raw) -> Option<()> {
     let at = chance.index(slots(shared).len());
     let (pid, prompts) = slots(shared)[at];
     let session = pid.to_string();
@@ -178,7 +178,7 @@ fn program(shared: &Shared, arguments: &[&str], chance: &mut Chance) {
     }
 }
 
-/// Makes a call: its answer, where there is one that is no refusal; `None`: the connection has ended.
+/// Makes a call: its answer, if it is not a refusal; `None`: the connection has ended.
 fn say(raw: &mut Raw, method: &str, params: &Value) -> Option<Option<Value>> {
     let answered = raw.try_call(method, params)?;
     expected(method, &answered);

@@ -17,9 +17,9 @@ const MEMORY_MORE: u64 = 32 * 1024 * 1024;
 /// Fewer measurements of a life say nothing.
 const ENOUGH: usize = 8;
 
-/// What the daemon proper holds.
+/// The resources of the daemon proper.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct Resources {
     pub at: Duration,
     pub daemon: u32,
     /// Bytes.
@@ -33,7 +33,7 @@ pub struct Held {
     pub stored: u64,
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for Resources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -56,7 +56,7 @@ fn mib(bytes: u64) -> f64 {
     bytes as f64 / 1_048_576.0
 }
 
-impl Held {
+impl Resources {
     /// Looks.
     ///
     /// # Panics
@@ -87,15 +87,15 @@ impl Held {
     }
 }
 
-/// What is measured: its name, its number, and how much more of it there may be.
-struct Kind(&'static str, fn(&Held) -> u64, u64);
+/// A measurement: its name, its value, and its allowed growth.
+struct Kind(&'static str, fn(&Resources) -> u64, u64);
 
 /// Whether the longest life of a daemon in this curve is flat: its first quarter is passed over, and of the rest the
 /// second half is, on average, not above the first by more than a bound.
 ///
 /// # Errors
 /// What grows, and from what to what.
-pub fn flat(curve: &[Held]) -> Result<String, String> {
+pub fn flat(curve: &[Resources]) -> Result<String, String> {
     let lives = curve.chunk_by(|one, two| one.daemon == two.daemon);
     let Some(life) = lives
         .max_by_key(|life| life.len())
@@ -105,7 +105,7 @@ pub fn flat(curve: &[Held]) -> Result<String, String> {
     };
     let life = &life[life.len() / 4..];
     let (early, late) = life.split_at(life.len() / 2);
-    let mean = |life: &[Held], of: fn(&Held) -> u64| {
+    let mean = |life: &[Resources], of: fn(&Resources) -> u64| {
         life.iter().map(of).sum::<u64>() / (life.len() as u64).max(1)
     };
     let kinds = [
@@ -114,27 +114,27 @@ pub fn flat(curve: &[Held]) -> Result<String, String> {
         Kind("children", |held| held.children, CHILDREN_MORE),
         Kind("bytes of memory", |held| held.memory, MEMORY_MORE),
     ];
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for Kind(what, of, more) in kinds {
         let (before, after) = (mean(early, of), mean(late, of));
         let line = format!("{what}: {before} and then {after} on average, may grow by {more}");
         if after > before + more {
             return Err(format!("it grows: {line}"));
         }
-        told.push(line);
+        lines.push(line);
     }
-    Ok(format!("flat: {}", told.join("; ")))
+    Ok(format!("flat: {}", lines.join("; ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn curve(memory: impl Fn(u64) -> u64) -> Vec<Held> {
-        let held = |number: u64| Held {
+    fn curve(memory: impl Fn(u64) -> u64) -> Vec<Resources> {
+        let held = |number: u64| Resources {
             daemon: 7,
             memory: memory(number) << 20,
-            ..Held::default()
+            ..Resources::default()
         };
         (0..40).map(held).collect()
     }

@@ -1,4 +1,4 @@
-//! The scripted endpoint of a soak: it streams, calls tools, breaks off, and writes digests.
+//! The scripted endpoint of a soak: it streams, calls tools, breaks off, and writes summaries.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn answer(chance: &mut Chance, request: &Request) -> Answer {
         reasoning: 0,
     };
     if request.last_text().contains("Write a digest") {
-        return Answer::text("A digest: it went on.").usage(usage);
+        return Answer::text("A summary: it went on.").usage(usage);
     }
     let turn = request
         .messages()
@@ -58,7 +58,7 @@ fn answer(chance: &mut Chance, request: &Request) -> Answer {
         3 => Answer::call("read_file", json!({"path": "page.txt"}))
             .and_call("ls", json!({"path": "."})),
         4 => bash("echo one; sleep 0.2", false),
-        // It leaves something behind.
+        // It leaves a process running.
         5 => bash(
             "sleep 31 & (setsid sleep 32 &) ; sleep 0.1; echo left",
             false,

@@ -1,12 +1,11 @@
-//! What a program's output makes of a terminal: its screen, what has scrolled off it, its modes, and what the terminal
-//! answers when it is asked.
+//! A terminal's state after a program's output: its screen, its scrollback, its modes, and its answers to queries.
 
 use std::num::NonZeroU16;
 use std::time::Instant;
 
 use vt100::{Callbacks, CursorStyle, MouseProtocolMode, Parser, Screen};
 
-/// Rows that are kept of what has scrolled off.
+/// Rows that the scrollback keeps.
 const SCROLLBACK: usize = 10_000;
 
 /// Columns that a row of the scrollback may have had when it was written.
@@ -15,14 +14,14 @@ const WIDEST: u16 = 1000;
 /// A colour, as in 0x0d1117.
 pub type Colour = u32;
 
-/// What kind of terminal it is: what it answers.
+/// The kind of a terminal: the queries that it answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Nature {
     /// It knows the keyboard protocol of kitty.
     pub keyboard: bool,
-    /// It tells its background when it is asked.
+    /// It reports its background colour on request.
     pub background: Option<Colour>,
-    /// It tells where its cursor is, and which terminal it is. Every terminal does; a pipe that looks like one does not.
+    /// It reports its cursor position and its terminal type. Every terminal does; a pipe that looks like one does not.
     pub answers: bool,
 }
 
@@ -57,11 +56,11 @@ pub struct Modes {
     pub synchronized: bool,
     /// Long lines go on in the next row.
     pub unwrapped: bool,
-    /// What is written next is not plain.
+    /// Later output is styled.
     pub styled: bool,
 }
 
-/// What came beside text.
+/// Output other than text.
 #[derive(Debug, Default)]
 struct Beside {
     nature: Nature,
@@ -128,7 +127,7 @@ impl Emulator {
             .set_size(at_least_one(rows), at_least_one(columns));
     }
 
-    /// Whether what is there is a whole frame.
+    /// Whether the screen shows a whole frame.
     pub fn is_whole(&self) -> bool {
         self.ended || !self.parser.callbacks().synchronized
     }
@@ -191,8 +190,8 @@ impl Emulator {
         }
     }
 
-    /// Whether keys are to be told apart.
-    pub fn tells_keys(&self) -> bool {
+    /// Whether the program has enabled disambiguated keys.
+    pub fn disambiguates_keys(&self) -> bool {
         let beside = self.parser.callbacks();
         let flags = beside.keyboard[usize::from(self.vt().alternate_screen())].last();
         beside.nature.keyboard && flags.is_some_and(|flags| flags & 1 == 1)
@@ -232,7 +231,7 @@ impl Beside {
             7 => self.unwrapped = !on,
             1004 => self.focus = on,
             2026 => self.synchronized = on,
-            // A blinking cursor; how the mouse is told in an old way; the parser knows the others.
+            // A blinking cursor; an old mouse encoding; the parser knows the others.
             12 | 1015 => {}
             1 | 6 | 9 | 25 | 47 | 1000 | 1002 | 1003 | 1005 | 1006 | 1049 | 2004 => {}
             _ => return false,
@@ -337,7 +336,7 @@ impl Callbacks for Beside {
     fn unhandled_osc(&mut self, _: &mut Screen, params: &[&[u8]]) {
         match params {
             [b"9", note @ ..] => self.notes.push(lossy(&note.join(&b';'))),
-            // Links are drawn by what stands between.
+            // Only the text of a link is drawn.
             [b"8", ..] => {}
             [what @ (b"10" | b"11"), b"?"] => {
                 if let Some(background) = self.nature.background {

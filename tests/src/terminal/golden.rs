@@ -1,4 +1,4 @@
-//! Screens as files: what a terminal shows, compared with what it is to show.
+//! Screens as files: compares a terminal's screen with the expected one.
 //!
 //! `tests/it/tui/golden/NAME.txt` holds the screen between two rulers, and for screens whose colours count a second
 //! block that lists every run of cells that is not plain. `UPDATE=1` writes the files. What differs from run to run is
@@ -14,13 +14,13 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::Terminal;
 use super::emulator::Emulator;
 
-/// How long a screen may take to become what it is to be.
+/// How long a screen may take to match.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A screen that does not change for so long is drawn.
 const STILL: Duration = Duration::from_millis(400);
 
-/// What of a screen is compared.
+/// The compared parts of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Its text.
@@ -71,7 +71,7 @@ pub(super) fn settled(path: &Path, terminal: &Terminal, picture: &dyn Fn(&Emulat
     }
 }
 
-/// The picture that does not change any more. Spinners turn and seconds pass for ever: only what is made alike counts.
+/// The picture that does not change any more. Spinners turn and seconds pass for ever: only the normalised picture counts.
 fn still(terminal: &Terminal, picture: &dyn Fn(&Emulator) -> String) -> String {
     let begun = Instant::now();
     let mut emulator = terminal.shared.lock();
@@ -93,7 +93,7 @@ fn still(terminal: &Terminal, picture: &dyn Fn(&Emulator) -> String) -> String {
 
 fn first_difference(wanted: &str, found: &str) -> String {
     if wanted.is_empty() {
-        return "there is no such file yet".to_owned();
+        return "the file does not exist yet".to_owned();
     }
     let mut lines = wanted.lines().zip(found.lines()).enumerate();
     match lines.find(|(_, (wanted, found))| wanted != found) {
@@ -203,7 +203,7 @@ fn colour(before: &str, colour: vt100::Color) -> String {
     }
 }
 
-/// What stands in some columns of a row.
+/// The text in some columns of a row.
 fn cut(row: &str, from: u16, to: u16) -> String {
     let (from, to) = (usize::from(from), usize::from(to));
     let mut column = 0;
@@ -249,9 +249,9 @@ pub fn steady(row: &str) -> String {
 
 /// Where a number begins in a column of ages, in which it may have one digit or two: `  4s` is as ` 12s`.
 fn column(letters: &[char], at: usize, length: usize) -> usize {
-    let behind = (letters.get(at + 1), letters.get(at + 2));
+    let after = (letters.get(at + 1), letters.get(at + 2));
     let aged = matches!(
-        behind,
+        after,
         (
             Some('s' | 'm' | 'h' | 'd' | '秒' | '分' | '时' | '天'),
             None | Some(' ')
@@ -291,7 +291,7 @@ fn unname(letters: &mut [char]) {
     }
 }
 
-/// The letters and digits that stand together from here: a number within a word is none.
+/// The letters and digits up to the next other character: a number within a word does not count.
 fn word(letters: &[char], at: usize) -> usize {
     let rest = &letters[at..];
     rest.iter()
@@ -313,12 +313,12 @@ fn number(letters: &[char], at: usize) -> usize {
     if count == 0 {
         return 0;
     }
-    let (figure, behind) = rest.split_at(count);
+    let (figure, after) = rest.split_at(count);
     let parts = figure.split(['.', ':']).count();
     let money = at > 0 && matches!(letters[at - 1], '$' | '¥');
     // A version, or a time of day.
     let alone = parts == 3 || (figure.contains(':') && figure.len() == 5);
-    match money || alone || has_unit(behind) {
+    match money || alone || has_unit(after) {
         true => count,
         false => 0,
     }
@@ -328,8 +328,8 @@ fn number(letters: &[char], at: usize) -> usize {
 fn numeral(text: &str) -> usize {
     let mut count = digits(text);
     while count > 0 {
-        let behind = &text[count..];
-        let more = match behind.strip_prefix(['.', ':']) {
+        let after = &text[count..];
+        let more = match after.strip_prefix(['.', ':']) {
             Some(more) => digits(more),
             None => 0,
         };
@@ -345,19 +345,19 @@ fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// Whether what stands behind a number is a unit of time, of tokens, or of a hundred.
-fn has_unit(behind: &str) -> bool {
+/// Whether a unit of time, of tokens, or a percent sign follows a number.
+fn has_unit(after: &str) -> bool {
     const WORDS: [&str; 16] = [
         "ms", "s", "sec", "min", "m", "h", "d", "k", "K", "M", "kB", "tok", "tokens", "token", "%",
         "s)",
     ];
     const CHINESE: [&str; 8] = ["毫秒", "秒", "分", "小时", "天", "词元", "万", "千"];
-    let behind = behind.strip_prefix(' ').unwrap_or(behind);
+    let after = after.strip_prefix(' ').unwrap_or(after);
     let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_alphabetic());
     WORDS
         .iter()
-        .any(|unit| behind.strip_prefix(unit).is_some_and(is_end))
-        || CHINESE.iter().any(|unit| behind.starts_with(unit))
+        .any(|unit| after.strip_prefix(unit).is_some_and(is_end))
+        || CHINESE.iter().any(|unit| after.starts_with(unit))
 }
 
 /// Whether this is an id of a session, a prompt, a question.

@@ -2,13 +2,13 @@
 
 /// Which keys are held beside it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct Modifiers {
     shift: bool,
     alt: bool,
     ctrl: bool,
 }
 
-impl Held {
+impl Modifiers {
     /// As the parameter of an escape sequence; `None`: nothing is held.
     fn parameter(self) -> Option<u8> {
         let sum = u8::from(self.shift) + 2 * u8::from(self.alt) + 4 * u8::from(self.ctrl);
@@ -16,15 +16,15 @@ impl Held {
     }
 }
 
-/// The bytes of a key: `ctrl-p`, `shift-enter`, `G`, `space`. `told`: the program has asked to be told keys apart (the
+/// The bytes of a key: `ctrl-p`, `shift-enter`, `G`, `space`. `disambiguated`: the program has asked for unambiguous keys (the
 /// first flag of kitty's protocol), so that `esc` and held keys come as sequences of their own.
 ///
-/// `None`: there is no such key.
+/// `None`: the key is unknown.
 #[must_use]
-pub fn bytes(name: &str, told: bool) -> Option<Vec<u8>> {
+pub fn bytes(name: &str, disambiguated: bool) -> Option<Vec<u8>> {
     let (held, base) = split(name);
     if let Some(letter) = letter(base) {
-        return Some(of_letter(letter, held, told));
+        return Some(of_letter(letter, held, disambiguated));
     }
     let sequence = |last: char| match held.parameter() {
         Some(parameter) => format!("\x1b[1;{parameter}{last}"),
@@ -47,9 +47,9 @@ pub fn bytes(name: &str, told: bool) -> Option<Vec<u8>> {
         "f1" => "\x1bOP".to_owned(),
         "tab" if held.shift => "\x1b[Z".to_owned(),
         "tab" => "\t".to_owned(),
-        "enter" => of_code(13, "\r", held, told),
-        "backspace" => of_code(127, "\x7f", held, told),
-        "esc" if told => "\x1b[27u".to_owned(),
+        "enter" => of_code(13, "\r", held, disambiguated),
+        "backspace" => of_code(127, "\x7f", held, disambiguated),
+        "esc" if disambiguated => "\x1b[27u".to_owned(),
         "esc" => "\x1b".to_owned(),
         _ => return None,
     };
@@ -57,20 +57,20 @@ pub fn bytes(name: &str, told: bool) -> Option<Vec<u8>> {
 }
 
 /// Enter and Backspace: Alt is an escape before them; what old terminals cannot say comes in the newer way.
-fn of_code(code: u8, plain: &str, held: Held, told: bool) -> String {
+fn of_code(code: u8, plain: &str, held: Modifiers, disambiguated: bool) -> String {
     match held.parameter() {
         None => plain.to_owned(),
-        Some(3) if !told => format!("\x1b{plain}"),
+        Some(3) if !disambiguated => format!("\x1b{plain}"),
         Some(parameter) => format!("\x1b[{code};{parameter}u"),
     }
 }
 
-fn of_letter(letter: char, held: Held, told: bool) -> Vec<u8> {
+fn of_letter(letter: char, held: Modifiers, disambiguated: bool) -> Vec<u8> {
     let plain = letter.to_string().into_bytes();
     if !held.alt && !held.ctrl {
         return plain;
     }
-    if told {
+    if disambiguated {
         let parameter = held.parameter().unwrap_or(1);
         return format!("\x1b[{};{parameter}u", u32::from(letter)).into_bytes();
     }
@@ -95,8 +95,8 @@ fn letter(base: &str) -> Option<char> {
     letters.next().is_none().then_some(one)
 }
 
-fn split(name: &str) -> (Held, &str) {
-    let mut held = Held::default();
+fn split(name: &str) -> (Modifiers, &str) {
+    let mut held = Modifiers::default();
     let mut rest = name;
     loop {
         let (flag, after) = if let Some(after) = rest.strip_prefix("ctrl-") {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn keys_are_what_terminals_send() {
-        for (name, old, told) in [
+        for (name, old, kitty) in [
             ("a", "a", "a"),
             ("G", "G", "G"),
             ("space", " ", " "),
@@ -153,7 +153,7 @@ mod tests {
             );
             assert_eq!(
                 bytes(name, true).as_deref(),
-                Some(told.as_bytes()),
+                Some(kitty.as_bytes()),
                 "{name}"
             );
         }

@@ -22,7 +22,7 @@ const DIRECTORY: [&str; 2] = ["/tmp/rx______", "/user/ann/src"];
 const CELL: u32 = 84;
 const ROW: u32 = 190;
 const SIZE: u32 = 140;
-/// From the top of a row down to where letters stand.
+/// From the top of a row down to the baseline.
 const BASE: u32 = 140;
 const MARGIN: u32 = 160;
 /// The window's title.
@@ -144,16 +144,16 @@ fn draw(about: &str, window: Window, emulator: &Emulator) -> String {
     out
 }
 
-/// What stands in a place of a row, and how it looks.
-struct Place {
+/// The text of one cell, and its style.
+struct StyledCell {
     column: u32,
     /// Cells that it takes: one or two.
     width: u32,
     words: String,
-    look: Look,
+    look: CellStyle,
 }
 
-impl Place {
+impl StyledCell {
     fn is_blank(&self) -> bool {
         self.words.trim().is_empty()
     }
@@ -172,7 +172,7 @@ impl Place {
     clippy::struct_excessive_bools,
     reason = "a terminal's attributes are so many switches"
 )]
-struct Look {
+struct CellStyle {
     /// `None`: the window's.
     text: Option<Colour>,
     ground: Option<Colour>,
@@ -182,7 +182,13 @@ struct Look {
     underline: bool,
 }
 
-fn cells(emulator: &Emulator, window: Window, row: u16, columns: u16, text: &str) -> Vec<Place> {
+fn cells(
+    emulator: &Emulator,
+    window: Window,
+    row: u16,
+    columns: u16,
+    text: &str,
+) -> Vec<StyledCell> {
     let mut words = by_cell(&presentable(text)).into_iter();
     let mut places = Vec::new();
     for column in 0..columns {
@@ -193,7 +199,7 @@ fn cells(emulator: &Emulator, window: Window, row: u16, columns: u16, text: &str
         if cell.is_wide_continuation() {
             continue;
         }
-        places.push(Place {
+        places.push(StyledCell {
             column: u32::from(column),
             width: if cell.is_wide() { 2 } else { 1 },
             words,
@@ -203,13 +209,13 @@ fn cells(emulator: &Emulator, window: Window, row: u16, columns: u16, text: &str
     places
 }
 
-fn look(cell: &Cell, window: Window) -> Look {
+fn look(cell: &Cell, window: Window) -> CellStyle {
     let (mut text, mut ground) = (colour(cell.fgcolor()), colour(cell.bgcolor()));
     if cell.inverse() {
         let (front, back) = (text.unwrap_or(window.text), ground.unwrap_or(window.ground));
         (text, ground) = (Some(back), Some(front));
     }
-    Look {
+    CellStyle {
         text,
         ground,
         bold: cell.bold(),
@@ -248,7 +254,7 @@ fn presentable(row: &str) -> String {
     let mut next = '1';
     let digits = row.chars().zip(alike.chars()).map(|(real, alike)| {
         if alike != '#' || real == '#' {
-            // A number begins anew behind whatever is no part of one.
+            // Anything else ends a number.
             if !matches!(alike, '.' | ':') {
                 next = '1';
             }
@@ -267,7 +273,7 @@ fn presentable(row: &str) -> String {
         .replace(DIRECTORY[0], DIRECTORY[1])
 }
 
-/// What stands in each cell; the second cell of something wide has nothing.
+/// The text of each cell; the second cell of a wide character is empty.
 fn by_cell(row: &str) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     for letter in row.chars() {
@@ -286,13 +292,13 @@ fn by_cell(row: &str) -> Vec<String> {
     cells
 }
 
-fn grounds(out: &mut String, cells: &[Place], top: u32) {
+fn grounds(out: &mut String, cells: &[StyledCell], top: u32) {
     for run in cells.chunk_by(|one, two| one.look.ground == two.look.ground) {
         let [first, ..] = run else { continue };
         let Some(ground) = first.look.ground else {
             continue;
         };
-        let end = run.last().map_or(first.end(), Place::end);
+        let end = run.last().map_or(first.end(), StyledCell::end);
         let _ = writeln!(
             out,
             r#"<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>"#,
@@ -306,21 +312,21 @@ fn grounds(out: &mut String, cells: &[Place], top: u32) {
 }
 
 /// Whether two places beside each other are drawn as one text.
-fn are_one(one: &Place, two: &Place) -> bool {
+fn are_one(one: &StyledCell, two: &StyledCell) -> bool {
     let alike = one.look == two.look && one.width == two.width;
     alike && arms(one).is_none() && arms(two).is_none()
 }
 
-fn texts(out: &mut String, cells: &[Place], top: u32) {
+fn texts(out: &mut String, cells: &[StyledCell], top: u32) {
     for run in cells.chunk_by(are_one) {
-        let words: Vec<bool> = run.iter().map(Place::is_blank).collect();
+        let words: Vec<bool> = run.iter().map(StyledCell::is_blank).collect();
         let mut at = 0;
         while at < run.len() {
             if words[at] {
                 at += 1;
                 continue;
             }
-            // To where two blanks stand together: their width is not left to fonts.
+            // Up to two blanks in a row: their width is not left to fonts.
             let ends = (at..run.len())
                 .find(|&place| words[place] && words.get(place + 1).is_none_or(|next| *next));
             let end = ends.unwrap_or(run.len());
@@ -330,7 +336,7 @@ fn texts(out: &mut String, cells: &[Place], top: u32) {
     }
 }
 
-fn text(out: &mut String, run: &[Place], top: u32) {
+fn text(out: &mut String, run: &[StyledCell], top: u32) {
     let ([first, ..], Some(last)) = (run, run.last()) else {
         return;
     };
@@ -364,7 +370,7 @@ fn text(out: &mut String, run: &[Place], top: u32) {
 }
 
 /// Where the strokes of a letter that draws boxes go: left, right, up, down.
-fn arms(place: &Place) -> Option<[bool; 4]> {
+fn arms(place: &StyledCell) -> Option<[bool; 4]> {
     let (left, right, up, down) = match place.words.as_str() {
         "─" => (true, true, false, false),
         "│" => (false, false, true, true),
@@ -383,7 +389,7 @@ fn arms(place: &Place) -> Option<[bool; 4]> {
 }
 
 /// The lines of boxes, by colour: long ones in one stroke.
-fn strokes(lines: &mut BTreeMap<Colour, String>, cells: &[Place], top: u32, window: Window) {
+fn strokes(lines: &mut BTreeMap<Colour, String>, cells: &[StyledCell], top: u32, window: Window) {
     let middle = top + ROW / 2;
     let mut open: Option<(Colour, u32, u32)> = None;
     for place in cells {
@@ -478,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_letters_stand_at_their_cells() {
+    fn wide_letters_are_drawn_at_their_cells() {
         let svg = drawn("a中文b");
         for part in [
             r#"<text x="16" y="62">a<"#,

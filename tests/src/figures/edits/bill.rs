@@ -1,10 +1,10 @@
-//! What requests cost where a vendor's cache holds their beginnings: a tenth of the price for what it serves. Pure.
+//! The cost of requests if a vendor's cache holds their beginnings: a tenth of the price for what it serves. Pure.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use testkit::model::cache::BlockCache;
 
-/// The parts of a request, as they stand in its bytes.
+/// The parts of a request, in the order of its bytes.
 #[derive(Deserialize)]
 struct Chat<'a> {
     #[serde(borrow)]

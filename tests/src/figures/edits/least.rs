@@ -14,24 +14,24 @@ use super::of_children;
 use crate::figures::endpoint::Endpoint;
 use crate::figures::floors::post;
 
-/// What a session took.
-pub struct Taken {
+/// The cost of one session.
+pub struct SessionCost {
     /// Microseconds of processors, the commands' with it.
     pub processor: u64,
-    pub wall: Duration,
+    pub elapsed: Duration,
 }
 
 /// Follows the endpoint's script to its end.
-pub fn session(endpoint: &Endpoint, project: &Path) -> Taken {
+pub fn session(endpoint: &Endpoint, project: &Path) -> SessionCost {
     let time = || {
         let own = clock_gettime(ClockId::ThreadCPUTime);
         of_children() * 1e6 + own.tv_sec as f64 * 1e6 + own.tv_nsec as f64 / 1e3
     };
     let (before, begun) = (time(), Instant::now());
     run(endpoint, project);
-    Taken {
+    SessionCost {
         processor: (time() - before) as u64,
-        wall: begun.elapsed(),
+        elapsed: begun.elapsed(),
     }
 }
 

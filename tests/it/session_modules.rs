@@ -1,4 +1,4 @@
-//! The rooms of crate `session`: folders that own their part of a session's state, with calls in one direction.
+//! The modules of crate `session`: each owns a part of a session's state, and calls go in one direction.
 //!
 //! Reads the sources; runs nothing.
 
@@ -12,10 +12,10 @@ fn repository() -> PathBuf {
         .expect("the repository is where it was built")
 }
 
-/// The code of each room: its files without tests and comments, by the room's name.
-fn rooms() -> BTreeMap<String, Vec<(PathBuf, String)>> {
+/// The code of each module: its files without tests and comments, by the module's name.
+fn modules() -> BTreeMap<String, Vec<(PathBuf, String)>> {
     let source = repository().join("daemon/session/src");
-    let mut rooms = BTreeMap::new();
+    let mut modules = BTreeMap::new();
     for entry in std::fs::read_dir(&source).expect("read the crate's folder") {
         let path = entry.expect("read an entry").path();
         let name = path
@@ -26,19 +26,19 @@ fn rooms() -> BTreeMap<String, Vec<(PathBuf, String)>> {
         if path.is_dir() && name != "tests" {
             let mut files = Vec::new();
             collect(&path, &mut files);
-            rooms.insert(name, files);
+            modules.insert(name, files);
         }
     }
     assert!(
-        rooms.len() > 5,
-        "only {} rooms: the search is broken",
-        rooms.len()
+        modules.len() > 5,
+        "only {} modules: the search is broken",
+        modules.len()
     );
-    rooms
+    modules
 }
 
 fn collect(directory: &Path, files: &mut Vec<(PathBuf, String)>) {
-    for entry in std::fs::read_dir(directory).expect("read a room") {
+    for entry in std::fs::read_dir(directory).expect("read a module") {
         let path = entry.expect("read an entry").path();
         let name = path
             .file_name()
@@ -57,9 +57,9 @@ fn collect(directory: &Path, files: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// The rooms that each room uses.
-fn uses(rooms: &BTreeMap<String, Vec<(PathBuf, String)>>) -> BTreeMap<String, BTreeSet<String>> {
-    let of_room = |(name, files): (&String, &Vec<(PathBuf, String)>)| {
+/// The modules that each module uses.
+fn uses(modules: &BTreeMap<String, Vec<(PathBuf, String)>>) -> BTreeMap<String, BTreeSet<String>> {
+    let of_module = |(name, files): (&String, &Vec<(PathBuf, String)>)| {
         let mut used = BTreeSet::new();
         for (path, code) in files {
             assert!(
@@ -72,24 +72,24 @@ fn uses(rooms: &BTreeMap<String, Vec<(PathBuf, String)>>) -> BTreeMap<String, BT
                     .chars()
                     .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
                     .collect();
-                if head != *name && rooms.contains_key(&head) {
+                if head != *name && modules.contains_key(&head) {
                     used.insert(head);
                 }
             }
         }
         (name.clone(), used)
     };
-    rooms.iter().map(of_room).collect()
+    modules.iter().map(of_module).collect()
 }
 
 #[test]
-fn the_drawing_of_the_rooms_is_the_codes() {
+fn the_listed_session_modules_match_the_code() {
     let architecture = std::fs::read_to_string(repository().join("docs/ARCHITECTURE.md"))
         .expect("docs/ARCHITECTURE.md");
     let (_, drawing) = architecture
-        .split_once("```rooms\n")
-        .expect("ARCHITECTURE.md has a block `rooms`");
-    let (drawing, _) = drawing.split_once("```").expect("the block `rooms` ends");
+        .split_once("```modules\n")
+        .expect("ARCHITECTURE.md has a block `modules`");
+    let (drawing, _) = drawing.split_once("```").expect("the block `modules` ends");
     let line = |line: &str| {
         let (name, uses) = line.split_once('→').unwrap_or((line, ""));
         let uses = uses.split_whitespace().map(str::to_owned).collect();
@@ -98,22 +98,22 @@ fn the_drawing_of_the_rooms_is_the_codes() {
     let drawn: BTreeMap<String, BTreeSet<String>> = drawing.lines().map(line).collect();
     assert_eq!(
         drawn,
-        uses(&rooms()),
+        uses(&modules()),
         "left: the drawing in ARCHITECTURE.md; right: the `use` lines"
     );
 }
 
 #[test]
-fn no_room_uses_itself_through_others() {
-    let mut left = uses(&rooms());
+fn session_modules_form_no_cycle() {
+    let mut left = uses(&modules());
     while let Some(leaf) = left
         .iter()
-        .find(|(_, used)| used.iter().all(|room| !left.contains_key(room)))
+        .find(|(_, used)| used.iter().all(|module| !left.contains_key(module)))
         .map(|(name, _)| name.clone())
     {
         left.remove(&leaf);
     }
-    assert!(left.is_empty(), "these rooms form a cycle: {left:?}");
+    assert!(left.is_empty(), "these modules form a cycle: {left:?}");
 }
 
 /// The body of a struct, if this code defines it.
@@ -124,9 +124,9 @@ fn body_of<'a>(code: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn the_state_of_a_room_is_written_in_that_room_alone() {
-    let rooms = rooms();
-    let actor = rooms["actor"]
+fn only_its_own_module_writes_a_modules_state() {
+    let modules = modules();
+    let actor = modules["actor"]
         .iter()
         .find_map(|(_, code)| body_of(code, "Actor"))
         .expect("the actor is a struct");
@@ -138,7 +138,7 @@ fn the_state_of_a_room_is_written_in_that_room_alone() {
     let mut checked = 0;
     for (field, kind) in fields {
         let kind = kind.trim_end_matches(',');
-        let owners = rooms.iter().filter(|(room, _)| *room != "actor");
+        let owners = modules.iter().filter(|(module, _)| *module != "actor");
         for (path, code) in owners.flat_map(|(_, files)| files) {
             let Some(body) = body_of(code, kind) else {
                 continue;
@@ -149,7 +149,7 @@ fn the_state_of_a_room_is_written_in_that_room_alone() {
                 .find(|line| line.trim_start().starts_with("pub"));
             assert!(
                 open.is_none(),
-                "{}: {}, the actor's `{}`, has a field that other rooms can write: {}",
+                "{}: {}, the actor's `{}`, has a field that other modules can write: {}",
                 path.display(),
                 kind,
                 field.trim(),
@@ -159,6 +159,6 @@ fn the_state_of_a_room_is_written_in_that_room_alone() {
     }
     assert!(
         checked >= 5,
-        "only {checked} rooms have state: the search is broken"
+        "only {checked} modules have state: the search is broken"
     );
 }

@@ -1,4 +1,4 @@
-//! What walls cost: a round of one command that does nothing, with and without them.
+//! The cost of the sandbox: a round of one command that does nothing, with and without it.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ pub fn figures(size: Size) -> Vec<Figure> {
     let rows = [
         (
             "bubblewrap",
-            "a round of one command that does nothing, within walls of bubblewrap (floor: without walls)",
+            "a round of one command that does nothing, sandboxed with bubblewrap (floor: no sandbox)",
         ),
-        ("direct", "… within walls of system calls of our own"),
+        ("direct", "… sandboxed with direct system calls"),
     ];
     let measured = rows.into_iter().filter_map(|(layer, what)| {
         let held = rounds(size, &endpoint, layer, "enforce")?;
@@ -37,8 +37,8 @@ fn rounds(size: Size, endpoint: &Endpoint, layer: &str, bash: &str) -> Option<Du
     house.provider_config(&endpoint.base_url());
     house.daemon();
     let status = house.raw_as(Role::Watch).call("daemon.status", &json!({}));
-    let told = status.expect("a status")["confinement"].to_string();
-    let full = !told.contains("no sandbox") && !told.contains("partial");
+    let layers = status.expect("a status")["confinement"].to_string();
+    let full = !layers.contains("no sandbox") && !layers.contains("partial");
     if skip::unless(full, &format!("the sandbox's layer `{layer}`")) {
         return None;
     }
