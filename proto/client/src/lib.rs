@@ -17,6 +17,7 @@ pub mod paths;
 pub mod queue;
 mod replace;
 pub mod reply;
+pub mod session;
 pub mod start;
 pub mod subscription;
 pub mod text;

@@ -1,19 +1,16 @@
 //! What is typed, done.
 
-use std::collections::BTreeMap;
-
 use client::CallError;
 use proto::hello::Role;
 use proto::methods::{
-    SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder, SessionSet, SessionSignal,
-    SessionUnqueue,
+    SessionEdit, SessionInterrupt, SessionReorder, SessionSignal, SessionUnqueue,
 };
 use proto::params::interaction::ApprovalDecision;
 use proto::params::session::{
-    EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, SetParams, Signal,
-    SignalParams, UnqueueParams, When,
+    EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, Signal, SignalParams,
+    UnqueueParams, When,
 };
-use proto::state::{Kind, Mode, OnAsk};
+use proto::state::Mode;
 use proto::{PromptId, RequestId, SessionOptions};
 
 use super::Attached;
@@ -225,57 +222,28 @@ impl Attached {
 
     async fn prompt(&mut self, text: String, when: When) -> Result<(), Error> {
         if std::mem::take(&mut self.headless) {
-            // A person is here now: it does not exit after each turn, and its questions wait.
-            let params = SetParams {
-                session: self.session.clone(),
-                request_id: Some(RequestId::new()),
-                options: SessionOptions {
-                    kind: Some(Kind::Interactive),
-                    on_ask: Some(OnAsk::Wait),
-                    ..SessionOptions::default()
-                },
-                ..SetParams::default()
-            };
-            self.client.call::<SessionSet>(&params).await?;
+            self.client.take_over(&self.session).await?;
         }
-        let env = if std::mem::take(&mut self.unsure) {
-            client::environment::lost(&self.client, &self.session).await
-        } else {
-            BTreeMap::new()
-        };
+        let renew = std::mem::take(&mut self.unsure);
         let params = PromptParams {
-            on_ask: None,
             session: self.session.clone(),
             text,
             when,
-            credentials: self.client.credentials().await,
-            env,
-            request_id: Some(RequestId::new()),
+            ..PromptParams::default()
         };
-        self.client.call::<SessionPrompt>(&params).await?;
+        self.client.prompt(params, renew).await?;
         Ok(())
     }
 
     /// Takes the session to a mode, or to what only reads.
     async fn set_mode(&mut self, mode: ToMode) -> Result<(), Error> {
-        let params = SetParams {
-            session: self.session.clone(),
-            request_id: Some(RequestId::new()),
-            options: SessionOptions {
-                mode: match mode {
-                    ToMode::Plan => Some(Mode::Plan),
-                    ToMode::Normal => Some(Mode::Normal),
-                    ToMode::Safe(_) => None,
-                },
-                read_only: match mode {
-                    ToMode::Safe(safe) => Some(safe),
-                    ToMode::Plan | ToMode::Normal => None,
-                },
-                ..SessionOptions::default()
-            },
-            ..SetParams::default()
-        };
-        self.client.call::<SessionSet>(&params).await?;
+        let mut options = SessionOptions::default();
+        match mode {
+            ToMode::Plan => options.mode = Some(Mode::Plan),
+            ToMode::Normal => options.mode = Some(Mode::Normal),
+            ToMode::Safe(safe) => options.read_only = Some(safe),
+        }
+        self.client.set(&self.session, options).await?;
         Ok(())
     }
 
