@@ -16,7 +16,6 @@ use proto::params::compact::CompactParams;
 use proto::params::history::ExportFormat;
 use proto::params::interaction::Interaction;
 use proto::params::process::KillParams;
-use proto::params::rules::{ListOutput, ListParams};
 use proto::params::session::{CreateParams, OneParams, PromptParams};
 use proto::params::{config, interaction};
 
@@ -86,7 +85,9 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             }
         }
         Call::SetTrust(params) => Answer::TrustSet(asked::<TrustSet>(client, &params).await),
-        Call::Rules(params) => Answer::Rules(rules(client, params).await),
+        Call::Rules(params) => {
+            Answer::Rules(client.all::<RulesList>(params).await.map_err(Trouble::from))
+        }
         Call::Revoke(params) => Answer::Revoked {
             result: asked::<RulesRevoke>(client, &params).await,
             rule: params.rule,
@@ -141,18 +142,6 @@ where
     M::Params: Sync,
 {
     Ok(client.call::<M>(params).await?)
-}
-
-/// All pages of the rules in force.
-async fn rules(client: &Client, mut params: ListParams) -> Result<ListOutput, Trouble> {
-    let mut all = asked::<RulesList>(client, &params).await?;
-    while let Some(next) = all.next.filter(|next| *next > params.from) {
-        params.from = next;
-        let page = asked::<RulesList>(client, &params).await?;
-        all.rules.extend(page.rules);
-        all.next = page.next;
-    }
-    Ok(all)
 }
 
 async fn create(client: &Client, params: CreateParams) -> Answer {

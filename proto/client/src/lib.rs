@@ -13,6 +13,7 @@ pub mod growing;
 pub mod hint;
 mod lost;
 pub mod messages;
+pub mod pages;
 pub mod paths;
 pub mod queue;
 mod replace;
