@@ -2,20 +2,15 @@
 
 use client::CallError;
 use proto::hello::Role;
-use proto::methods::{
-    SessionEdit, SessionInterrupt, SessionReorder, SessionSignal, SessionUnqueue,
-};
+use proto::methods::{SessionInterrupt, SessionSignal};
 use proto::params::interaction::ApprovalDecision;
-use proto::params::session::{
-    EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, Signal, SignalParams,
-    UnqueueParams, When,
-};
+use proto::params::session::{OneParams, PromptParams, QueuedPrompt, Signal, SignalParams, When};
 use proto::state::Mode;
-use proto::{PromptId, RequestId, SessionOptions};
+use proto::{RequestId, SessionOptions};
 
 use super::Attached;
-use super::input::{HELP, Said, ToMode};
-use crate::commands::queue::pick;
+use super::input::{Said, ToMode, help};
+use crate::commands::queue::{self, Change};
 use crate::exit::Error;
 
 impl Attached {
@@ -27,9 +22,8 @@ impl Attached {
         let result = match said {
             Said::Nothing | Said::Quit => Ok(()),
             Said::Help => {
-                let role = self.role;
-                let mut lines = HELP.iter().filter(|(needs, _)| role >= *needs);
-                lines.try_for_each(|(_, line)| self.note(line))
+                let mut lines = help(self.role);
+                lines.try_for_each(|line| self.note(line))
             }
             Said::Usage(words) => return self.note(&format!("say it so: {words}")),
             Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
@@ -49,9 +43,7 @@ impl Attached {
             Said::Export(file) => self.export(&file).await,
             Said::Steer(text) => self.steer(text).await,
             Said::Queue => self.list(),
-            Said::Edit(prompt, text) => self.edit(&prompt, text).await,
-            Said::Move(prompt, place) => self.put(&prompt, place).await,
-            Said::Drop(prompt) => self.take_back(&prompt).await,
+            Said::Change(change) => self.change(change).await,
             Said::Mode(mode) => self.set_mode(mode).await,
             Said::Pause => self.signal(Signal::Pause, "it is paused already").await,
             Said::Resume => self.signal(Signal::Resume, "it is not paused").await,
@@ -111,9 +103,7 @@ impl Attached {
             Said::Approve(_) | Said::Deny(_) | Said::Answer(_) => Role::Approve,
             Said::Prompt(_)
             | Said::Steer(_)
-            | Said::Edit(..)
-            | Said::Move(..)
-            | Said::Drop(_)
+            | Said::Change(_)
             | Said::Pause
             | Said::Mode(_)
             | Said::Resume
@@ -145,66 +135,25 @@ impl Attached {
         lines.iter().try_for_each(|line| self.note(line))
     }
 
-    /// The prompt that is meant.
-    fn meant(&self, prompt: &str) -> Result<PromptId, Error> {
-        pick(self.queue.waiting(), prompt)
-            .map(|queued| queued.prompt_id)
-            .map_err(|error| Error::usage(error.to_string(), "`/queue` shows what waits"))
-    }
-
     /// Words into the running turn; a number that is a place in the queue means the prompt there.
     async fn steer(&mut self, text: String) -> Result<(), Error> {
         let place = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-        let queued = place.and_then(|index| self.queue.waiting().get(index));
-        let Some(QueuedPrompt {
-            prompt_id, text, ..
-        }) = queued.cloned()
-        else {
-            return self.prompt(text, When::Steer).await;
-        };
-        self.change(prompt_id, text, Some(true)).await
+        match place.and_then(|index| self.queue.waiting().get(index)) {
+            Some(queued) => {
+                let prompt = queued.prompt_id.to_string();
+                self.change(Change::Steer { prompt }).await
+            }
+            None => self.prompt(text, When::Steer).await,
+        }
     }
 
-    async fn edit(&mut self, prompt: &str, text: String) -> Result<(), Error> {
-        let prompt_id = self.meant(prompt)?;
-        self.change(prompt_id, text, None).await
-    }
-
-    async fn change(
-        &mut self,
-        prompt_id: PromptId,
-        text: String,
-        steer: Option<bool>,
-    ) -> Result<(), Error> {
-        let params = EditParams {
-            session: self.session.clone(),
-            prompt_id,
-            text,
-            steer,
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<SessionEdit>(&params).await?;
-        Ok(())
-    }
-
-    async fn put(&mut self, prompt: &str, place: u64) -> Result<(), Error> {
-        let params = ReorderParams {
-            session: self.session.clone(),
-            prompt_id: self.meant(prompt)?,
-            position: place.saturating_sub(1),
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<SessionReorder>(&params).await?;
-        Ok(())
-    }
-
-    async fn take_back(&mut self, prompt: &str) -> Result<(), Error> {
-        let params = UnqueueParams {
-            session: self.session.clone(),
-            prompt_id: self.meant(prompt)?,
-        };
-        self.client.call::<SessionUnqueue>(&params).await?;
-        Ok(())
+    /// Changes a prompt that waits.
+    async fn change(&mut self, change: Change) -> Result<(), Error> {
+        let session = self.session.clone();
+        match queue::change(&self.client, session, change, self.queue.waiting()).await {
+            Err(Error::Usage { what, .. }) => Err(Error::usage(what, "`/queue` shows what waits")),
+            changed => changed.map(drop),
+        }
     }
 
     /// Sends a signal; `idle`: what it means that there was nothing to do.
