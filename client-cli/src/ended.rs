@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use client::{CallError, Client, DecodedEvent};
-use proto::methods::{SessionGet, SessionWait};
-use proto::params::session::{OneParams, Until, WaitOutput, WaitParams};
+use proto::methods::SessionWait;
+use proto::params::session::{Until, WaitOutput, WaitParams};
 use proto::record::SessionExited;
 use proto::{Body, Failure};
 use tokio::time::Instant;
@@ -44,8 +44,7 @@ pub async fn wait(
     let begun = Instant::now();
     loop {
         let answer = client.call::<SessionWait>(params).await?;
-        let session = params.session.clone();
-        let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+        let summary = client.session(&params.session).await?;
         if summary.read_only.is_none() || begun.elapsed() >= bears {
             return Ok(answer);
         }
@@ -93,8 +92,7 @@ pub async fn told(
 }
 
 async fn went_on(client: &Client, session: &str, event: &DecodedEvent) -> Result<bool, Error> {
-    let session = session.to_owned();
-    let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+    let summary = client.session(session).await?;
     Ok(event.turn.is_some_and(|turn| summary.turns > turn))
 }
 

@@ -3,11 +3,9 @@
 
 use client::{Client, Start};
 use client_tui::{Open, Options};
-use proto::SessionId;
 use proto::SessionOptions;
 use proto::hello::Role;
-use proto::methods::SessionGet;
-use proto::params::session::{CreateParams, OneParams};
+use proto::params::session::CreateParams;
 use proto::state::Kind;
 
 use crate::commands::setup;
@@ -59,7 +57,7 @@ pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, 
 
 /// What to open for a session that was named. What is no session is told before the screen changes.
 pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
-    let found = client.call::<SessionGet>(&OneParams { session }).await?;
+    let found = client.session(&session).await?;
     Ok(Open::Session(found.session.to_string()))
 }
 
@@ -83,18 +81,13 @@ pub async fn run(
     }
     let cwd = reach::cwd(None)?;
     let hello = client.hello().await;
-    let own = client::environment::own(&hello);
+    let options = SessionOptions {
+        kind: Some(Kind::Interactive),
+        ..fresh.options
+    };
     let template = CreateParams {
-        session: SessionId::default(),
-        cwd: reach::utf8(&cwd)?,
-        env: own.shared,
-        env_held: own.held,
         preset: fresh.preset,
-        options: SessionOptions {
-            kind: Some(Kind::Interactive),
-            ..fresh.options
-        },
-        ..CreateParams::default()
+        ..client.new_session(reach::utf8(&cwd)?, options).await
     };
     let options = Options {
         // A process of the daemon's own gets less than it asks for.

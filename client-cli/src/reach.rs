@@ -7,8 +7,8 @@ use client::{
 };
 use proto::Seq;
 use proto::hello::Role;
-use proto::methods::{SessionGet, SessionList};
-use proto::params::session::{ListParams, OneParams, SessionSummary};
+use proto::methods::SessionList;
+use proto::params::session::{ListParams, SessionSummary};
 use proto::state::State;
 
 use crate::exit::Error;
@@ -59,8 +59,7 @@ pub async fn read(
 
 /// Refuses a turn that a session has not begun yet.
 pub async fn has_turn(client: &Client, session: &str, turn: u64) -> Result<(), Error> {
-    let session = session.to_owned();
-    let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+    let summary = client.session(session).await?;
     if (1..=summary.turns).contains(&turn) {
         return Ok(());
     }

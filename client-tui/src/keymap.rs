@@ -1,120 +1,120 @@
 //! The key table: what each key does where. Help, the reference and the key tests are made from it.
 
+use client::messages::Message;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::messages::keys::Msg;
+use crate::messages::{Words, catalog};
 
-/// Where a key is pressed. The innermost that is open is asked first, then [`Context::Everywhere`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Context {
+catalog! {
+    /// Where a key is pressed. The innermost that is open is asked first, then [`Context::Everywhere`]. In the order of help.
+    Context:
     /// Whatever is open.
-    Everywhere,
+    Everywhere = "Everywhere", "任何位置";
     /// Nothing is open: the composer has the keys.
-    Composer,
+    Composer = "Writing", "编写";
     /// The menu of commands or files below the composer.
-    Menu,
+    Menu = "Menu", "菜单";
     /// A question about a tool call.
-    Approval,
+    Approval = "Question about a call", "工具调用的询问";
     /// A question of the model.
-    Question,
+    Question = "Question of the model", "模型的提问";
     /// A list of sessions, turns, prompts, processes.
-    List,
+    List = "Lists", "列表";
     /// Processes and sessions at work (`top`), beside the keys of lists.
-    Processes,
+    Processes = "Processes", "进程";
     /// The queue, beside the keys of lists.
-    Queue,
+    Queue = "Queue", "队列";
     /// The whole transcript, help, a diff: something to read.
-    Pager,
+    Pager = "Reading", "阅读";
     /// A yes or no.
-    Confirm,
+    Confirm = "Yes or no", "是或否";
 }
 
-/// What a key does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+catalog! {
+    /// What a key does.
+    Action:
     // Everywhere
-    Interrupt,
-    Leave,
-    Suspend,
-    Redraw,
-    Help,
-    Sessions,
-    Attention,
-    ApprovalMode,
-    /// Normal or plan.
-    Mode,
-    Todos,
-    Output,
-    Reasoning,
-    ScrollUp,
-    ScrollDown,
+    Interrupt = "stop the turn; twice: leave at once", "中断当前回合；连按两次立即离开";
+    Leave = "on an empty line: leave; the session stays", "空行时：离开，会话保留";
+    Suspend = "suspend to the shell (`fg` comes back)", "挂起到 shell（`fg` 返回）";
+    Redraw = "draw the screen anew", "重绘屏幕";
+    Help = "show keys and commands", "显示按键与命令";
+    Sessions = "switch between sessions", "切换会话";
+    Attention = "what waits for you", "查看等待你处理的事项";
+    ApprovalMode = "change the approval mode: ask or auto", "切换审批模式：ask 或 auto";
+    Mode = "change the mode: normal or plan", "切换模式：普通或计划";
+    Todos = "show or hide the list of things to do", "显示或隐藏待办列表";
+    Output = "open or fold what tools printed", "展开或折叠工具输出";
+    Reasoning = "open or fold reasoning", "展开或折叠思考过程";
+    ScrollUp = "scroll up", "向上滚动";
+    ScrollDown = "scroll down", "向下滚动";
     // Composer
-    Send,
-    Steer,
-    Newline,
-    Back,
-    Older,
-    Newer,
-    Up,
-    Down,
-    Left,
-    Right,
-    WordLeft,
-    WordRight,
-    LineStart,
-    LineEnd,
-    DeleteBack,
-    DeleteForward,
-    DeleteWordBack,
-    DeleteWordForward,
-    DeleteToStart,
-    DeleteToEnd,
-    Yank,
-    Undo,
-    Redo,
-    Editor,
+    Send = "send; while a turn runs: queue", "发送；回合进行中则排队";
+    Steer = "send into the running turn", "插入到正在进行的回合";
+    Newline = "new line", "换行";
+    Back = "stop the turn; twice on an empty line: go back to a turn", "中断回合；空行连按两次：回到某一回合";
+    Older = "older prompt", "更早的提示词";
+    Newer = "newer prompt", "更新的提示词";
+    Up = "line up; on the first: older prompt", "上一行；首行时：更早的提示词";
+    Down = "line down; on the last: newer prompt", "下一行；末行时：更新的提示词";
+    Left = "left", "左移";
+    Right = "right", "右移";
+    WordLeft = "word left", "左移一词";
+    WordRight = "word right", "右移一词";
+    LineStart = "start of the line", "行首";
+    LineEnd = "end of the line", "行尾";
+    DeleteBack = "delete the character before", "删除前一个字符";
+    DeleteForward = "delete the character behind", "删除后一个字符";
+    DeleteWordBack = "delete the word before", "删除前一个词";
+    DeleteWordForward = "delete the word behind", "删除后一个词";
+    DeleteToStart = "delete to the start of the line", "删除到行首";
+    DeleteToEnd = "delete to the end of the line", "删除到行尾";
+    Yank = "put back what was deleted", "粘贴刚删除的文字";
+    Undo = "undo", "撤销";
+    Redo = "redo", "重做";
+    Editor = "write in your editor", "用外部编辑器编写";
     // Menus and lists
-    Accept,
-    Complete,
-    Previous,
-    Next,
-    First,
-    Last,
-    PageUp,
-    PageDown,
-    Close,
-    Filter,
+    Accept = "take it", "选定";
+    Complete = "take the entry and write on", "补全并继续输入";
+    Previous = "entry above", "上一项";
+    Next = "entry below", "下一项";
+    First = "to the beginning", "到开头";
+    Last = "to the end", "到末尾";
+    PageUp = "page up", "上一页";
+    PageDown = "page down", "下一页";
+    Close = "close", "关闭";
+    Filter = "filter", "筛选";
     // Approvals
-    AllowOnce,
-    AllowSession,
-    AllowAlways,
-    Deny,
-    EditScope,
-    SetAside,
+    AllowOnce = "yes, once", "允许一次";
+    AllowSession = "yes, for this session", "本会话内允许";
+    AllowAlways = "yes, always in this workspace", "在此工作区始终允许";
+    Deny = "no, with a note if you like", "拒绝，可附说明";
+    EditScope = "choose how far a yes reaches", "选择允许的范围";
+    SetAside = "set aside; it stays open", "暂放，问题保持未答";
     // Questions
-    Choose,
-    Other,
+    Choose = "choose or unchoose", "选中或取消";
+    Other = "answer in your own words", "用自己的话回答";
     // Processes
-    Pause,
-    Kill,
-    Approve,
+    Pause = "pause or go on", "暂停或继续";
+    Kill = "end it", "结束";
+    Approve = "see what it asks", "查看它的提问";
     // Queue
-    Edit,
-    Drop,
-    MoveUp,
-    MoveDown,
-    SteerNow,
+    Edit = "edit", "编辑";
+    Drop = "take it back", "撤回";
+    MoveUp = "earlier", "提前";
+    MoveDown = "later", "延后";
+    SteerNow = "send into the running turn", "插入到正在进行的回合";
     // Pager
-    OpenOne,
-    OpenAll,
-    Raw,
-    NextPart,
-    PreviousPart,
-    Search,
-    SearchNext,
+    OpenOne = "open or fold this part", "展开或折叠该部分";
+    OpenAll = "open or fold all", "全部展开或折叠";
+    Raw = "as written, or drawn", "原文或渲染";
+    NextPart = "next part", "下一部分";
+    PreviousPart = "part before", "上一部分";
+    Search = "search", "搜索";
+    SearchNext = "next match", "下一个匹配";
     // Confirm
-    Yes,
-    No,
+    Yes = "yes", "是";
+    No = "no", "否";
 }
 
 /// A row of the table.
@@ -124,10 +124,18 @@ pub struct Binding {
     /// As `ctrl-p`, `shift-enter`, `?`; each does the same.
     pub keys: &'static [&'static str],
     pub action: Action,
-    pub about: Msg,
+    /// What it does, where the action's own words do not fit.
+    own_about: Option<Words>,
 }
 
 impl Binding {
+    /// What it does, in words.
+    #[must_use]
+    pub fn about(&self) -> Words {
+        let of_action = Words(self.action.english(), self.action.chinese());
+        self.own_about.unwrap_or(of_action)
+    }
+
     /// Its first key, as it is written for people.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -136,203 +144,132 @@ impl Binding {
     }
 }
 
-const fn row(
-    context: Context,
-    keys: &'static [&'static str],
-    action: Action,
-    about: Msg,
-) -> Binding {
-    Binding {
-        context,
-        keys,
-        action,
-        about,
-    }
+/// A row for each key of a context: the keys and their action, with words where those of the action do not fit.
+macro_rules! keys {
+    ($($context:ident [$($key:literal),*] $action:ident $(= $english:literal, $chinese:literal)?;)*) => {
+        /// Every key, but for the letters that write.
+        pub const BINDINGS: &[Binding] = &[$(Binding {
+            context: Context::$context,
+            keys: &[$($key),*],
+            action: Action::$action,
+            own_about: own_about!($($english, $chinese)?),
+        }),*];
+    };
 }
 
-use Action as A;
-use Context as C;
+macro_rules! own_about {
+    () => {
+        None
+    };
+    ($english:literal, $chinese:literal) => {
+        Some(Words($english, $chinese))
+    };
+}
 
-/// Every key, but for the letters that write.
-pub const BINDINGS: &[Binding] = &[
-    row(C::Everywhere, &["ctrl-c"], A::Interrupt, Msg::Interrupt),
-    row(C::Everywhere, &["ctrl-z"], A::Suspend, Msg::Suspend),
-    row(C::Everywhere, &["ctrl-l"], A::Redraw, Msg::Redraw),
-    row(C::Everywhere, &["f1"], A::Help, Msg::Help),
-    row(C::Everywhere, &["ctrl-p"], A::Sessions, Msg::Sessions),
-    row(C::Everywhere, &["ctrl-q"], A::Attention, Msg::Attention),
-    row(
-        C::Everywhere,
-        &["ctrl-o"],
-        A::ApprovalMode,
-        Msg::ApprovalMode,
-    ),
-    row(C::Everywhere, &["ctrl-t"], A::Todos, Msg::Todos),
-    row(C::Everywhere, &["ctrl-b"], A::Output, Msg::Output),
-    row(C::Everywhere, &["ctrl-r"], A::Reasoning, Msg::Reasoning),
-    row(C::Composer, &["enter"], A::Send, Msg::Send),
-    row(C::Composer, &["ctrl-enter", "ctrl-s"], A::Steer, Msg::Steer),
-    row(
-        C::Composer,
-        &["shift-enter", "alt-enter", "ctrl-j"],
-        A::Newline,
-        Msg::Newline,
-    ),
-    row(C::Composer, &["?"], A::Help, Msg::HelpEmpty),
-    row(C::Composer, &["shift-tab"], A::Mode, Msg::Mode),
-    row(C::Composer, &["ctrl-d"], A::Leave, Msg::Leave),
-    row(C::Composer, &["esc"], A::Back, Msg::Back),
-    row(C::Composer, &["up"], A::Up, Msg::Up),
-    row(C::Composer, &["down"], A::Down, Msg::Down),
-    row(C::Composer, &["alt-up"], A::Older, Msg::Older),
-    row(C::Composer, &["alt-down"], A::Newer, Msg::Newer),
-    row(C::Composer, &["left"], A::Left, Msg::Left),
-    row(C::Composer, &["right"], A::Right, Msg::Right),
-    row(
-        C::Composer,
-        &["alt-b", "ctrl-left", "alt-left"],
-        A::WordLeft,
-        Msg::WordLeft,
-    ),
-    row(
-        C::Composer,
-        &["alt-f", "ctrl-right", "alt-right"],
-        A::WordRight,
-        Msg::WordRight,
-    ),
-    row(
-        C::Composer,
-        &["ctrl-a", "home"],
-        A::LineStart,
-        Msg::LineStart,
-    ),
-    row(C::Composer, &["ctrl-e", "end"], A::LineEnd, Msg::LineEnd),
-    row(
-        C::Composer,
-        &["backspace", "ctrl-h"],
-        A::DeleteBack,
-        Msg::DeleteBack,
-    ),
-    row(
-        C::Composer,
-        &["delete"],
-        A::DeleteForward,
-        Msg::DeleteForward,
-    ),
-    row(
-        C::Composer,
-        &["ctrl-w", "alt-backspace"],
-        A::DeleteWordBack,
-        Msg::DeleteWordBack,
-    ),
-    row(
-        C::Composer,
-        &["alt-d", "ctrl-delete"],
-        A::DeleteWordForward,
-        Msg::DeleteWordForward,
-    ),
-    row(
-        C::Composer,
-        &["ctrl-u"],
-        A::DeleteToStart,
-        Msg::DeleteToStart,
-    ),
-    row(C::Composer, &["ctrl-k"], A::DeleteToEnd, Msg::DeleteToEnd),
-    row(C::Composer, &["ctrl-y"], A::Yank, Msg::Yank),
-    row(
-        C::Composer,
-        &["ctrl-_", "ctrl-/", "ctrl-7"],
-        A::Undo,
-        Msg::Undo,
-    ),
-    row(C::Composer, &["alt-_", "alt-/"], A::Redo, Msg::Redo),
-    row(C::Composer, &["ctrl-g"], A::Editor, Msg::Editor),
-    row(C::Composer, &["pageup"], A::ScrollUp, Msg::ScrollUp),
-    row(C::Composer, &["pagedown"], A::ScrollDown, Msg::ScrollDown),
-    row(C::Menu, &["tab"], A::Complete, Msg::MenuComplete),
-    row(C::Menu, &["enter"], A::Accept, Msg::MenuAccept),
-    row(
-        C::Menu,
-        &["up", "ctrl-p", "shift-tab"],
-        A::Previous,
-        Msg::Previous,
-    ),
-    row(C::Menu, &["down", "ctrl-n"], A::Next, Msg::Next),
-    row(C::Menu, &["esc"], A::Close, Msg::MenuClose),
-    row(C::Approval, &["y"], A::AllowOnce, Msg::AllowOnce),
-    row(C::Approval, &["s"], A::AllowSession, Msg::AllowSession),
-    row(C::Approval, &["a"], A::AllowAlways, Msg::AllowAlways),
-    row(C::Approval, &["n"], A::Deny, Msg::Deny),
-    row(C::Approval, &["e"], A::EditScope, Msg::EditScope),
-    row(C::Approval, &["up", "k"], A::ScrollUp, Msg::ScrollUp),
-    row(C::Approval, &["down", "j"], A::ScrollDown, Msg::ScrollDown),
-    row(C::Approval, &["pageup"], A::PageUp, Msg::PageUp),
-    row(
-        C::Approval,
-        &["pagedown", "space"],
-        A::PageDown,
-        Msg::PageDown,
-    ),
-    row(C::Approval, &["enter"], A::Accept, Msg::ApprovalAccept),
-    row(C::Approval, &["esc"], A::SetAside, Msg::SetAside),
-    row(C::Question, &["up", "k"], A::Previous, Msg::Previous),
-    row(C::Question, &["down", "j"], A::Next, Msg::Next),
-    row(C::Question, &["space"], A::Choose, Msg::Choose),
-    row(
-        C::Question,
-        &["1", "2", "3", "4", "5", "6", "7", "8", "9"],
-        A::Choose,
-        Msg::ChooseNumber,
-    ),
-    row(C::Question, &["enter"], A::Accept, Msg::QuestionAccept),
-    row(
-        C::Question,
-        &["left", "backspace"],
-        A::PreviousPart,
-        Msg::QuestionBefore,
-    ),
-    row(C::Question, &["pageup"], A::PageUp, Msg::PageUp),
-    row(C::Question, &["pagedown"], A::PageDown, Msg::PageDown),
-    row(C::Question, &["o"], A::Other, Msg::Other),
-    row(C::Question, &["esc"], A::SetAside, Msg::SetAside),
-    row(C::List, &["up", "k"], A::Previous, Msg::Previous),
-    row(C::List, &["down", "j"], A::Next, Msg::Next),
-    row(C::List, &["home", "g"], A::First, Msg::First),
-    row(C::List, &["end", "G"], A::Last, Msg::Last),
-    row(C::List, &["pageup"], A::PageUp, Msg::PageUp),
-    row(C::List, &["pagedown"], A::PageDown, Msg::PageDown),
-    row(C::List, &["/"], A::Filter, Msg::Filter),
-    row(C::List, &["enter"], A::Accept, Msg::ListAccept),
-    row(C::List, &["esc", "q"], A::Close, Msg::Close),
-    row(C::Processes, &["p"], A::Pause, Msg::Pause),
-    row(C::Processes, &["x"], A::Kill, Msg::Kill),
-    row(C::Processes, &["a"], A::Approve, Msg::Approve),
-    row(C::Queue, &["e"], A::Edit, Msg::Edit),
-    row(C::Queue, &["d"], A::Drop, Msg::Drop),
-    row(C::Queue, &["K", "shift-up"], A::MoveUp, Msg::MoveUp),
-    row(C::Queue, &["J", "shift-down"], A::MoveDown, Msg::MoveDown),
-    row(C::Queue, &["s"], A::SteerNow, Msg::SteerNow),
-    row(C::Pager, &["up", "k"], A::ScrollUp, Msg::ScrollUp),
-    row(C::Pager, &["down", "j"], A::ScrollDown, Msg::ScrollDown),
-    row(C::Pager, &["pageup", "b"], A::PageUp, Msg::PageUp),
-    row(C::Pager, &["pagedown", "space"], A::PageDown, Msg::PageDown),
-    row(C::Pager, &["home", "g"], A::First, Msg::First),
-    row(C::Pager, &["end", "G"], A::Last, Msg::Last),
-    row(C::Pager, &["tab"], A::NextPart, Msg::NextPart),
-    row(C::Pager, &["shift-tab"], A::PreviousPart, Msg::PreviousPart),
-    row(C::Pager, &["enter", "o"], A::OpenOne, Msg::OpenOne),
-    row(C::Pager, &["a"], A::OpenAll, Msg::OpenAll),
-    row(C::Pager, &["m"], A::Raw, Msg::Raw),
-    row(C::Pager, &["/"], A::Search, Msg::Search),
-    row(C::Pager, &["n"], A::SearchNext, Msg::SearchNext),
-    row(C::Pager, &["esc", "q"], A::Close, Msg::Close),
-    row(C::Confirm, &["y"], A::Yes, Msg::Yes),
-    row(C::Confirm, &["n", "esc"], A::No, Msg::No),
-    row(C::Confirm, &["up"], A::ScrollUp, Msg::ScrollUp),
-    row(C::Confirm, &["down"], A::ScrollDown, Msg::ScrollDown),
-    row(C::Confirm, &["pageup"], A::PageUp, Msg::PageUp),
-    row(C::Confirm, &["pagedown"], A::PageDown, Msg::PageDown),
-];
+keys! {
+    Everywhere ["ctrl-c"] Interrupt;
+    Everywhere ["ctrl-z"] Suspend;
+    Everywhere ["ctrl-l"] Redraw;
+    Everywhere ["f1"] Help;
+    Everywhere ["ctrl-p"] Sessions;
+    Everywhere ["ctrl-q"] Attention;
+    Everywhere ["ctrl-o"] ApprovalMode;
+    Everywhere ["ctrl-t"] Todos;
+    Everywhere ["ctrl-b"] Output;
+    Everywhere ["ctrl-r"] Reasoning;
+    Composer ["enter"] Send;
+    Composer ["ctrl-enter", "ctrl-s"] Steer;
+    Composer ["shift-enter", "alt-enter", "ctrl-j"] Newline;
+    Composer ["?"] Help = "on an empty line: show keys and commands", "空行时：显示按键与命令";
+    Composer ["shift-tab"] Mode;
+    Composer ["ctrl-d"] Leave;
+    Composer ["esc"] Back;
+    Composer ["up"] Up;
+    Composer ["down"] Down;
+    Composer ["alt-up"] Older;
+    Composer ["alt-down"] Newer;
+    Composer ["left"] Left;
+    Composer ["right"] Right;
+    Composer ["alt-b", "ctrl-left", "alt-left"] WordLeft;
+    Composer ["alt-f", "ctrl-right", "alt-right"] WordRight;
+    Composer ["ctrl-a", "home"] LineStart;
+    Composer ["ctrl-e", "end"] LineEnd;
+    Composer ["backspace", "ctrl-h"] DeleteBack;
+    Composer ["delete"] DeleteForward;
+    Composer ["ctrl-w", "alt-backspace"] DeleteWordBack;
+    Composer ["alt-d", "ctrl-delete"] DeleteWordForward;
+    Composer ["ctrl-u"] DeleteToStart;
+    Composer ["ctrl-k"] DeleteToEnd;
+    Composer ["ctrl-y"] Yank;
+    Composer ["ctrl-_", "ctrl-/", "ctrl-7"] Undo;
+    Composer ["alt-_", "alt-/"] Redo;
+    Composer ["ctrl-g"] Editor;
+    Composer ["pageup"] ScrollUp;
+    Composer ["pagedown"] ScrollDown;
+    Menu ["tab"] Complete;
+    Menu ["enter"] Accept = "take the entry", "选用该项";
+    Menu ["up", "ctrl-p", "shift-tab"] Previous;
+    Menu ["down", "ctrl-n"] Next;
+    Menu ["esc"] Close = "close the menu until the text changes", "关闭菜单，直到文字改变";
+    Approval ["y"] AllowOnce;
+    Approval ["s"] AllowSession;
+    Approval ["a"] AllowAlways;
+    Approval ["n"] Deny;
+    Approval ["e"] EditScope;
+    Approval ["up", "k"] ScrollUp;
+    Approval ["down", "j"] ScrollDown;
+    Approval ["pageup"] PageUp;
+    Approval ["pagedown", "space"] PageDown;
+    Approval ["enter"] Accept = "send the note, take the scope", "发送说明，选定范围";
+    Approval ["esc"] SetAside;
+    Question ["up", "k"] Previous;
+    Question ["down", "j"] Next;
+    Question ["space"] Choose;
+    Question ["1", "2", "3", "4", "5", "6", "7", "8", "9"] Choose = "choose this option", "选择该选项";
+    Question ["enter"] Accept = "answer", "回答";
+    Question ["left", "backspace"] PreviousPart = "question before", "上一个问题";
+    Question ["pageup"] PageUp;
+    Question ["pagedown"] PageDown;
+    Question ["o"] Other;
+    Question ["esc"] SetAside;
+    List ["up", "k"] Previous;
+    List ["down", "j"] Next;
+    List ["home", "g"] First;
+    List ["end", "G"] Last;
+    List ["pageup"] PageUp;
+    List ["pagedown"] PageDown;
+    List ["/"] Filter;
+    List ["enter"] Accept;
+    List ["esc", "q"] Close;
+    Processes ["p"] Pause;
+    Processes ["x"] Kill;
+    Processes ["a"] Approve;
+    Queue ["e"] Edit;
+    Queue ["d"] Drop;
+    Queue ["K", "shift-up"] MoveUp;
+    Queue ["J", "shift-down"] MoveDown;
+    Queue ["s"] SteerNow;
+    Pager ["up", "k"] ScrollUp;
+    Pager ["down", "j"] ScrollDown;
+    Pager ["pageup", "b"] PageUp;
+    Pager ["pagedown", "space"] PageDown;
+    Pager ["home", "g"] First;
+    Pager ["end", "G"] Last;
+    Pager ["tab"] NextPart;
+    Pager ["shift-tab"] PreviousPart;
+    Pager ["enter", "o"] OpenOne;
+    Pager ["a"] OpenAll;
+    Pager ["m"] Raw;
+    Pager ["/"] Search;
+    Pager ["n"] SearchNext;
+    Pager ["esc", "q"] Close;
+    Confirm ["y"] Yes;
+    Confirm ["n", "esc"] No;
+    Confirm ["up"] ScrollUp;
+    Confirm ["down"] ScrollDown;
+    Confirm ["pageup"] PageUp;
+    Confirm ["pagedown"] PageDown;
+}
 
 /// What a key does in a context; `None`: nothing there.
 #[must_use]

@@ -1,26 +1,23 @@
 //! Effects that are calls of the daemon, done.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
+use proto::Seq;
 use proto::methods::{
     ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList, ProcessKill,
     ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
-    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionGet, SessionInspect,
-    SessionInterrupt, SessionList, SessionPin, SessionPrompt, SessionReorder, SessionRewind,
-    SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
+    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
+    SessionList, SessionPin, SessionReorder, SessionRewind, SessionSet, SessionSignal,
+    SessionUnqueue, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::history::ExportFormat;
 use proto::params::interaction::Interaction;
 use proto::params::process::KillParams;
-use proto::params::rules::{ListOutput, ListParams};
-use proto::params::session::{CreateParams, OneParams, PromptParams, SetParams};
+use proto::params::session::{CreateParams, OneParams, PromptParams};
 use proto::params::{config, interaction};
-use proto::state::{Kind, OnAsk};
-use proto::{RequestId, Seq, SessionOptions};
 
 use crate::effect::{Answer, Call, Trouble};
 use crate::messages::Language;
@@ -88,7 +85,9 @@ pub async fn call(client: &Client, call: Call) -> Answer {
             }
         }
         Call::SetTrust(params) => Answer::TrustSet(asked::<TrustSet>(client, &params).await),
-        Call::Rules(params) => Answer::Rules(rules(client, params).await),
+        Call::Rules(params) => {
+            Answer::Rules(client.all::<RulesList>(params).await.map_err(Trouble::from))
+        }
         Call::Revoke(params) => Answer::Revoked {
             result: asked::<RulesRevoke>(client, &params).await,
             rule: params.rule,
@@ -145,18 +144,6 @@ where
     Ok(client.call::<M>(params).await?)
 }
 
-/// All pages of the rules in force.
-async fn rules(client: &Client, mut params: ListParams) -> Result<ListOutput, Trouble> {
-    let mut all = asked::<RulesList>(client, &params).await?;
-    while let Some(next) = all.next.filter(|next| *next > params.from) {
-        params.from = next;
-        let page = asked::<RulesList>(client, &params).await?;
-        all.rules.extend(page.rules);
-        all.next = page.next;
-    }
-    Ok(all)
-}
-
 async fn create(client: &Client, params: CreateParams) -> Answer {
     let prompt = params.prompt.clone().unwrap_or_default();
     let params = CreateParams {
@@ -174,29 +161,9 @@ async fn prompt(
     takeover: bool,
 ) -> Result<(), CallError> {
     if takeover {
-        // A person is here now: it does not exit after each turn, and its questions wait.
-        let set = SetParams {
-            session: params.session.clone(),
-            request_id: Some(RequestId::new()),
-            options: SessionOptions {
-                kind: Some(Kind::Interactive),
-                on_ask: Some(OnAsk::Wait),
-                ..SessionOptions::default()
-            },
-            ..SetParams::default()
-        };
-        client.call::<SessionSet>(&set).await?;
+        client.take_over(&params.session).await?;
     }
-    let env = match renew {
-        true => client::environment::lost(client, &params.session).await,
-        false => params.env,
-    };
-    let params = PromptParams {
-        credentials: client.credentials().await,
-        env,
-        ..params
-    };
-    client.call::<SessionPrompt>(&params).await.map(drop)
+    client.prompt(params, renew).await.map(drop)
 }
 
 async fn waiting(client: &Client) -> Result<Vec<Interaction>, CallError> {
@@ -208,10 +175,7 @@ async fn waiting(client: &Client) -> Result<Vec<Interaction>, CallError> {
 /// The last events of a session.
 pub async fn preview(client: &Client, session: String) -> Answer {
     let result = async {
-        let one = OneParams {
-            session: session.clone(),
-        };
-        let newest = client.call::<SessionGet>(&one).await?.seq;
+        let newest = client.session(&session).await?.seq;
         let from = newest.0.saturating_sub(PREVIEW - 1).max(1);
         read(client, &session, Seq(from), PREVIEW).await
     };
@@ -245,7 +209,7 @@ async fn read(
     Ok(events)
 }
 
-/// Writes a session to a file of its own, which nobody else may read, and which was not there before.
+/// Writes a session to a new file that nobody else may read.
 pub async fn export(
     client: &Client,
     session: String,
@@ -253,23 +217,12 @@ pub async fn export(
     format: ExportFormat,
     language: Language,
 ) -> Answer {
-    let mut written = 0u64;
-    let mut out: Option<std::fs::File> = None;
-    let result = client.export(&session, format, |piece: &str| {
-        // It is made with the first piece: a session that cannot be written leaves no empty file.
-        let write = |out: &mut Option<std::fs::File>| {
-            let opened = match out.take() {
-                Some(open) => open,
-                None => create_new(&file)?,
-            };
-            out.insert(opened).write_all(piece.as_bytes())
-        };
-        write(&mut out).map_err(|error| unwritten(&file, &error, language))?;
-        written += u64::try_from(piece.len()).unwrap_or(u64::MAX);
-        Ok::<(), Trouble>(())
-    });
-    let result = result.await.map(|_| (file.clone(), written));
-    Answer::Exported(result)
+    let result = client.export_to_file(&session, format, &file).await;
+    Answer::Exported(match result {
+        Ok(written) => Ok((file, written)),
+        Err(ExportError::Call(error)) => Err(error.into()),
+        Err(ExportError::File(error)) => Err(unwritten(&file, &error, language)),
+    })
 }
 
 /// Why a session was not written to a file, for a person.
@@ -282,14 +235,6 @@ fn unwritten(file: &Path, error: &std::io::Error, language: Language) -> Trouble
         ),
         _ => Trouble::new(format!("{name}: {error}"), String::new()),
     }
-}
-
-fn create_new(file: &Path) -> std::io::Result<std::fs::File> {
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file)
 }
 
 /// The settings that a client reads, by name. None where the daemon does not say.

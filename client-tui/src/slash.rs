@@ -2,58 +2,7 @@
 
 use proto::hello::Role;
 
-use crate::messages::keys::Msg;
-
-/// A command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    Help,
-    New,
-    Clear,
-    Resume,
-    Sessions,
-    Forget,
-    Fork,
-    Rewind,
-    Undo,
-    Redo,
-    Queue,
-    Steer,
-    Pause,
-    Continue,
-    Rename,
-    Compact,
-    Pin,
-    Model,
-    Effort,
-    Budget,
-    Preset,
-    ExtractReasoning,
-    Samples,
-    ApprovalMode,
-    Permissions,
-    Plan,
-    Normal,
-    Safe,
-    Trust,
-    Todos,
-    View,
-    Copy,
-    Diff,
-    Context,
-    Cost,
-    Stats,
-    Hooks,
-    Export,
-    Top,
-    Inbox,
-    Theme,
-    Language,
-    Vim,
-    Editor,
-    Detach,
-    Quit,
-}
+use crate::messages::Words;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -69,256 +18,82 @@ pub struct Row {
     pub role: Role,
     /// Whether it needs a session: before the first prompt there is none.
     pub session: bool,
-    pub about: Msg,
+    pub about: Words,
 }
 
-const fn row(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    command: Command,
-    arguments: &'static str,
-    (role, session): (Role, bool),
-    about: Msg,
-) -> Row {
-    Row {
-        name,
-        aliases,
-        command,
-        arguments,
-        role,
-        session,
-        about,
-    }
+const WATCH: (Role, bool) = (Role::Watch, false);
+const WATCH_SESSION: (Role, bool) = (Role::Watch, true);
+const DRIVE: (Role, bool) = (Role::Drive, false);
+const DRIVE_SESSION: (Role, bool) = (Role::Drive, true);
+
+/// A row for each command: its name, aliases, arguments, role and need of a session, and what it does.
+macro_rules! commands {
+    ($($command:ident $name:literal [$($alias:literal),*] $arguments:literal $needs:ident = $english:literal, $chinese:literal;)*) => {
+        /// A command.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Command { $($command,)* }
+
+        /// Every command, in the order of the menu.
+        pub const COMMANDS: &[Row] = &[$(Row {
+            name: $name,
+            aliases: &[$($alias),*],
+            command: Command::$command,
+            arguments: $arguments,
+            role: $needs.0,
+            session: $needs.1,
+            about: Words($english, $chinese),
+        }),*];
+    };
 }
 
-const HERE: (Role, bool) = (Role::Watch, false);
-const LOOK: (Role, bool) = (Role::Watch, true);
-const DRIVE: (Role, bool) = (Role::Drive, true);
-
-/// Every command, in the order of the menu.
-pub const COMMANDS: &[Row] = &[
-    row(
-        "help",
-        &["keys", "?"],
-        Command::Help,
-        "",
-        HERE,
-        Msg::SlashHelp,
-    ),
-    row(
-        "new",
-        &[],
-        Command::New,
-        "",
-        (Role::Drive, false),
-        Msg::SlashNew,
-    ),
-    row("clear", &[], Command::Clear, "", DRIVE, Msg::SlashClear),
-    row("resume", &[], Command::Resume, "", HERE, Msg::SlashResume),
-    row(
-        "sessions",
-        &[],
-        Command::Sessions,
-        "",
-        HERE,
-        Msg::SlashSessions,
-    ),
-    row("top", &["ps"], Command::Top, "", HERE, Msg::SlashTop),
-    row("inbox", &[], Command::Inbox, "", HERE, Msg::SlashInbox),
-    row("forget", &[], Command::Forget, "", DRIVE, Msg::SlashForget),
-    row("fork", &[], Command::Fork, "[NAME]", DRIVE, Msg::SlashFork),
-    row("rewind", &[], Command::Rewind, "", DRIVE, Msg::SlashRewind),
-    row("undo", &[], Command::Undo, "", DRIVE, Msg::SlashUndo),
-    row("redo", &[], Command::Redo, "", DRIVE, Msg::SlashRedo),
-    row("queue", &[], Command::Queue, "", LOOK, Msg::SlashQueue),
-    row("steer", &[], Command::Steer, "TEXT", DRIVE, Msg::SlashSteer),
-    row("pause", &[], Command::Pause, "", DRIVE, Msg::SlashPause),
-    row(
-        "continue",
-        &[],
-        Command::Continue,
-        "",
-        DRIVE,
-        Msg::SlashContinue,
-    ),
-    row(
-        "rename",
-        &[],
-        Command::Rename,
-        "NAME",
-        DRIVE,
-        Msg::SlashRename,
-    ),
-    row(
-        "compact",
-        &[],
-        Command::Compact,
-        "[preview|undo|WORDS]",
-        DRIVE,
-        Msg::SlashCompact,
-    ),
-    row("pin", &[], Command::Pin, "[TURN]", DRIVE, Msg::SlashPin),
-    row(
-        "model",
-        &[],
-        Command::Model,
-        "MODEL",
-        DRIVE,
-        Msg::SlashModel,
-    ),
-    row(
-        "effort",
-        &[],
-        Command::Effort,
-        "LEVEL|auto",
-        DRIVE,
-        Msg::SlashEffort,
-    ),
-    row(
-        "budget",
-        &[],
-        Command::Budget,
-        "[LIMIT AMOUNT]",
-        DRIVE,
-        Msg::SlashBudget,
-    ),
-    row(
-        "preset",
-        &[],
-        Command::Preset,
-        "fast|smart|max",
-        DRIVE,
-        Msg::SlashPreset,
-    ),
-    row(
-        "extract-reasoning",
-        &[],
-        Command::ExtractReasoning,
-        "on|off",
-        DRIVE,
-        Msg::SlashExtractReasoning,
-    ),
-    row(
-        "samples",
-        &[],
-        Command::Samples,
-        "N",
-        DRIVE,
-        Msg::SlashSamples,
-    ),
-    row(
-        "approval-mode",
-        &[],
-        Command::ApprovalMode,
-        "[ask|auto|yolo]",
-        DRIVE,
-        Msg::SlashApprovalMode,
-    ),
-    row(
-        "permissions",
-        &[],
-        Command::Permissions,
-        "[revoke RULE]",
-        HERE,
-        Msg::SlashPermissions,
-    ),
-    row(
-        "plan",
-        &[],
-        Command::Plan,
-        "",
-        (Role::Drive, false),
-        Msg::SlashPlan,
-    ),
-    row(
-        "normal",
-        &[],
-        Command::Normal,
-        "",
-        (Role::Drive, false),
-        Msg::SlashNormal,
-    ),
-    row(
-        "safe",
-        &[],
-        Command::Safe,
-        "[off]",
-        (Role::Drive, false),
-        Msg::SlashSafe,
-    ),
-    row(
-        "trust",
-        &[],
-        Command::Trust,
-        "",
-        (Role::Drive, false),
-        Msg::SlashTrust,
-    ),
-    row("todos", &[], Command::Todos, "", LOOK, Msg::SlashTodos),
-    row("view", &[], Command::View, "", LOOK, Msg::SlashView),
-    row("copy", &[], Command::Copy, "[N|code]", LOOK, Msg::SlashCopy),
-    row("diff", &[], Command::Diff, "", LOOK, Msg::SlashDiff),
-    row(
-        "context",
-        &["cache"],
-        Command::Context,
-        "",
-        LOOK,
-        Msg::SlashContext,
-    ),
-    row("cost", &[], Command::Cost, "", LOOK, Msg::SlashCost),
-    row("stats", &[], Command::Stats, "", HERE, Msg::SlashStats),
-    row(
-        "hooks",
-        &[],
-        Command::Hooks,
-        "[reload]",
-        HERE,
-        Msg::SlashHooks,
-    ),
-    row(
-        "export",
-        &[],
-        Command::Export,
-        "FILE",
-        LOOK,
-        Msg::SlashExport,
-    ),
-    row(
-        "theme",
-        &[],
-        Command::Theme,
-        "[dark|light|16|none]",
-        HERE,
-        Msg::SlashTheme,
-    ),
-    row(
-        "language",
-        &[],
-        Command::Language,
-        "[en|zh]",
-        HERE,
-        Msg::SlashLanguage,
-    ),
-    row("vim", &[], Command::Vim, "", HERE, Msg::SlashVim),
-    row(
-        "editor",
-        &[],
-        Command::Editor,
-        "",
-        (Role::Drive, false),
-        Msg::SlashEditor,
-    ),
-    row("detach", &[], Command::Detach, "", HERE, Msg::SlashDetach),
-    row(
-        "quit",
-        &["exit", "q"],
-        Command::Quit,
-        "",
-        HERE,
-        Msg::SlashQuit,
-    ),
-];
+commands! {
+    Help "help" ["keys", "?"] "" WATCH = "keys and commands", "按键与命令";
+    New "new" [] "" DRIVE = "begin a new session here", "在此目录开始新会话";
+    Clear "clear" [] "" DRIVE_SESSION = "hide the conversation from the model; files stay", "对模型隐藏之前的对话，文件不变";
+    Resume "resume" [] "" WATCH = "pick a stored session of this directory", "选择本目录已存的会话";
+    Sessions "sessions" [] "" WATCH = "switch between sessions", "切换会话";
+    Top "top" ["ps"] "" WATCH = "what runs: pause, end, look", "正在运行的一切：暂停、结束、查看";
+    Inbox "inbox" [] "" WATCH = "what waits for you, in all sessions", "所有会话中等待你处理的事项";
+    Forget "forget" [] "" DRIVE_SESSION = "delete this session for good", "永久删除本会话";
+    Fork "fork" [] "[NAME]" DRIVE_SESSION = "go on in a copy of this session", "在本会话的副本中继续";
+    Rewind "rewind" [] "" DRIVE_SESSION = "go back to a turn", "回到某一回合";
+    Undo "undo" [] "" DRIVE_SESSION = "files as they were before the last turn", "把文件恢复到上一回合之前";
+    Redo "redo" [] "" DRIVE_SESSION = "take the newest rewind back", "撤销最近一次回退";
+    Queue "queue" [] "" WATCH_SESSION = "prompts that wait", "等待中的提示词";
+    Steer "steer" [] "TEXT" DRIVE_SESSION = "say something into the running turn", "向正在进行的回合插话";
+    Pause "pause" [] "" DRIVE_SESSION = "start nothing new", "不再开始新的步骤";
+    Continue "continue" [] "" DRIVE_SESSION = "go on after a pause", "暂停后继续";
+    Rename "rename" [] "NAME" DRIVE_SESSION = "give the session a name", "为会话命名";
+    Compact "compact" [] "[preview|undo|WORDS]" DRIVE_SESSION = "fold old messages into a digest, or undo that", "把旧消息压缩为摘要，或撤销";
+    Pin "pin" [] "[TURN]" DRIVE_SESSION = "keep a turn word for word in every compaction", "压缩时逐字保留某一回合";
+    Model "model" [] "MODEL" DRIVE_SESSION = "ask another model from the next request on", "从下一次请求起换用其他模型";
+    Effort "effort" [] "LEVEL|auto" DRIVE_SESSION = "how hard the model thinks", "模型思考的力度";
+    Budget "budget" [] "[LIMIT AMOUNT]" DRIVE_SESSION = "what the session may use and has used, or change that", "会话的预算与用量，或修改预算";
+    Preset "preset" [] "fast|smart|max" DRIVE_SESSION = "switch model, effort and samples together", "一次切换模型、思考力度与采样数";
+    ExtractReasoning "extract-reasoning" [] "on|off" DRIVE_SESSION = "list what the model reasons (a request more an answer)", "列出模型的推理要点（每个回答多一次请求）";
+    Samples "samples" [] "N" DRIVE_SESSION = "samples of each request, 1 to 8; all cost", "每个请求的采样数，1 到 8；全部计费";
+    ApprovalMode "approval-mode" [] "[ask|auto|yolo]" DRIVE_SESSION = "how questions about calls are answered", "工具调用询问的处理方式";
+    Permissions "permissions" [] "[revoke RULE]" WATCH = "permission rules in force; take one back", "查看生效的权限规则，或收回一条";
+    Plan "plan" [] "" DRIVE = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";
+    Normal "normal" [] "" DRIVE = "end plan mode", "退出计划模式";
+    Safe "safe" [] "[off]" DRIVE = "only read, whatever the mode", "只读取，不论何种模式";
+    Trust "trust" [] "" DRIVE = "let this project's settings count", "信任本项目的设置";
+    Todos "todos" [] "" WATCH_SESSION = "show or hide the list of things to do", "显示或隐藏待办列表";
+    View "view" [] "" WATCH_SESSION = "read the whole transcript", "阅读完整记录";
+    Copy "copy" [] "[N|code]" WATCH_SESSION = "copy the last answer, or its code", "复制最后的回答或其中的代码";
+    Diff "diff" [] "" WATCH_SESSION = "what this session has changed", "本会话改动了什么";
+    Context "context" ["cache"] "" WATCH_SESSION = "how full the context is, what the cache saves", "上下文占用与缓存命中";
+    Cost "cost" [] "" WATCH_SESSION = "what this session has used", "本会话的用量";
+    Stats "stats" [] "" WATCH = "what all sessions have used", "所有会话的用量";
+    Hooks "hooks" [] "[reload]" WATCH = "which hooks there are; `reload` reads them again", "查看钩子；reload 重新读取";
+    Export "export" [] "FILE" WATCH_SESSION = "write the session to a file", "将会话写入文件";
+    Theme "theme" [] "[dark|light|16|none]" WATCH = "change the colours", "更换配色";
+    Language "language" [] "[en|zh]" WATCH = "change the language", "更换语言";
+    Vim "vim" [] "" WATCH = "vim keys on or off", "开关 vim 按键";
+    Editor "editor" [] "" DRIVE = "write the prompt in your editor", "用外部编辑器编写提示词";
+    Detach "detach" [] "" WATCH = "leave; the session goes on", "离开，会话继续运行";
+    Quit "quit" ["exit", "q"] "" WATCH = "leave; asks what becomes of a running turn", "离开；若回合进行中会先询问";
+}
 
 /// A line that begins with a slash, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,85 +8,63 @@ use crate::params::interaction::Interaction;
 use crate::params::session::SessionSummary;
 use crate::{CallId, ItemId, Seq};
 
-/// What a live event says.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Live {
-    /// `delta.text`: the answer grows.
-    Text(Delta),
-    /// `delta.reasoning`: the reasoning grows.
-    Reasoning(Delta),
-    /// `delta.tool_args`: the arguments of a call grow.
-    ToolArgs(Delta),
-    /// `tool.output`: a running tool prints.
-    ToolOutput(ToolOutput),
-    /// `message.partial`: what was streamed under this item does not count any more.
-    Partial(Partial),
-    /// `status`: something about the stream or the turn that is not worth a record.
-    Status(Value),
-    /// `client.joined`.
-    ClientJoined(ClientPresence),
-    /// `client.left`.
-    ClientLeft(ClientPresence),
-    /// `snapshot`: the state at the moment of attaching, where no replay was asked for.
-    Snapshot(Box<Snapshot>),
-    /// `sync`: all that was durable has been sent; from here on it is live.
-    Sync(Box<Sync>),
+macro_rules! lives {
+    ($($(#[$doc:meta])* $variant:ident($data:ty) = $kind:literal;)*) => {
+        /// What a live event says.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Live { $($(#[$doc])* $variant($data),)* }
+
+        impl Live {
+            /// The kind as the event carries it.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind,)* }
+            }
+
+            /// The `data` of the event.
+            ///
+            /// # Errors
+            /// Never for these types; serde's signature.
+            pub fn to_json(&self) -> Result<String, serde_json::Error> {
+                match self { $(Self::$variant(data) => serde_json::to_string(data),)* }
+            }
+
+            /// Reads `data` by its kind. `None`: this build has no live event of that kind.
+            #[must_use]
+            pub fn decode(kind: &str, data: &str) -> Option<Result<Self, serde_json::Error>> {
+                Some(match kind {
+                    $($kind => serde_json::from_str(data).map(Self::$variant),)*
+                    _ => return None,
+                })
+            }
+
+            /// Kind and JSON Schema of the data, for the reference.
+            pub fn schemas(generator: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$(($kind, generator.subschema_for::<$data>())),*]
+            }
+        }
+    };
 }
 
-impl Live {
-    /// The kind as the event carries it.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Text(_) => "delta.text",
-            Self::Reasoning(_) => "delta.reasoning",
-            Self::ToolArgs(_) => "delta.tool_args",
-            Self::ToolOutput(_) => "tool.output",
-            Self::Partial(_) => "message.partial",
-            Self::Status(_) => "status",
-            Self::ClientJoined(_) => "client.joined",
-            Self::ClientLeft(_) => "client.left",
-            Self::Snapshot(_) => "snapshot",
-            Self::Sync(_) => "sync",
-        }
-    }
-
-    /// The `data` of the event.
-    ///
-    /// # Errors
-    /// Never for the types that stand here; serde's signature.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        match self {
-            Self::Text(data) | Self::Reasoning(data) | Self::ToolArgs(data) => {
-                serde_json::to_string(data)
-            }
-            Self::ToolOutput(data) => serde_json::to_string(data),
-            Self::Partial(data) => serde_json::to_string(data),
-            Self::Status(data) => serde_json::to_string(data),
-            Self::ClientJoined(data) | Self::ClientLeft(data) => serde_json::to_string(data),
-            Self::Snapshot(data) => serde_json::to_string(data),
-            Self::Sync(data) => serde_json::to_string(data),
-        }
-    }
-
-    /// Reads `data` by its kind. `None` for a kind that is no live event of this build.
-    #[must_use]
-    pub fn decode(kind: &str, data: &str) -> Option<Result<Self, serde_json::Error>> {
-        let from = serde_json::from_str;
-        Some(match kind {
-            "delta.text" => from(data).map(Self::Text),
-            "delta.reasoning" => from(data).map(Self::Reasoning),
-            "delta.tool_args" => from(data).map(Self::ToolArgs),
-            "tool.output" => serde_json::from_str(data).map(Self::ToolOutput),
-            "message.partial" => serde_json::from_str(data).map(Self::Partial),
-            "status" => serde_json::from_str(data).map(Self::Status),
-            "client.joined" => serde_json::from_str(data).map(Self::ClientJoined),
-            "client.left" => serde_json::from_str(data).map(Self::ClientLeft),
-            "snapshot" => serde_json::from_str(data).map(Self::Snapshot),
-            "sync" => serde_json::from_str(data).map(Self::Sync),
-            _ => return None,
-        })
-    }
+lives! {
+    /// The answer grows.
+    Text(Delta) = "delta.text";
+    /// The reasoning grows.
+    Reasoning(Delta) = "delta.reasoning";
+    /// The arguments of a call grow.
+    ToolArgs(Delta) = "delta.tool_args";
+    /// A running tool prints.
+    ToolOutput(ToolOutput) = "tool.output";
+    /// What was streamed under this item does not count any more.
+    Partial(Partial) = "message.partial";
+    /// Something about the stream or the turn that is not worth a record.
+    Status(Value) = "status";
+    ClientJoined(ClientPresence) = "client.joined";
+    ClientLeft(ClientPresence) = "client.left";
+    /// The state at the moment of attaching, if no replay was asked for.
+    Snapshot(Box<Snapshot>) = "snapshot";
+    /// All durable events have been sent; live ones follow.
+    Sync(Box<Sync>) = "sync";
 }
 
 /// A piece of a message in progress.

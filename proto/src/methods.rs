@@ -191,22 +191,13 @@ pub fn schema() -> serde_json::Value {
     let event = generator.subschema_for::<crate::Event>();
     let notification = generator.subschema_for::<session::EventNotification>();
     let ended = generator.subschema_for::<session::EndedNotification>();
-    let records: serde_json::Map<_, _> = crate::Body::schemas(&mut generator)
-        .into_iter()
-        .map(|(kind, schema)| (kind.to_owned(), schema.into()))
-        .collect();
-    let live = serde_json::json!({
-        "delta.text": generator.subschema_for::<crate::live::Delta>(),
-        "delta.reasoning": generator.subschema_for::<crate::live::Delta>(),
-        "delta.tool_args": generator.subschema_for::<crate::live::Delta>(),
-        "tool.output": generator.subschema_for::<crate::live::ToolOutput>(),
-        "message.partial": generator.subschema_for::<crate::live::Partial>(),
-        "status": generator.subschema_for::<serde_json::Value>(),
-        "client.joined": generator.subschema_for::<crate::live::ClientPresence>(),
-        "client.left": generator.subschema_for::<crate::live::ClientPresence>(),
-        "snapshot": generator.subschema_for::<crate::live::Snapshot>(),
-        "sync": generator.subschema_for::<crate::live::Sync>(),
-    });
+    let by_kind = |rows: Vec<(&str, Schema)>| -> serde_json::Map<_, _> {
+        let rows = rows.into_iter();
+        rows.map(|(kind, schema)| (kind.to_owned(), schema.into()))
+            .collect()
+    };
+    let records = by_kind(crate::Body::schemas(&mut generator));
+    let live = by_kind(crate::live::Live::schemas(&mut generator));
     let definitions = generator.take_definitions(true);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -14,10 +14,9 @@ use client::{CallError, Client, Content, DecodedEvent, Follow, Followed, From, H
 use client_tui::Open;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
-use proto::methods::SessionGet;
-use proto::params::session::{CreateParams, OneParams, Until, WaitParams};
+use proto::params::session::{Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
-use proto::{Body, RequestId, Seq, SessionId, SessionOptions};
+use proto::{Body, Seq, SessionOptions};
 use tokio::time::Instant;
 
 use crate::commands::setup;
@@ -187,21 +186,12 @@ async fn here(
     if !new && let Some(session) = last(client, &cwd, role).await? {
         return Ok(session);
     }
-    let own = client::environment::own(&client.hello().await);
-    let params = CreateParams {
-        session: SessionId::new(),
-        cwd,
-        env: own.shared,
-        env_held: own.held,
-        credentials: client.credentials().await,
-        request_id: Some(RequestId::new()),
-        options: SessionOptions {
-            model,
-            kind: Some(Kind::Interactive),
-            ..SessionOptions::default()
-        },
-        ..CreateParams::default()
+    let options = SessionOptions {
+        model,
+        kind: Some(Kind::Interactive),
+        ..SessionOptions::default()
     };
+    let params = client.new_session(cwd, options).await;
     let created = setup::created(client, params, terminal::is_interactive()).await?;
     Ok(created.session.to_string())
 }
@@ -490,5 +480,5 @@ async fn ended(client: Client, session: String) -> Result<Seq, CallError> {
         timeout_ms: None,
     };
     ended::wait(&client, &wait, Duration::MAX).await?;
-    Ok(client.call::<SessionGet>(&OneParams { session }).await?.seq)
+    Ok(client.session(&session).await?.seq)
 }

@@ -1,11 +1,10 @@
 //! `reasonix budget`: what a session, its project and the day may use, and have used.
 
 use client::amounts;
-use proto::RequestId;
 use proto::SessionOptions;
 use proto::budget::{Budget, BudgetNode, BudgetNodeKind, Dimension};
-use proto::methods::{SessionInspect, SessionSet};
-use proto::params::session::{InspectOutput, InspectParams, InspectPart, SetParams};
+use proto::methods::SessionInspect;
+use proto::params::session::{InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
 use crate::{output, reach, text};
@@ -59,16 +58,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         ms: args.limits.minutes,
     };
     if change != Budget::default() {
-        let params = SetParams {
-            session: session.clone(),
-            request_id: Some(RequestId::new()),
-            options: SessionOptions {
-                budget: Some(change),
-                ..SessionOptions::default()
-            },
-            ..SetParams::default()
+        let options = SessionOptions {
+            budget: Some(change),
+            ..SessionOptions::default()
         };
-        client.call::<SessionSet>(&params).await?;
+        client.set(&session, options).await?;
     }
     let params = InspectParams {
         session,

@@ -1,6 +1,5 @@
 //! `reasonix cache`: what the provider's cache served of each request.
 
-use client::Client;
 use proto::methods::SessionCache;
 use proto::params::cache::{CacheOutput, CacheParams, CacheRow, CachedRequest};
 use proto::record::{CacheMiss, MissCause, Purpose};
@@ -25,7 +24,12 @@ pub struct Args {
 /// Prints it, all pages.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("cache").await?;
-    let told = all(&client, args.session).await?;
+    let params = CacheParams {
+        session: args.session,
+        after: Seq(0),
+        limit: 0,
+    };
+    let told = client.all::<SessionCache>(params).await?;
     if args.json {
         output::json(&told)?;
         return Ok(0);
@@ -41,29 +45,6 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         output::line(&line)?;
     }
     Ok(0)
-}
-
-async fn all(client: &Client, session: String) -> Result<CacheOutput, Error> {
-    let mut params = CacheParams {
-        session,
-        after: Seq(0),
-        limit: 0,
-    };
-    let mut rows = Vec::new();
-    loop {
-        let mut page = client.call::<SessionCache>(&params).await?;
-        rows.append(&mut page.rows);
-        match page.next {
-            Some(next) if next > params.after => params.after = next,
-            _ => {
-                return Ok(CacheOutput {
-                    rows,
-                    next: None,
-                    ..page
-                });
-            }
-        }
-    }
 }
 
 fn row(row: &CacheRow) -> [String; 9] {

@@ -12,7 +12,7 @@ use proto::outcome::TurnEnded;
 use proto::params::daemon::ShutdownMode;
 use proto::params::session::CreateParams;
 use proto::state::{Kind, OnAsk};
-use proto::{Body, Pid, RequestId, Seq, SessionId, SessionOptions};
+use proto::{Body, Pid, Seq, SessionOptions};
 
 use crate::exit::Error;
 use crate::paint::Painter;
@@ -173,26 +173,21 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
         place.project.display()
     ))?;
     output::line("A scripted model, a real daemon, real tools:\n")?;
-    let session = SessionId::new();
-    let own = client::environment::own(&client.hello().await);
+    let options = SessionOptions {
+        kind: Some(Kind::Interactive),
+        on_ask: Some(OnAsk::Allow),
+        name: Some("demo".to_owned()),
+        ..SessionOptions::default()
+    };
     let params = CreateParams {
-        session,
-        cwd: reach::utf8(&place.project)?,
-        env: own.shared,
-        env_held: own.held,
         prompt: Some(PROMPT.to_owned()),
-        request_id: Some(RequestId::new()),
-        options: SessionOptions {
-            kind: Some(Kind::Interactive),
-            on_ask: Some(OnAsk::Allow),
-            name: Some("demo".to_owned()),
-            ..SessionOptions::default()
-        },
-        ..CreateParams::default()
+        ..client
+            .new_session(reach::utf8(&place.project)?, options)
+            .await
     };
     let created = client.call::<SessionCreate>(&params).await?;
     let mut follow = client
-        .follow(&session.to_string(), From::After(Seq(0)), true)
+        .follow(&created.session.to_string(), From::After(Seq(0)), true)
         .await?;
     let mut screen = Screen::new();
     loop {

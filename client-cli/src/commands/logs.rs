@@ -1,8 +1,8 @@
 //! `reasonix logs`: what happened in a session, from its log.
 
 use client::{Client, DecodedEvent, Followed, From};
-use proto::methods::{SessionGet, SessionRead};
-use proto::params::session::{OneParams, ReadParams};
+use proto::methods::SessionRead;
+use proto::params::session::ReadParams;
 use proto::{Seq, Stamp};
 
 use crate::exit::Error;
@@ -60,10 +60,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     reach::read(&client, &args.session, first, |event| printer.print(event)).await?;
     printer.close()?;
-    let one = OneParams {
-        session: args.session.clone(),
-    };
-    if let Some(reason) = client.call::<SessionGet>(&one).await?.read_only {
+    if let Some(reason) = client.session(&args.session).await?.read_only {
         output::progress(&format!(
             "· the session can only be read: {}",
             crate::text::line(&reason)
@@ -75,10 +72,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 /// The first record that is not older than this, by halving: a long log is not read for its end. Behind the newest
 /// where all are older.
 async fn first_of(client: &Client, session: &str, at: Stamp) -> Result<Seq, Error> {
-    let one = OneParams {
-        session: session.to_owned(),
-    };
-    let newest = client.call::<SessionGet>(&one).await?.seq;
+    let newest = client.session(session).await?.seq;
     let (mut low, mut high) = (1, newest.next().0);
     while low < high {
         let middle = low + (high - low) / 2;

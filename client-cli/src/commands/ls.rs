@@ -57,25 +57,13 @@ impl From<StateName> for State {
 pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     let cwd = super::here(args.here)?;
     let client = reach::daemon("ls").await?;
-    let mut sessions: Vec<SessionSummary> = Vec::new();
-    let mut before = None;
-    loop {
-        let page = client
-            .call::<SessionList>(&ListParams {
-                before,
-                cwd: cwd.clone(),
-                state: args.state.map(Into::into),
-                label: args.label.clone(),
-                ..ListParams::default()
-            })
-            .await?;
-        sessions.extend(page.sessions);
-        // A page that does not go on ends the list, whatever it says.
-        if page.next.is_none() || page.next == before {
-            break;
-        }
-        before = page.next;
-    }
+    let params = ListParams {
+        cwd,
+        state: args.state.map(Into::into),
+        label: args.label,
+        ..ListParams::default()
+    };
+    let mut sessions = client.all::<SessionList>(params).await?.sessions;
     if let Some(text) = &args.name {
         let text = text.to_lowercase();
         sessions.retain(|session| {

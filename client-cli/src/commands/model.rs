@@ -1,9 +1,8 @@
 //! `reasonix model`: who is asked in a session, from its next request on.
 
-use proto::RequestId;
 use proto::SessionOptions;
-use proto::methods::{SessionGet, SessionSet};
-use proto::params::session::{OneParams, SessionSummary, SetParams};
+use proto::methods::SessionSet;
+use proto::params::session::{SessionSummary, SetParams};
 
 use crate::exit::Error;
 use crate::{output, reach, text};
@@ -45,23 +44,21 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let asks = args.model.is_some() || args.effort.is_some() || args.preset.is_some();
     let changes = asks || args.samples.is_some() || args.extract_reasoning.is_some();
     let summary = if changes {
+        let options = SessionOptions {
+            model: args.model,
+            effort: args.effort,
+            samples: args.samples,
+            extract_reasoning: args.extract_reasoning,
+            ..SessionOptions::default()
+        };
         let params = SetParams {
-            session: args.session,
             confirm: args.yes,
             preset: args.preset,
-            request_id: Some(RequestId::new()),
-            options: SessionOptions {
-                model: args.model,
-                effort: args.effort,
-                samples: args.samples,
-                extract_reasoning: args.extract_reasoning,
-                ..SessionOptions::default()
-            },
+            ..SetParams::new(args.session, options)
         };
         client.call::<SessionSet>(&params).await?
     } else {
-        let session = args.session;
-        client.call::<SessionGet>(&OneParams { session }).await?
+        client.session(&args.session).await?
     };
     if args.json {
         output::json(&summary)?;

@@ -9,7 +9,7 @@ use client::Client;
 use proto::hello::Role;
 use proto::methods::{PermissionExplain, RulesList, RulesRevoke};
 use proto::params::rules::{
-    ExplainOutput, ExplainParams, ExplainedPart, List, ListOutput, ListParams, Place, RevokeParams,
+    ExplainOutput, ExplainParams, ExplainedPart, List, ListParams, Place, RevokeParams,
 };
 use proto::record::Verdict;
 use serde_json::Map;
@@ -121,27 +121,14 @@ fn here(session: Option<&String>) -> Result<Option<String>, Error> {
     super::here(session.is_none())
 }
 
-/// All pages as one.
-async fn in_force(client: &Client, session: Option<String>) -> Result<ListOutput, Error> {
-    let cwd = here(session.as_ref())?;
-    let mut params = ListParams {
-        session,
-        cwd,
-        from: 0,
-    };
-    let mut all = client.call::<RulesList>(&params).await?;
-    while let Some(next) = all.next.filter(|next| *next > params.from) {
-        params.from = next;
-        let page = client.call::<RulesList>(&params).await?;
-        all.rules.extend(page.rules);
-        all.next = page.next;
-    }
-    Ok(all)
-}
-
 async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
     let client = watching().await?;
-    let found = in_force(&client, session).await?;
+    let params = ListParams {
+        cwd: here(session.as_ref())?,
+        session,
+        from: 0,
+    };
+    let found = client.all::<RulesList>(params).await?;
     if json {
         output::json(&found)?;
         return Ok(0);

@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal;
 
-use client::Client;
 use proto::hello::Role;
 use proto::methods::SessionPrefix;
 use proto::params::cache::{PrefixKind, PrefixOutput, PrefixParams, PrefixPart};
@@ -40,7 +39,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         keys,
         after: 0,
     };
-    let told = all(&client, params).await?;
+    let told = client.all::<SessionPrefix>(params).await?;
     if args.json {
         output::json(&told)?;
     } else if args.raw {
@@ -49,24 +48,6 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         table(&told)?;
     }
     Ok(0)
-}
-
-async fn all(client: &Client, mut params: PrefixParams) -> Result<PrefixOutput, Error> {
-    let mut parts = Vec::new();
-    loop {
-        let mut page = client.call::<SessionPrefix>(&params).await?;
-        parts.append(&mut page.parts);
-        match page.next {
-            Some(next) if next > params.after => params.after = next,
-            _ => {
-                return Ok(PrefixOutput {
-                    parts,
-                    next: None,
-                    ..page
-                });
-            }
-        }
-    }
 }
 
 /// On a terminal without what that would obey.

@@ -26,8 +26,8 @@ pub struct Args {
     change: Option<Change>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Change {
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Change {
     /// Give it other words.
     Edit {
         /// Its place, or the start of its id.
@@ -62,7 +62,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let queue = waiting(&client, &args.session).await?;
     let queue = match args.change {
         None => queue,
-        Some(change) => changed(&client, args.session, change, &queue).await?,
+        Some(change) => match self::change(&client, args.session.clone(), change, &queue).await? {
+            Some(queue) => queue,
+            None => waiting(&client, &args.session).await?,
+        },
     };
     if args.listing.json {
         output::json(&queue)?;
@@ -105,54 +108,49 @@ async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Er
     }
 }
 
-async fn changed(
+/// Changes a prompt of the queue. Returns the queue as it is then, if the daemon's answer holds it.
+///
+/// # Errors
+/// No such prompt, or the daemon refuses.
+pub async fn change(
     client: &Client,
     session: String,
     change: Change,
     queue: &[QueuedPrompt],
-) -> Result<Vec<QueuedPrompt>, Error> {
+) -> Result<Option<Vec<QueuedPrompt>>, Error> {
+    let (Change::Edit { prompt, .. }
+    | Change::Move { prompt, .. }
+    | Change::Rm { prompt }
+    | Change::Steer { prompt }) = &change;
+    let queued = pick(queue, prompt)?;
+    let prompt_id = queued.prompt_id;
     let request_id = Some(RequestId::new());
-    match change {
-        Change::Edit { prompt, text } => {
-            let params = EditParams {
-                session,
-                prompt_id: pick(queue, &prompt)?.prompt_id,
-                text: text.join(" "),
-                steer: None,
-                request_id,
-            };
-            Ok(client.call::<SessionEdit>(&params).await?.queue)
-        }
-        Change::Steer { prompt } => {
-            let queued = pick(queue, &prompt)?;
-            let params = EditParams {
-                session,
-                prompt_id: queued.prompt_id,
-                text: queued.text.clone(),
-                steer: Some(true),
-                request_id,
-            };
-            Ok(client.call::<SessionEdit>(&params).await?.queue)
-        }
-        Change::Move { prompt, place } => {
+    let (text, steer) = match change {
+        Change::Edit { text, .. } => (text.join(" "), None),
+        Change::Steer { .. } => (queued.text.clone(), Some(true)),
+        Change::Move { place, .. } => {
             let params = ReorderParams {
                 session,
-                prompt_id: pick(queue, &prompt)?.prompt_id,
+                prompt_id,
                 position: place.saturating_sub(1),
                 request_id,
             };
-            Ok(client.call::<SessionReorder>(&params).await?.queue)
+            return Ok(Some(client.call::<SessionReorder>(&params).await?.queue));
         }
-        Change::Rm { prompt } => {
-            let prompt_id = pick(queue, &prompt)?.prompt_id;
-            let params = UnqueueParams {
-                session: session.clone(),
-                prompt_id,
-            };
+        Change::Rm { .. } => {
+            let params = UnqueueParams { session, prompt_id };
             client.call::<SessionUnqueue>(&params).await?;
-            waiting(client, &session).await
+            return Ok(None);
         }
-    }
+    };
+    let params = EditParams {
+        session,
+        prompt_id,
+        text,
+        steer,
+        request_id,
+    };
+    Ok(Some(client.call::<SessionEdit>(&params).await?.queue))
 }
 
 /// The prompt that is meant: by its place from 1, or by the start of its id.

@@ -1,9 +1,6 @@
 //! `reasonix rename`: another name for a session.
 
-use proto::RequestId;
 use proto::SessionOptions;
-use proto::methods::SessionSet;
-use proto::params::session::SetParams;
 
 use crate::exit::Error;
 use crate::{output, reach, text};
@@ -35,16 +32,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         ));
     }
     let client = reach::daemon("rename").await?;
-    let params = SetParams {
-        session: args.session,
-        request_id: Some(RequestId::new()),
-        options: SessionOptions {
-            name: Some(name),
-            ..SessionOptions::default()
-        },
-        ..SetParams::default()
+    let options = SessionOptions {
+        name: Some(name),
+        ..SessionOptions::default()
     };
-    let summary = client.call::<SessionSet>(&params).await?;
+    let summary = client.set(&args.session, options).await?;
     if args.json {
         output::json(&summary)?;
         return Ok(0);

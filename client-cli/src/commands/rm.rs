@@ -2,9 +2,9 @@
 
 use client::{CallError, Client};
 use proto::ErrorName;
-use proto::methods::{SessionDelete, SessionGet, SessionPrune, SessionSignal, SessionWait};
+use proto::methods::{SessionDelete, SessionPrune, SessionSignal, SessionWait};
 use proto::params::history::{DeleteOutput, DeleteParams, PruneOutput, PruneParams};
-use proto::params::session::{OneParams, Signal, SignalParams, Until, WaitParams};
+use proto::params::session::{Signal, SignalParams, Until, WaitParams};
 use proto::{Failure, RequestId};
 use serde_json::Value;
 
@@ -157,8 +157,7 @@ async fn would_go(
     session: &str,
     failure: &Failure,
 ) -> Result<DeleteOutput, CallError> {
-    let session = session.to_owned();
-    let summary = client.call::<SessionGet>(&OneParams { session }).await?;
+    let summary = client.session(session).await?;
     let bytes = failure.details.get("bytes").and_then(Value::as_u64);
     Ok(DeleteOutput {
         session: summary.session,

@@ -1,7 +1,5 @@
 //! `reasonix send`: a prompt for a session, and no waiting.
 
-use proto::RequestId;
-use proto::methods::SessionPrompt;
 use proto::params::session::{PromptParams, When};
 
 use super::run::prompt;
@@ -34,28 +32,25 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let hint = "say what to do: `reasonix send SESSION \"now the tests\"`";
     let prompt = prompt::gather(&args.text, hint)?;
     let client = reach::daemon("send").await?;
-    let env = client::environment::lost(&client, &args.session).await;
-    let params = PromptParams {
-        on_ask: None,
-        session: args.session,
-        text: prompt,
-        when: match (args.now, args.steer) {
-            (true, _) => When::Now,
-            (false, true) => When::Steer,
-            (false, false) => When::Queue,
-        },
-        credentials: client.credentials().await,
-        env,
-        request_id: Some(RequestId::new()),
+    let when = match (args.now, args.steer) {
+        (true, _) => When::Now,
+        (false, true) => When::Steer,
+        (false, false) => When::Queue,
     };
-    let accepted = client.call::<SessionPrompt>(&params).await?;
+    let params = PromptParams {
+        session: args.session.clone(),
+        text: prompt,
+        when,
+        ..PromptParams::default()
+    };
+    let accepted = client.prompt(params, true).await?;
     if args.json {
         output::json(&accepted)?;
         return Ok(0);
     }
     output::line(&accepted.prompt_id.to_string())?;
-    let session = text::line(&params.session);
-    let what = match (accepted.position, params.when) {
+    let session = text::line(&args.session);
+    let what = match (accepted.position, when) {
         (0, When::Steer) => "it joins the running turn behind its next results".to_owned(),
         (0, _) => "it is the next".to_owned(),
         (1, _) => "one prompt stands before it".to_owned(),

@@ -130,23 +130,20 @@ impl SetUp {
     }
 }
 
-/// Makes a session. Where there is no provider yet, one is set up, and it goes on.
+/// Creates a session with the keys of this process. If there is no provider yet, sets one up first.
 ///
 /// # Errors
 /// The daemon's no, where no set-up mends it or nobody wants one.
 pub async fn created(
     client: &Client,
-    params: CreateParams,
+    mut params: CreateParams,
     interactive: bool,
 ) -> Result<CreateOutput, Error> {
+    params.credentials = client.credentials().await;
     match client.call::<SessionCreate>(&params).await {
         Err(CallError::Failure(failure)) if params.options.model.is_none() => {
             first(client, failure, interactive).await?;
-            let credentials = client.credentials().await;
-            let params = CreateParams {
-                credentials,
-                ..params
-            };
+            params.credentials = client.credentials().await;
             Ok(client.call::<SessionCreate>(&params).await?)
         }
         created => Ok(created?),

@@ -1,6 +1,5 @@
 //! `reasonix steps`: the answers of the model, one by one.
 
-use client::Client;
 use proto::item::CallStatus;
 use proto::methods::SessionSteps;
 use proto::params::session::{Step, StepCall, StepsParams};
@@ -26,7 +25,13 @@ pub struct Args {
 /// Lists them, all pages.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("steps").await?;
-    let steps = all(&client, &args).await?;
+    let params = StepsParams {
+        session: args.session.clone(),
+        turn: args.turn,
+        after: 0,
+        limit: 0,
+    };
+    let steps = client.all::<SessionSteps>(params).await?.steps;
     if let (Some(turn), true) = (args.turn, steps.is_empty()) {
         reach::has_turn(&client, &args.session, turn).await?;
     }
@@ -48,25 +53,6 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         &rows,
     )?;
     Ok(0)
-}
-
-async fn all(client: &Client, args: &Args) -> Result<Vec<Step>, Error> {
-    let mut steps = Vec::new();
-    let mut after = 0;
-    loop {
-        let params = StepsParams {
-            session: args.session.clone(),
-            turn: args.turn,
-            after,
-            limit: 0,
-        };
-        let page = client.call::<SessionSteps>(&params).await?;
-        steps.extend(page.steps);
-        match page.next {
-            Some(next) if next > after => after = next,
-            _ => return Ok(steps),
-        }
-    }
 }
 
 fn row(step: &Step) -> [String; 9] {

@@ -5,7 +5,6 @@ pub mod app;
 pub mod composer;
 pub mod dialog;
 pub mod edge;
-pub mod keys;
 pub mod lists;
 pub mod pager;
 pub mod status;
@@ -13,6 +12,20 @@ pub mod text;
 
 pub(crate) use client::catalog;
 pub use client::messages::{Language, transcript};
+
+/// A message of a row of a table: English, Chinese.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Words(pub &'static str, pub &'static str);
+
+impl client::messages::Message for Words {
+    fn english(self) -> &'static str {
+        self.0
+    }
+
+    fn chinese(self) -> &'static str {
+        self.1
+    }
+}
 
 #[cfg(test)]
 mod tests;

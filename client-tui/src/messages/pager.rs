@@ -3,6 +3,7 @@
 super::catalog! {
     Transcript = "Transcript", "完整记录";
     Help = "Help", "帮助";
+    CommandsTitle = "Commands", "命令";
     /// First row; last row; all.
     Rows = "{0}–{1} of {2}", "第 {0}–{1} 行，共 {2} 行";
     Empty = "nothing to read", "没有内容";

@@ -1,6 +1,8 @@
 use client::messages::Message;
 
-use super::{app, composer, dialog, edge, keys, lists, pager, status, text};
+use super::{app, composer, dialog, edge, lists, pager, status, text};
+use crate::keymap::{Action, BINDINGS, Context};
+use crate::slash::COMMANDS;
 
 /// The places of values, in order of their numbers.
 fn places(words: &str) -> Vec<String> {
@@ -27,7 +29,10 @@ fn every_message_has_both_languages_with_the_same_values() {
     complete(composer::Msg::ALL);
     complete(dialog::Msg::ALL);
     complete(edge::Msg::ALL);
-    complete(keys::Msg::ALL);
+    complete(Context::ALL);
+    complete(Action::ALL);
+    complete(&BINDINGS.iter().map(|row| row.about()).collect::<Vec<_>>());
+    complete(&COMMANDS.iter().map(|row| row.about).collect::<Vec<_>>());
     complete(lists::Msg::ALL);
     complete(pager::Msg::ALL);
     complete(status::Msg::ALL);

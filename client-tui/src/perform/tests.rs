@@ -16,15 +16,3 @@ fn a_file_that_is_there_is_said_to_stay_as_it_is() {
     let trouble = unwritten(file, &denied, Language::English);
     assert_eq!(trouble.what, "/proj/a.md: permission denied");
 }
-
-#[test]
-fn a_file_that_is_there_is_not_made_again() {
-    let dir = std::env::temp_dir().join(format!("rx-export-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    let file = dir.join("out.md");
-    create_new(&file).unwrap().write_all(b"mine").unwrap();
-    let again = create_new(&file).unwrap_err();
-    assert_eq!(again.kind(), ErrorKind::AlreadyExists);
-    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
-    std::fs::remove_dir_all(&dir).unwrap();
-}

@@ -7,7 +7,7 @@ use proto::item::Display;
 use proto::params::compact::{CompactParams, PinParams};
 use proto::params::config::TrustGetParams;
 use proto::params::history::{
-    DeleteParams, ExportFormat, ForkParams, RewindOutput, RewindParams, StatsParams, What,
+    DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
 use proto::record::{FileState, RewoundFile, RewoundResult};
@@ -161,10 +161,8 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         }
         Command::Budget => budget(model, session, arguments),
         Command::Preset => called(Call::Set(Box::new(SetParams {
-            session,
             preset: Some(arguments.to_owned()),
-            request_id: Some(RequestId::new()),
-            ..SetParams::default()
+            ..SetParams::new(session, SessionOptions::default())
         }))),
         Command::ExtractReasoning => set(
             session,
@@ -241,12 +239,7 @@ fn rename(session: String, name: &str) -> Vec<Effect> {
 
 /// Changes options of the session. Before the provider's cache is lost the person has to confirm it.
 pub(super) fn set(session: String, options: SessionOptions) -> Vec<Effect> {
-    called(Call::Set(Box::new(SetParams {
-        session,
-        request_id: Some(RequestId::new()),
-        options,
-        ..SetParams::default()
-    })))
+    called(Call::Set(Box::new(SetParams::new(session, options))))
 }
 
 /// Shows the budget, or changes one of its limits: `usd 2`.
@@ -505,13 +498,7 @@ fn export(model: &Model, session: String, arguments: &str) -> Vec<Effect> {
         Some((rest, home)) => home.join(rest),
         None => model.place.cwd.join(arguments),
     };
-    let lines = file
-        .extension()
-        .is_some_and(|extension| extension == "jsonl");
-    let format = match lines {
-        true => ExportFormat::Jsonl,
-        false => ExportFormat::Markdown,
-    };
+    let format = client::session::export_format(&file);
     vec![Effect::Export {
         session,
         file,

@@ -74,13 +74,11 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         return Vec::new();
     }
     let params = PromptParams {
-        on_ask: None,
         session: session.id.to_string(),
         text,
         when,
-        credentials: Default::default(),
-        env: Default::default(),
         request_id: Some(RequestId::new()),
+        ..PromptParams::default()
     };
     model.toast = None;
     let renew = std::mem::take(&mut session.unsure);

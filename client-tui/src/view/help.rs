@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 
 use crate::keymap::{Action, BINDINGS, Binding, Context, shown, written};
 use crate::messages::Language;
-use crate::messages::keys::Msg as Keys;
 use crate::messages::pager::Msg;
 use crate::model::Look;
 use crate::render::wrap;
@@ -21,22 +20,8 @@ const KEYS_MAX: usize = 32;
 /// Where rows begin below their heading.
 const INDENT: usize = 2;
 
-/// Every context with its heading, in the order of help.
-const CONTEXTS: &[(Context, Keys)] = &[
-    (Context::Everywhere, Keys::EverywhereTitle),
-    (Context::Composer, Keys::ComposerTitle),
-    (Context::Menu, Keys::MenuTitle),
-    (Context::Approval, Keys::ApprovalTitle),
-    (Context::Question, Keys::QuestionTitle),
-    (Context::List, Keys::ListTitle),
-    (Context::Processes, Keys::ProcessesTitle),
-    (Context::Queue, Keys::QueueTitle),
-    (Context::Pager, Keys::PagerTitle),
-    (Context::Confirm, Keys::ConfirmTitle),
-];
-
 /// How many sections there are.
-pub const SECTIONS: usize = CONTEXTS.len() + 2;
+pub const SECTIONS: usize = Context::ALL.len() + 2;
 
 /// The rows of a section: first how to write, then the commands, then the keys by context.
 #[must_use]
@@ -44,9 +29,9 @@ pub fn section(index: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
     let language = look.language;
     let (title, rows) = match index {
         0 => (language.say(Msg::WritingTitle), writing(language)),
-        1 => (language.say(Keys::CommandsTitle), commands(language)),
-        _ => match CONTEXTS.get(index - 2) {
-            Some((context, title)) => (language.say(*title), keys(*context, language)),
+        1 => (language.say(Msg::CommandsTitle), commands(language)),
+        _ => match Context::ALL.get(index - 2) {
+            Some(context) => (language.say(*context), keys(*context, language)),
             None => return Vec::new(),
         },
     };
@@ -99,7 +84,7 @@ fn command(row: &Row) -> String {
 
 fn keys(context: Context, language: Language) -> Vec<(String, &'static str)> {
     bindings(context)
-        .map(|row| (names(row), language.say(row.about)))
+        .map(|row| (names(row), language.say(row.about())))
         .collect()
 }
 
@@ -159,19 +144,19 @@ pub fn markdown() -> String {
          What is open innermost takes a key first; what it has no use for does what stands under Everywhere.\n\n\
          *Made from the code; a test compares. Not to be edited by hand.*\n",
     );
-    for (context, title) in CONTEXTS {
+    for context in Context::ALL {
         let _ = write!(
             out,
             "\n## {}\n\n| key | what it does |\n|---|---|\n",
-            language.say(*title)
+            language.say(*context)
         );
         for row in bindings(*context) {
             let keys: Vec<_> = row.keys.iter().map(|name| code(&written(name))).collect();
-            let about = escaped(language.say(row.about));
+            let about = escaped(language.say(row.about()));
             let _ = writeln!(out, "| {} | {about} |", keys.join(", "));
         }
     }
-    let title = language.say(Keys::CommandsTitle);
+    let title = language.say(Msg::CommandsTitle);
     let _ = write!(
         out,
         "\n## {title}\n\n| command | what it does | least role | needs a session |\n|---|---|---|---|\n"

@@ -310,7 +310,7 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     } else {
         let rows = wanted.iter();
         for row in rows.filter_map(|(context, action)| keymap::row_of(*context, *action)) {
-            let words = format!("{} {}", row.shown(), language.say(row.about));
+            let words = format!("{} {}", row.shown(), language.say(row.about()));
             groups.push(Group::new(0, Ink::Dim, words));
             // A key without all of its words says nothing; a shorter one behind it may have room.
             if fit::cells(&groups) > width {

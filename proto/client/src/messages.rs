@@ -76,20 +76,20 @@ pub fn fill(words: &str, values: &[&str]) -> String {
     out
 }
 
-/// Makes a catalog: an enum, a row for each message.
+/// Makes a catalog: an enum, a row for each message. It is called `Msg` if no name stands in front of the rows.
 #[macro_export]
 macro_rules! catalog {
-    ($($(#[$doc:meta])* $name:ident = $english:literal, $chinese:literal;)*) => {
-        /// The messages of this part of the screen.
+    ($(#[$about:meta])* $catalog:ident: $($(#[$doc:meta])* $name:ident = $english:literal, $chinese:literal;)*) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Msg { $($(#[$doc])* $name,)* }
+        pub enum $catalog { $($(#[$doc])* $name,)* }
 
-        impl Msg {
+        impl $catalog {
             /// Every message.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
         }
 
-        impl $crate::messages::Message for Msg {
+        impl $crate::messages::Message for $catalog {
             fn english(self) -> &'static str {
                 match self { $(Self::$name => $english,)* }
             }
@@ -97,6 +97,12 @@ macro_rules! catalog {
             fn chinese(self) -> &'static str {
                 match self { $(Self::$name => $chinese,)* }
             }
+        }
+    };
+    ($($rows:tt)*) => {
+        $crate::catalog! {
+            /// The messages of this part of the screen.
+            Msg: $($rows)*
         }
     };
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::live::{Live, Snapshot, Sync};
-use proto::methods::{SessionAttach, SessionDetach, SessionGet};
-use proto::params::session::{AttachOutput, AttachParams, DetachParams, OneParams};
+use proto::methods::{SessionAttach, SessionDetach};
+use proto::params::session::{AttachOutput, AttachParams, DetachParams};
 use proto::{ErrorName, Event, Failure, Seq};
 use tokio::time::Instant;
 
@@ -395,10 +395,7 @@ impl Follow {
             && let Some(due) = outage.due()
         {
             tokio::time::sleep_until(due).await;
-            let params = OneParams {
-                session: self.session.clone(),
-            };
-            let closed = match self.client.call::<SessionGet>(&params).await {
+            let closed = match self.client.session(&self.session).await {
                 Ok(summary) => summary.read_only.is_some(),
                 Err(CallError::Failure(failure)) if failure.name == ErrorName::Storage => true,
                 Err(error) => return Err(error),

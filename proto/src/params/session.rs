@@ -241,7 +241,7 @@ pub enum When {
 }
 
 /// Parameters of `session.prompt`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptParams {
     pub session: String,
     pub text: String,
@@ -416,6 +416,19 @@ pub struct SetParams {
     pub preset: Option<String>,
     #[serde(flatten)]
     pub options: SessionOptions,
+}
+
+impl SetParams {
+    /// A request of its own for these options.
+    #[must_use]
+    pub fn new(session: String, options: SessionOptions) -> Self {
+        Self {
+            session,
+            request_id: Some(RequestId::new()),
+            options,
+            ..Self::default()
+        }
+    }
 }
 
 /// Parameters of `session.read`.

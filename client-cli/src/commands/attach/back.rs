@@ -1,15 +1,11 @@
 //! Going back, forks, names, lists and exports, as thin calls. What a rewind did is told by its record.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use proto::methods::{SessionCheckpoints, SessionExport, SessionFork, SessionRewind, SessionSet};
-use proto::params::history::{
-    ExportFormat, ExportParams, ForkParams, RewindParams, TurnCheckpoint, What,
-};
-use proto::params::session::{OneParams, SetParams};
+use client::session::{ExportError, export_format};
+use proto::methods::{SessionCheckpoints, SessionFork, SessionRewind};
+use proto::params::history::{ForkParams, RewindParams, TurnCheckpoint, What};
+use proto::params::session::OneParams;
 use proto::record::RewoundResult;
 use proto::{RequestId, SessionId, SessionOptions};
 
@@ -127,16 +123,11 @@ impl Attached {
     }
 
     pub(super) async fn rename(&mut self, name: String) -> Result<(), Error> {
-        let params = SetParams {
-            session: self.session.clone(),
-            request_id: Some(RequestId::new()),
-            options: SessionOptions {
-                name: Some(name.clone()),
-                ..SessionOptions::default()
-            },
-            ..SetParams::default()
+        let options = SessionOptions {
+            name: Some(name.clone()),
+            ..SessionOptions::default()
         };
-        self.client.call::<SessionSet>(&params).await?;
+        self.client.set(&self.session, options).await?;
         self.note(&format!("its name is `{name}` now"))
     }
 
@@ -148,39 +139,17 @@ impl Attached {
         output::part(&self.painter.paint(&Piece::Todos { todos }))
     }
 
-    /// Writes the session to a file of its own, which nobody else may read.
+    /// Writes the session to a new file that nobody else may read.
     pub(super) async fn export(&mut self, file: &str) -> Result<(), Error> {
-        let format = match Path::new(file).extension() {
-            Some(extension) if extension == "jsonl" => ExportFormat::Jsonl,
-            _ => ExportFormat::Markdown,
-        };
-        let mut params = ExportParams {
-            session: self.session.clone(),
-            format,
-            offset: 0,
-        };
-        // It is asked for first: a session that cannot be written leaves no empty file.
-        let mut piece = self.client.call::<SessionExport>(&params).await?;
-        let opened = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(file);
-        let mut out = match opened {
-            Ok(out) => out,
-            Err(error) => return self.tell(Tone::Warning, &format!("{file}: {error}")),
-        };
-        loop {
-            if let Err(error) = out.write_all(piece.text.as_bytes()) {
-                return self.tell(Tone::Warning, &format!("{file}: {error}"));
-            }
-            match piece.next {
-                Some(next) if next > params.offset => params.offset = next,
-                _ => break,
-            }
-            piece = self.client.call::<SessionExport>(&params).await?;
+        let path = Path::new(file);
+        let export = self
+            .client
+            .export_to_file(&self.session, export_format(path), path);
+        match export.await {
+            Ok(bytes) => self.note(&format!("written to {file}: {bytes} bytes")),
+            Err(ExportError::File(error)) => self.tell(Tone::Warning, &format!("{file}: {error}")),
+            Err(ExportError::Call(error)) => Err(error.into()),
         }
-        self.note(&format!("written to {file}: {} bytes", piece.total))
     }
 
     /// A line of a question.

@@ -3,6 +3,8 @@
 use proto::hello::Role;
 use proto::params::history::What;
 
+use crate::commands::queue::Change;
+
 /// A line, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -34,12 +36,8 @@ pub enum Said {
     Export(String),
     /// The prompts that wait are to be shown.
     Queue,
-    /// The prompt at this place, or whose id begins so, gets these words.
-    Edit(String, String),
-    /// It gets this place, from 1.
-    Move(String, u64),
-    /// It is taken back.
-    Drop(String),
+    /// A prompt that waits is to be changed.
+    Change(Change),
     Pause,
     /// What it may do is to change.
     Mode(ToMode),
@@ -81,14 +79,17 @@ pub fn parse(line: &str) -> Said {
         "/queue" if rest.is_empty() => Said::Queue,
         "/steer" => Said::Usage("/steer TEXT, or /steer N"),
         "/edit" | "/move" => match rest.split_once(char::is_whitespace) {
-            Some((prompt, rest)) => change(word, prompt, rest.trim()),
+            Some((prompt, rest)) => change(word, prompt.to_owned(), rest.trim()),
             None => None,
         }
+        .map(Said::Change)
         .unwrap_or(Said::Usage(match word {
             "/edit" => "/edit N TEXT",
             _ => "/move N M, both places from 1",
         })),
-        "/drop" if is_word(rest) => Said::Drop(rest.to_owned()),
+        "/drop" if is_word(rest) => Said::Change(Change::Rm {
+            prompt: rest.to_owned(),
+        }),
         "/drop" => Said::Usage("/drop N"),
         "/plan" if rest.is_empty() => Said::Mode(ToMode::Plan),
         "/normal" if rest.is_empty() => Said::Mode(ToMode::Normal),
@@ -121,15 +122,16 @@ pub fn parse(line: &str) -> Said {
     }
 }
 
-/// A change of a prompt that waits.
-fn change(word: &str, prompt: &str, rest: &str) -> Option<Said> {
+fn change(word: &str, prompt: String, rest: &str) -> Option<Change> {
     match word {
-        "/edit" if !rest.is_empty() => Some(Said::Edit(prompt.to_owned(), rest.to_owned())),
-        "/move" => match rest.parse() {
-            Ok(place) if place > 0 => Some(Said::Move(prompt.to_owned(), place)),
-            _ => None,
-        },
-        _ => None,
+        "/edit" => (!rest.is_empty()).then(|| Change::Edit {
+            prompt,
+            text: vec![rest.to_owned()],
+        }),
+        _ => {
+            let place = rest.parse().ok().filter(|place| *place > 0)?;
+            Some(Change::Move { prompt, place })
+        }
     }
 }
 
@@ -155,84 +157,45 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
-/// What can be typed, a line each, and the role that it takes.
-pub const HELP: [(Role, &str); 24] = [
-    (
-        Role::Drive,
-        "TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)",
-    ),
-    (
-        Role::Drive,
-        "/steer TEXT         words into the running turn, behind its next results",
-    ),
-    (
-        Role::Drive,
-        "/steer N            the prompt at place N is put into the running turn",
-    ),
-    (
-        Role::Watch,
-        "/queue              show the prompts that wait",
-    ),
-    (
-        Role::Drive,
-        "/edit N TEXT        give the prompt at place N other words (N may be the start of its id)",
-    ),
-    (Role::Drive, "/move N M           move it to place M"),
-    (Role::Drive, "/drop N             take it back"),
-    (Role::Drive, "/pause, /resume     start nothing new; go on"),
-    (
-        Role::Drive,
-        "/plan, /normal      change nothing until a plan is approved; or not",
-    ),
-    (
-        Role::Drive,
-        "/safe, /safe off    only read, whatever the mode; or not",
-    ),
-    (Role::Drive, "/interrupt          stop the running turn"),
-    (
-        Role::Approve,
-        "/approve [ID]       yes to the oldest question, or to this one; a plan is carried out",
-    ),
-    (
-        Role::Approve,
-        "/deny [ID] [NOTE]   no; the note is told to the model",
-    ),
-    (
-        Role::Approve,
-        "N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or words of your own behind `/answer`",
-    ),
-    (
-        Role::Drive,
-        "                    (while one is open, a line that begins with a digit is the answer; all others are prompts)",
-    ),
-    (
-        Role::Watch,
-        "/todos              show what the model has set out to do",
-    ),
-    (
-        Role::Drive,
-        "/undo, /redo        files as they were before the last turn; take the newest rewind back",
-    ),
-    (
-        Role::Drive,
-        "/rewind [N]         back to the end of turn N, files too (`N chat`, `N files`: one of both); without N: the turns",
-    ),
-    (
-        Role::Drive,
-        "/clear              hide the whole conversation from the model; files stay",
-    ),
-    (
-        Role::Drive,
-        "/fork [NAME]        a session of its own that goes on from here",
-    ),
-    (Role::Drive, "/rename NAME        give the session a name"),
-    (
-        Role::Watch,
-        "/export FILE        write the session to a new file, as Markdown (`.jsonl`: as events)",
-    ),
-    (Role::Watch, "/help               this"),
-    (Role::Watch, "/quit               leave; the session stays"),
-];
+/// What can be typed, a line each, behind the first letter of the role that it takes.
+const HELP: &str = "\
+D TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)
+D /steer TEXT         words into the running turn, behind its next results
+D /steer N            the prompt at place N is put into the running turn
+W /queue              show the prompts that wait
+D /edit N TEXT        give the prompt at place N other words (N may be the start of its id)
+D /move N M           move it to place M
+D /drop N             take it back
+D /pause, /resume     start nothing new; go on
+D /plan, /normal      change nothing until a plan is approved; or not
+D /safe, /safe off    only read, whatever the mode; or not
+D /interrupt          stop the running turn
+A /approve [ID]       yes to the oldest question, or to this one; a plan is carried out
+A /deny [ID] [NOTE]   no; the note is told to the model
+A N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or words of your own behind `/answer`
+D                     (while one is open, a line that begins with a digit is the answer; all others are prompts)
+W /todos              show what the model has set out to do
+D /undo, /redo        files as they were before the last turn; take the newest rewind back
+D /rewind [N]         back to the end of turn N, files too (`N chat`, `N files`: one of both); without N: the turns
+D /clear              hide the whole conversation from the model; files stay
+D /fork [NAME]        a session of its own that goes on from here
+D /rename NAME        give the session a name
+W /export FILE        write the session to a new file, as Markdown (`.jsonl`: as events)
+W /help               this
+W /quit               leave; the session stays";
+
+/// The lines of help for a role.
+pub fn help(role: Role) -> impl Iterator<Item = &'static str> {
+    HELP.lines().filter_map(move |line| {
+        let (letter, words) = line.split_once(' ')?;
+        let needs = match letter {
+            "W" => Role::Watch,
+            "A" => Role::Approve,
+            _ => Role::Drive,
+        };
+        (role >= needs).then_some(words)
+    })
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,24 +1,16 @@
 //! What is typed, done.
 
-use std::collections::BTreeMap;
-
 use client::CallError;
 use proto::hello::Role;
-use proto::methods::{
-    SessionEdit, SessionInterrupt, SessionPrompt, SessionReorder, SessionSet, SessionSignal,
-    SessionUnqueue,
-};
+use proto::methods::{SessionInterrupt, SessionSignal};
 use proto::params::interaction::ApprovalDecision;
-use proto::params::session::{
-    EditParams, OneParams, PromptParams, QueuedPrompt, ReorderParams, SetParams, Signal,
-    SignalParams, UnqueueParams, When,
-};
-use proto::state::{Kind, Mode, OnAsk};
-use proto::{PromptId, RequestId, SessionOptions};
+use proto::params::session::{OneParams, PromptParams, QueuedPrompt, Signal, SignalParams, When};
+use proto::state::Mode;
+use proto::{RequestId, SessionOptions};
 
 use super::Attached;
-use super::input::{HELP, Said, ToMode};
-use crate::commands::queue::pick;
+use super::input::{Said, ToMode, help};
+use crate::commands::queue::{self, Change};
 use crate::exit::Error;
 
 impl Attached {
@@ -30,9 +22,8 @@ impl Attached {
         let result = match said {
             Said::Nothing | Said::Quit => Ok(()),
             Said::Help => {
-                let role = self.role;
-                let mut lines = HELP.iter().filter(|(needs, _)| role >= *needs);
-                lines.try_for_each(|(_, line)| self.note(line))
+                let mut lines = help(self.role);
+                lines.try_for_each(|line| self.note(line))
             }
             Said::Usage(words) => return self.note(&format!("say it so: {words}")),
             Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
@@ -52,9 +43,7 @@ impl Attached {
             Said::Export(file) => self.export(&file).await,
             Said::Steer(text) => self.steer(text).await,
             Said::Queue => self.list(),
-            Said::Edit(prompt, text) => self.edit(&prompt, text).await,
-            Said::Move(prompt, place) => self.put(&prompt, place).await,
-            Said::Drop(prompt) => self.take_back(&prompt).await,
+            Said::Change(change) => self.change(change).await,
             Said::Mode(mode) => self.set_mode(mode).await,
             Said::Pause => self.signal(Signal::Pause, "it is paused already").await,
             Said::Resume => self.signal(Signal::Resume, "it is not paused").await,
@@ -114,9 +103,7 @@ impl Attached {
             Said::Approve(_) | Said::Deny(_) | Said::Answer(_) => Role::Approve,
             Said::Prompt(_)
             | Said::Steer(_)
-            | Said::Edit(..)
-            | Said::Move(..)
-            | Said::Drop(_)
+            | Said::Change(_)
             | Said::Pause
             | Said::Mode(_)
             | Said::Resume
@@ -148,66 +135,25 @@ impl Attached {
         lines.iter().try_for_each(|line| self.note(line))
     }
 
-    /// The prompt that is meant.
-    fn meant(&self, prompt: &str) -> Result<PromptId, Error> {
-        pick(self.queue.waiting(), prompt)
-            .map(|queued| queued.prompt_id)
-            .map_err(|error| Error::usage(error.to_string(), "`/queue` shows what waits"))
-    }
-
     /// Words into the running turn; a number that is a place in the queue means the prompt there.
     async fn steer(&mut self, text: String) -> Result<(), Error> {
         let place = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-        let queued = place.and_then(|index| self.queue.waiting().get(index));
-        let Some(QueuedPrompt {
-            prompt_id, text, ..
-        }) = queued.cloned()
-        else {
-            return self.prompt(text, When::Steer).await;
-        };
-        self.change(prompt_id, text, Some(true)).await
+        match place.and_then(|index| self.queue.waiting().get(index)) {
+            Some(queued) => {
+                let prompt = queued.prompt_id.to_string();
+                self.change(Change::Steer { prompt }).await
+            }
+            None => self.prompt(text, When::Steer).await,
+        }
     }
 
-    async fn edit(&mut self, prompt: &str, text: String) -> Result<(), Error> {
-        let prompt_id = self.meant(prompt)?;
-        self.change(prompt_id, text, None).await
-    }
-
-    async fn change(
-        &mut self,
-        prompt_id: PromptId,
-        text: String,
-        steer: Option<bool>,
-    ) -> Result<(), Error> {
-        let params = EditParams {
-            session: self.session.clone(),
-            prompt_id,
-            text,
-            steer,
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<SessionEdit>(&params).await?;
-        Ok(())
-    }
-
-    async fn put(&mut self, prompt: &str, place: u64) -> Result<(), Error> {
-        let params = ReorderParams {
-            session: self.session.clone(),
-            prompt_id: self.meant(prompt)?,
-            position: place.saturating_sub(1),
-            request_id: Some(RequestId::new()),
-        };
-        self.client.call::<SessionReorder>(&params).await?;
-        Ok(())
-    }
-
-    async fn take_back(&mut self, prompt: &str) -> Result<(), Error> {
-        let params = UnqueueParams {
-            session: self.session.clone(),
-            prompt_id: self.meant(prompt)?,
-        };
-        self.client.call::<SessionUnqueue>(&params).await?;
-        Ok(())
+    /// Changes a prompt that waits.
+    async fn change(&mut self, change: Change) -> Result<(), Error> {
+        let session = self.session.clone();
+        match queue::change(&self.client, session, change, self.queue.waiting()).await {
+            Err(Error::Usage { what, .. }) => Err(Error::usage(what, "`/queue` shows what waits")),
+            changed => changed.map(drop),
+        }
     }
 
     /// Sends a signal; `idle`: what it means that there was nothing to do.
@@ -225,57 +171,28 @@ impl Attached {
 
     async fn prompt(&mut self, text: String, when: When) -> Result<(), Error> {
         if std::mem::take(&mut self.headless) {
-            // A person is here now: it does not exit after each turn, and its questions wait.
-            let params = SetParams {
-                session: self.session.clone(),
-                request_id: Some(RequestId::new()),
-                options: SessionOptions {
-                    kind: Some(Kind::Interactive),
-                    on_ask: Some(OnAsk::Wait),
-                    ..SessionOptions::default()
-                },
-                ..SetParams::default()
-            };
-            self.client.call::<SessionSet>(&params).await?;
+            self.client.take_over(&self.session).await?;
         }
-        let env = if std::mem::take(&mut self.unsure) {
-            client::environment::lost(&self.client, &self.session).await
-        } else {
-            BTreeMap::new()
-        };
+        let renew = std::mem::take(&mut self.unsure);
         let params = PromptParams {
-            on_ask: None,
             session: self.session.clone(),
             text,
             when,
-            credentials: self.client.credentials().await,
-            env,
-            request_id: Some(RequestId::new()),
+            ..PromptParams::default()
         };
-        self.client.call::<SessionPrompt>(&params).await?;
+        self.client.prompt(params, renew).await?;
         Ok(())
     }
 
     /// Takes the session to a mode, or to what only reads.
     async fn set_mode(&mut self, mode: ToMode) -> Result<(), Error> {
-        let params = SetParams {
-            session: self.session.clone(),
-            request_id: Some(RequestId::new()),
-            options: SessionOptions {
-                mode: match mode {
-                    ToMode::Plan => Some(Mode::Plan),
-                    ToMode::Normal => Some(Mode::Normal),
-                    ToMode::Safe(_) => None,
-                },
-                read_only: match mode {
-                    ToMode::Safe(safe) => Some(safe),
-                    ToMode::Plan | ToMode::Normal => None,
-                },
-                ..SessionOptions::default()
-            },
-            ..SetParams::default()
-        };
-        self.client.call::<SessionSet>(&params).await?;
+        let mut options = SessionOptions::default();
+        match mode {
+            ToMode::Plan => options.mode = Some(Mode::Plan),
+            ToMode::Normal => options.mode = Some(Mode::Normal),
+            ToMode::Safe(safe) => options.read_only = Some(safe),
+        }
+        self.client.set(&self.session, options).await?;
         Ok(())
     }
 

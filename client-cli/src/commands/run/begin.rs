@@ -1,17 +1,13 @@
 //! How a run begins: its prompt enters a session, a new one or one that goes on.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::amounts;
 use client::{Client, Follow, From};
 use proto::budget::Budget;
-use proto::methods::{SessionGet, SessionPrompt, SessionSet};
-use proto::params::session::{
-    CreateParams, OneParams, PromptParams, SessionSummary, SetParams, When,
-};
+use proto::params::session::{CreateParams, PromptParams, SessionSummary};
 use proto::state::{Kind, OnAsk};
-use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
+use proto::{PromptId, Seq, SessionId, SessionOptions, Stamp};
 use serde_json::json;
 
 use super::report::Report;
@@ -38,23 +34,16 @@ pub(super) async fn create(
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
-    let own = client::environment::own(&client.hello().await);
-    let session = SessionId::new();
     let mut options = args.options.options();
     options.kind = Some(Kind::Headless);
     options.on_ask.get_or_insert(OnAsk::Sandboxed);
     let params = CreateParams {
-        session,
-        cwd,
-        env: own.shared,
-        env_held: own.held,
-        credentials: client.credentials().await,
         // A person who is to be asked must be attached before the turn begins.
         prompt: (!interactive).then(|| prompt.clone()),
-        request_id: Some(RequestId::new()),
         preset: args.options.preset(),
-        options,
+        ..client.new_session(cwd, options).await
     };
+    let session = params.session;
     let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
     report.pid = Some(created.pid);
@@ -65,11 +54,7 @@ pub(super) async fn create(
     };
     let prompt_id = match created.prompt_id {
         Some(prompt_id) => prompt_id,
-        None => {
-            give(client, session, prompt, BTreeMap::new(), None)
-                .await?
-                .0
-        }
+        None => give(client, session, prompt, false, None).await?.0,
     };
     Ok(Given {
         session,
@@ -90,13 +75,7 @@ pub(super) async fn resume(
 ) -> Result<Given, Error> {
     fits(args)?;
     let summary = match &args.session {
-        Some(session) => {
-            client
-                .call::<SessionGet>(&OneParams {
-                    session: session.clone(),
-                })
-                .await?
-        }
+        Some(session) => client.session(session).await?,
         None => reach::last_session(client, cwd).await?,
     };
     report.session = Some(summary.session);
@@ -106,21 +85,14 @@ pub(super) async fn resume(
     }
     let session = summary.session;
     if let Some(settings) = changes(args, &summary) {
-        let params = SetParams {
-            session: session.to_string(),
-            request_id: Some(RequestId::new()),
-            options: settings.clone(),
-            ..SetParams::default()
-        };
-        client.call::<SessionSet>(&params).await?;
+        client.set(&session.to_string(), settings.clone()).await?;
         if let Some(words) = kept(&settings, &summary) {
             output::progress(&words);
         }
     }
-    let env = client::environment::lost(client, &session.to_string()).await;
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
-        let (prompt_id, seq) = give(client, session, prompt, env, None).await?;
+        let (prompt_id, seq) = give(client, session, prompt, true, None).await?;
         return Ok(Given {
             session,
             prompt_id,
@@ -131,7 +103,7 @@ pub(super) async fn resume(
     // A session of a person would wait for one, and does so again behind this turn. A run's own keeps what it was told.
     let alone = summary.kind == Kind::Interactive && args.options.options().on_ask.is_none();
     let on_ask = alone.then_some(OnAsk::Sandboxed);
-    let (prompt_id, seq) = give(client, session, prompt, env, on_ask).await?;
+    let (prompt_id, seq) = give(client, session, prompt, true, on_ask).await?;
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
         None
@@ -259,23 +231,20 @@ async fn follow(
     Ok(client.follow(&session.to_string(), from, ephemeral).await?)
 }
 
-/// Gives the prompt. `env`: what the session lost and this process has; `on_ask`: for its turn alone.
+/// Gives the prompt. `renew`: with variables that the session lost and this process has. `on_ask`: for its turn alone.
 async fn give(
     client: &Client,
     session: SessionId,
     text: String,
-    env: BTreeMap<String, String>,
+    renew: bool,
     on_ask: Option<OnAsk>,
 ) -> Result<(PromptId, Seq), Error> {
     let params = PromptParams {
         session: session.to_string(),
         text,
-        when: When::Queue,
         on_ask,
-        env,
-        credentials: client.credentials().await,
-        request_id: Some(RequestId::new()),
+        ..PromptParams::default()
     };
-    let output = client.call::<SessionPrompt>(&params).await?;
+    let output = client.prompt(params, renew).await?;
     Ok((output.prompt_id, output.seq))
 }

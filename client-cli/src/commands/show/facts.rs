@@ -1,7 +1,7 @@
 //! A session in short, for people.
 
 use client::{CallError, Client};
-use proto::methods::{SessionCheckpoints, SessionGet, SessionInspect};
+use proto::methods::{SessionCheckpoints, SessionInspect};
 use proto::params::session::{
     InspectOutput, InspectParams, InspectPart, OneParams, QueuedPrompt, SessionSummary,
 };
@@ -15,7 +15,7 @@ use crate::{commands, output, text};
 /// Prints it.
 pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Error> {
     let one = OneParams { session };
-    let summary = client.call::<SessionGet>(&one).await?;
+    let summary = client.session(&one.session).await?;
     if json {
         return output::json(&summary);
     }
