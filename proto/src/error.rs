@@ -47,7 +47,7 @@ names! {
     AlreadyResolved = -31006, "already_resolved";
     /// A watcher tried to drive; an untrusted project.
     NotAllowed = -31007, "not_allowed";
-    /// The config that this call needs is wrong (data: file, key, mend).
+    /// The config that this call needs is wrong (data: file, key, repair).
     InvalidConfig = -31008, "invalid_config";
     /// The provider failed for good, after all retries (data: status, provider, retry_after).
     ProviderFailed = -31009, "provider_failed";
@@ -59,7 +59,7 @@ names! {
     Limit = -31012, "limit";
     /// The log was repaired since the cursor was taken (data: epoch, oldest seq).
     CursorStale = -31013, "cursor_stale";
-    /// The disk is full or unreadable (data: what, whether it can be mended).
+    /// The disk is full or unreadable (data: what, whether it can be repaired).
     Storage = -31014, "storage";
     /// The same `request_id` with other content.
     RequestIdReused = -31015, "request_id_reused";

@@ -78,7 +78,7 @@ pub struct Thought {
 pub struct ToolCall {
     pub id: CallId,
     pub name: String,
-    /// The raw JSON text of the arguments, byte for byte as it came; as it was mended, where it broke off.
+    /// The raw JSON text of the arguments, byte for byte as it came; as it was repaired, where it broke off.
     pub arguments: String,
     /// The answer broke off inside this call, by the output limit or otherwise: it must not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -133,7 +133,7 @@ impl SetUp {
 /// Creates a session with the keys of this process. If there is no provider yet, sets one up first.
 ///
 /// # Errors
-/// The daemon's no, where no set-up mends it or nobody wants one.
+/// The daemon's no, where no set-up repairs it or nobody wants one.
 pub async fn created(
     client: &Client,
     mut params: CreateParams,

@@ -29,7 +29,7 @@ fn a_closed_output_is_no_error() {
 }
 
 #[test]
-fn errors_that_people_can_mend_have_hints() {
+fn errors_that_people_can_repair_have_hints() {
     let log = Vec::new();
     let errors: [Error; 8] = [
         Error::usage("what", "do this"),

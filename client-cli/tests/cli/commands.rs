@@ -462,7 +462,7 @@ fn raw_calls_go_through_unchanged() {
 #[test]
 fn doctor_fails_where_something_needed_does() {
     let check =
-        |level: &str| json!({"name": "store", "level": level, "text": "t", "hint": "mend it"});
+        |level: &str| json!({"name": "store", "level": level, "text": "t", "hint": "fix it"});
     for (level, code) in [("ok", 0), ("warning", 0), ("failed", 1)] {
         let checks = json!({"checks": [check(level)]});
         let fake = Fake::start(move |_| vec![Act::Answer(checks.clone())]);

@@ -309,7 +309,7 @@ fn storage(why: &str) -> Failure {
     Failure::new(
         ErrorName::Storage,
         format!("What stands there now could not be kept: {why}"),
-        "Nothing was changed. Free space or mend the disk, and try again.",
+        "Nothing was changed. Free space or repair the disk, and try again.",
     )
 }
 

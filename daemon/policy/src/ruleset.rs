@@ -192,11 +192,11 @@ impl RuleSet {
                 if list == List::Deny {
                     *first = index;
                 }
-                format!("{reason}; until it is mended, every call that changes something asks")
+                format!("{reason}; until it is repaired, every call that changes something asks")
             }
             Err((target, reason)) => {
                 let holds = format!(
-                    "{reason}; until it is mended, it holds for every call of {}",
+                    "{reason}; until it is repaired, it holds for every call of {}",
                     target.words()
                 );
                 lists.whole.entry(target).or_insert(index);

@@ -123,7 +123,7 @@ impl Step<'_> {
         self.hold.too_long = 0;
         let finish = answer.finish.unwrap_or(Finish::Stop);
         self.usage(&asking, &answer);
-        let answer = self.mended(answer, finish);
+        let answer = self.repaired(answer, finish);
         self.keep(asking.item, &answer, finish);
         let Some(open) = &self.facts.open else {
             return Phase::Idle;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::repair::close::{close, mend};
+use crate::repair::close::{close, repair_json};
 use crate::repair::flatten::flatten;
 use crate::repair::scavenge::{TAKEN_MAX, scavenge};
 
@@ -35,9 +35,9 @@ fn closing(text: &str) {
     if closed.whole && !text.trim().is_empty() {
         assert_eq!(closed.json, text.trim());
     }
-    if let Some(mended) = mend(text) {
-        assert!(serde_json::from_str::<Map<String, Value>>(&mended).is_ok());
-        assert!(!closed.whole && mended == closed.json);
+    if let Some(repaired) = repair_json(text) {
+        assert!(serde_json::from_str::<Map<String, Value>>(&repaired).is_ok());
+        assert!(!closed.whole && repaired == closed.json);
     }
 }
 

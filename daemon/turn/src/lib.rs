@@ -4,6 +4,7 @@
 //! Called only by `session`.
 
 mod asking;
+mod call_repair;
 mod calls;
 pub mod compacting;
 pub mod compaction;
@@ -15,7 +16,6 @@ mod guard;
 mod hold;
 pub mod input;
 pub mod machine;
-mod mending;
 mod next;
 mod recover;
 pub mod repair;

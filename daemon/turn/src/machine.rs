@@ -205,7 +205,7 @@ pub struct Machine {
     /// What stands before the words of the next prompt; taken by it.
     pub(crate) note: Option<String>,
     pub(crate) hold: Hold,
-    /// Calls are mended; by what is known of the tools.
+    /// Calls are repaired; by what is known of the tools.
     pub(crate) means: Option<Arc<Means>>,
     /// Who is asked where the session's own model is down.
     pub(crate) fallback: Option<Fallback>,
@@ -252,8 +252,8 @@ impl Machine {
             Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
     }
 
-    /// Has calls mended that the model gets wrong, or no longer.
-    pub fn mend_calls(&mut self, means: Option<Means>) {
+    /// Has calls repaired that the model gets wrong, or no longer.
+    pub fn set_call_repair(&mut self, means: Option<Means>) {
         self.means = means.map(Arc::new);
     }
 

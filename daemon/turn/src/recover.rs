@@ -81,7 +81,7 @@ impl Step<'_> {
             // The pause waits for its person already; to end the turn as well would undo their work.
             policy = RecoverPolicy::Continue;
         }
-        self.mend();
+        self.repair();
         if self.facts.open.is_none() {
             return self.recover_between_turns(policy);
         }
@@ -145,7 +145,7 @@ impl Step<'_> {
     /// Makes up for what only an edited log lacks, so that the next request is valid (I2): the results of calls whose
     /// turn is said to have ended, that another turn was begun over, or behind which the turn's own prompt is still to
     /// be said.
-    fn mend(&mut self) {
+    fn repair(&mut self) {
         if self.facts.open.is_some() && self.facts.exited.is_some() {
             self.append(Body::SessionReopened(SessionReopened {
                 by: "reasonix".into(),

@@ -3,9 +3,9 @@
 //! On each answer, in this order (chapter 30, *Tool-call repair*): calls that it did not declare are taken up
 //! ([`scavenge`]), arguments that were cut off are closed ([`close`]), calls that go in circles are held back
 //! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]), and a call's
-//! arguments are nested again before it is judged. Scalars of a wrong type are mended where tools read their arguments.
+//! arguments are nested again before it is judged. Scalars of a wrong type are repaired where tools read their arguments.
 //!
-//! What a session's tools are is said from outside ([`Means`]); without it nothing is mended. `mending` puts the passes
+//! What a session's tools are is said from outside ([`Means`]); without it nothing is repaired. `call_repair` puts the passes
 //! into the turn.
 
 pub mod close;
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use flatten::Flat;
 
-/// What has to be known of a session's tools before calls are mended, by their names.
+/// What has to be known of a session's tools before calls are repaired, by their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Means(pub BTreeMap<String, RepairTool>);
 

@@ -261,7 +261,7 @@ pub struct StatsOutput {
     /// deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRow>,
-    /// Calls that were mended. Only where hooks were asked for (both read whole logs), and of sessions that are not
+    /// Calls that were repaired. Only where hooks were asked for (both read whole logs), and of sessions that are not
     /// deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<Box<RepairCounts>>,
@@ -284,7 +284,7 @@ pub struct ToolRow {
     pub result_tokens: u64,
 }
 
-/// How many calls were mended that models had got wrong, by what was done.
+/// How many calls were repaired that models had got wrong, by what was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairCounts {
     /// Not declared, and taken up.

@@ -115,7 +115,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
 pub fn sessions() -> Vec<SessionSummary> {
     let mut idle = summary(3, "Explained the parser", 180);
     idle.name = Some("解析器重构 parser".to_owned());
-    let mut running = summary(4, "Run the tests and mend what fails", 5);
+    let mut running = summary(4, "Run the tests and fix what fails", 5);
     running.state = State::Running;
     running.cause = "model answers".to_owned();
     let mut waiting = summary(2, "Delete the build directory", 30);

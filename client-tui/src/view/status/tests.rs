@@ -384,11 +384,11 @@ fn the_title_names_the_session_or_its_first_words() {
             seq: None,
             turn: None,
             kind: crate::model::transcript::EntryKind::User {
-                text: "mend \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
+                text: "fix \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
                 steer: false,
             },
         });
-    assert_eq!(title(&model), "mend the build — reasonix");
+    assert_eq!(title(&model), "fix the build — reasonix");
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl Actor {
 
     /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
     fn may_be_deleted(&self) -> bool {
-        // In a session that takes no records nothing will ever come of what is left to do, unless its disk is mended.
+        // In a session that takes no records nothing will ever come of what is left to do, unless its disk is repaired.
         let rests = self.journal.is_closed()
             || (self.is_settled()
                 && self.journal.is_settled()

@@ -167,7 +167,7 @@ impl SessionHandle {
 
     /// This session; if it is closed and can be repaired now, its new life.
     async fn reopened(&self) -> Self {
-        if self.closed().is_none_or(|closed| !closed.mendable()) {
+        if self.closed().is_none_or(|closed| !closed.is_repairable()) {
             return self.clone();
         }
         let Some(reopen) = self.shared.reopen.upgrade() else {

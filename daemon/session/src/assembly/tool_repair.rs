@@ -9,7 +9,7 @@ use turn::repair::{Means, RepairTool};
 
 use crate::assembly::setup::ModelSetup;
 
-/// All tools, as calls of them are mended.
+/// All tools, as calls of them are repaired.
 pub fn means(tools: &ToolSet) -> Means {
     let known = tools.specs().map(|spec| {
         let known = RepairTool {

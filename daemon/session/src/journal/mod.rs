@@ -51,7 +51,7 @@ pub struct Closed {
     pub cause: Cause,
     /// In words, for people.
     pub reason: String,
-    /// What a disk broke, where it may be mended.
+    /// What a disk broke, where it may be repaired.
     pub broken: Option<Broken>,
 }
 
@@ -63,7 +63,7 @@ pub struct Broken {
     pub trouble: DiskFailure,
 }
 
-/// What has to be mended.
+/// What has to be repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A write or a sync failed.
@@ -95,7 +95,7 @@ impl Closed {
     }
 
     /// Whether it may end without a restart.
-    pub fn mendable(&self) -> bool {
+    pub fn is_repairable(&self) -> bool {
         match self.cause {
             Cause::Disk => self.broken.is_some(),
             Cause::Provider | Cause::Directory => true,
@@ -115,10 +115,10 @@ impl Closed {
     pub fn hint(&self) -> &'static str {
         match self.cause {
             Cause::Disk if self.broken.is_none() => {
-                "The log cannot be mended from here: `reasonix doctor` tells what is wrong with the store."
+                "The log cannot be repaired from here: `reasonix doctor` tells what is wrong with the store."
             }
             Cause::Disk => {
-                "It goes on by itself when its log can be written again: free space, or mend the disk. It can be read meanwhile."
+                "It goes on by itself when its log can be written again: free space, or repair the disk. It can be read meanwhile."
             }
             Cause::Log => {
                 "It can still be read: `reasonix logs` shows it. The file is kept as it is; where a newer build wrote it, that one can read on."

@@ -93,7 +93,7 @@ pub fn build(
     let profile = &parts.setup.profile;
     let mut machine = machine(parts.facts, profile.model.limits, &parts.created);
     machine.tell_ends(hooks.any(HookEvent::Stop));
-    machine.mend_calls(tool_repair::wanted(&profile.model, &profile.tools));
+    machine.set_call_repair(tool_repair::wanted(&profile.model, &profile.tools));
     machine.fall_back_to(profile.model.fallback.clone());
     let mut journal = Journal::new(
         parts.file,

@@ -27,11 +27,11 @@ const BETWEEN: Duration = Duration::from_secs(1);
 
 impl Reopen for Supervisor {
     fn reopen(self: Arc<Self>, old: SessionHandle) -> BoxFuture<'static, Option<SessionHandle>> {
-        async move { self.mend(&old).await }.boxed()
+        async move { self.repair(&old).await }.boxed()
     }
 }
 
-/// Waits until a session is closed by its disk, then tries to mend it until that is done. Holds no handle.
+/// Waits until a session is closed by its disk, then tries to fix it until that is done. Holds no handle.
 pub(crate) async fn tend(
     supervisor: Weak<Supervisor>,
     session: SessionId,
@@ -39,7 +39,7 @@ pub(crate) async fn tend(
 ) {
     let by_disk = |seen: &PublishedState| {
         let closed = seen.closed.as_ref();
-        closed.is_some_and(|closed| closed.cause == Cause::Disk && closed.mendable())
+        closed.is_some_and(|closed| closed.cause == Cause::Disk && closed.is_repairable())
     };
     if seen.wait_for(by_disk).await.is_err() {
         return;
@@ -54,7 +54,7 @@ pub(crate) async fn tend(
         let attempt = async move {
             let loaded = supervisor.slots.loaded(session);
             match loaded {
-                Some(handle) => supervisor.mend(&handle).await.is_some(),
+                Some(handle) => supervisor.repair(&handle).await.is_some(),
                 None => false,
             }
         };
@@ -66,7 +66,7 @@ pub(crate) async fn tend(
 
 impl Supervisor {
     /// Tries to bring a closed session back. `None`: it stays as it is.
-    pub(crate) async fn mend(&self, old: &SessionHandle) -> Option<SessionHandle> {
+    pub(crate) async fn repair(&self, old: &SessionHandle) -> Option<SessionHandle> {
         let session = old.id();
         // One attempt at a time; who comes later sees what came of it.
         let mut tried = old.shared.tried.lock().await;
@@ -142,7 +142,7 @@ impl Supervisor {
         match self.load(session).await {
             Ok(handle) => Some(handle),
             Err(failure) => {
-                tracing::error!(%session, %failure, "a mended session cannot be loaded");
+                tracing::error!(%session, %failure, "a repaired session cannot be loaded");
                 None
             }
         }

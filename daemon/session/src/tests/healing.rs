@@ -42,7 +42,7 @@ fn names(world: &World, session: proto::SessionId) -> Vec<String> {
         .collect()
 }
 
-/// Lets the disk fail under a prompt, mends it, and prompts again: once by each kind of failure.
+/// Lets the disk fail under a prompt, repairs it, and prompts again: once by each kind of failure.
 async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;

@@ -40,7 +40,7 @@ pub struct EditedFile {
 #[must_use]
 pub fn demand(instructions: &str, messages: &[Message], fold: &[usize]) -> String {
     let mut text = "The conversation is near the end of your context. Write a digest that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the digest, in at most 1,200 words, under these headings (leave out what is empty):\n\
-        ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what mended them\n## Open ends, and the next step\n\
+        ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what repaired them\n## Open ends, and the next step\n\
         Name paths, symbols, numbers and error messages exactly. The user's shorter messages stay as they are: do not repeat them."
         .to_owned();
     let spoken = fold.iter().filter_map(|at| match &messages.get(*at)?.item {

@@ -1,4 +1,4 @@
-//! The turn: it begins and ends, messages come in, calls start and are mended.
+//! The turn: it begins and ends, messages come in, calls start and are repaired.
 
 use proto::item::{AssistantMessage, CallStatus, Finish, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, TurnEnded};

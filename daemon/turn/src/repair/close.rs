@@ -1,6 +1,6 @@
 //! Arguments that were cut off: the JSON is closed, so that it can be shown and, where nothing can go wrong, run.
 //!
-//! After the original Reasonix (`src/repair`), with its one weakness mended: that something was closed is told, so that
+//! After the original Reasonix (`src/repair`), with its one weakness repaired: that something was closed is told, so that
 //! half a file is never written.
 
 /// Arguments as they can be read.
@@ -40,7 +40,7 @@ pub fn close(arguments: &str) -> Closed {
 /// The arguments closed, where they are an object that breaks off. `None`: they are whole, or no beginning of an object,
 /// and stay as they came.
 #[must_use]
-pub fn mend(arguments: &str) -> Option<String> {
+pub fn repair_json(arguments: &str) -> Option<String> {
     let text = arguments.trim();
     if !text.starts_with('{') || is_json(text) {
         return None;

@@ -436,7 +436,7 @@ fn a_prompt_that_is_said_late_stands_behind_the_results() {
 proptest! {
     #![proptest_config(storms())]
 
-    /// Any lines may be missing: nothing panics, and what can be mended is.
+    /// Any lines may be missing: nothing panics, and what can be repaired is.
     #[test]
     fn a_log_with_holes_goes_on_with_valid_requests(
         seed in any::<u64>().no_shrink(),

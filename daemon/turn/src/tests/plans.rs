@@ -9,8 +9,8 @@ fn a_plan_is_approved_and_carried_out_and_the_next_turn_asks_again() {
     check(
         "
         > session interactive mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls write a
           model calls a | judge a
         > policy a allow
@@ -36,8 +36,8 @@ fn a_plan_is_approved_and_carried_out_and_the_next_turn_asks_again() {
           started write | run write once that is on disk
         > ends write ok
           finished write ok | result write ok | ask
-        > model says Mended.
-          model: Mended. | turn ends completed | idle
+        > model says Repaired.
+          model: Repaired. | turn ends completed | idle
         > user and now
           turn starts | running | prompt: and now | ask
     ",
@@ -48,8 +48,8 @@ fn a_plan_is_approved_and_carried_out_and_the_next_turn_asks_again() {
 fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
     let scene = "
         > session interactive mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls plan a
           model calls a | judge a
         > policy a plans
@@ -79,8 +79,8 @@ fn a_plan_that_is_sent_back_keeps_the_session_planning() {
     check(
         "
         > session interactive mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls plan a
           model calls a | judge a
         > policy a plans
@@ -104,8 +104,8 @@ fn what_plan_mode_refused_may_run_once_the_plan_is_approved() {
     check(
         "
         > session interactive mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls x:write a, plan b, y:write a
           model calls x b y | judge x
         > policy x allow
@@ -125,8 +125,8 @@ fn what_plan_mode_refused_may_run_once_the_plan_is_approved() {
 fn a_plan_outside_plan_mode_is_refused() {
     check(
         "
-        > user mend it
-          turn starts | running | prompt: mend it | ask
+        > user fix it
+          turn starts | running | prompt: fix it | ask
         > model calls plan a
           model calls a | judge a
         > policy a plans
@@ -139,8 +139,8 @@ fn a_plan_outside_plan_mode_is_refused() {
 fn a_run_ends_blocked_with_the_plan_that_nobody_approved() {
     let scene = "
         > session headless mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls plan a
           model calls a | judge a
         > policy a left-plans
@@ -167,8 +167,8 @@ fn a_run_ends_blocked_with_the_plan_that_nobody_approved() {
     check(
         "
         > session headless mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls plan a
           model calls a | judge a
         > policy a plans
@@ -198,8 +198,8 @@ fn every_stop_closes_the_plan_and_plan_mode_stays() {
         let scene = format!(
             "
             > session interactive mode=plan
-            > user mend it
-              turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+            > user fix it
+              turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
             > model calls plan a
               model calls a | judge a
             > policy a plans
@@ -222,8 +222,8 @@ fn a_crash_leaves_the_plan_open_and_an_answer_is_not_lost() {
         check(&format!(
             "
             > session interactive mode=plan
-            > user mend it
-              turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+            > user fix it
+              turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
             > model calls plan a
               model calls a | judge a
             > policy a plans
@@ -242,8 +242,8 @@ fn a_crash_leaves_the_plan_open_and_an_answer_is_not_lost() {
     check(
         "
         > session interactive mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls plan a
           model calls a | judge a
         > policy a plans
@@ -326,8 +326,8 @@ fn no_approved_plan_lifts_a_session_that_only_reads() {
     check(
         "
         > session interactive mode=plan read_only=true
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on, and this session only reads | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on, and this session only reads | ask
         > model calls plan a, write b
           model calls a b | judge a
         > policy a plans
@@ -345,8 +345,8 @@ fn no_approved_plan_lifts_a_session_that_only_reads() {
 fn a_call_that_was_approved_before_plan_mode_began_does_not_run_in_it() {
     check(
         "
-        > user mend it
-          turn starts | running | prompt: mend it | ask
+        > user fix it
+          turn starts | running | prompt: fix it | ask
         > model calls write a
           model calls a | judge a
         > policy a ask
@@ -363,8 +363,8 @@ fn a_call_that_was_approved_before_plan_mode_began_does_not_run_in_it() {
     check(
         "
         > session interactive mode=plan
-        > user mend it
-          turn starts | running | prompt: mend it | daemon: Plan mode is on | ask
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
         > model calls write a
           model calls a | judge a
         > set mode=normal

@@ -1,4 +1,4 @@
-//! Calls that are mended: the vectors of the original, and its weaknesses.
+//! Calls that are repaired: the vectors of the original, and its weaknesses.
 
 mod close;
 mod flatten;

@@ -107,7 +107,7 @@ pub fn log_of(script: &str) -> Vec<Record> {
 struct Stage {
     machine: Machine,
     limits: Limits,
-    /// Calls are mended.
+    /// Calls are repaired.
     repair: bool,
     /// Who answers where the session's model is down.
     fallback: Option<Fallback>,
@@ -127,10 +127,10 @@ struct Stage {
 }
 
 impl Stage {
-    fn mend(&mut self) {
+    fn repair(&mut self) {
         self.machine.fall_back_to(self.fallback.clone());
         if self.repair {
-            self.machine.mend_calls(Some(means()));
+            self.machine.set_call_repair(Some(means()));
         }
     }
 
@@ -187,7 +187,7 @@ impl Stage {
         self.repair = settings
             .split_whitespace()
             .any(|setting| setting == "repair");
-        self.mend();
+        self.repair();
         self.log.clear();
         let effects = self.machine.record(Body::SessionCreated(record), self.now);
         self.keep(&effects);
@@ -616,7 +616,7 @@ impl Stage {
         self.log.truncate(kept);
         self.cuts.push(kept as u64);
         self.machine = Machine::new(Facts::fold(&self.log), self.limits);
-        self.mend();
+        self.repair();
         self.now.mono_ms = 0;
         let kept = shown.map(|shown| self.kept(shown));
         self.machine.recover(policy, kept, self.now)

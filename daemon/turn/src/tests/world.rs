@@ -191,7 +191,7 @@ impl World {
         self.machine.tell_ends(self.chance.once_in(2));
         self.machine.fall_back_to(self.fallback.clone());
         if self.chance.once_in(2) {
-            self.machine.mend_calls(Some(means()));
+            self.machine.set_call_repair(Some(means()));
         }
         let mut created = created(
             self.chance.one_of(&[Kind::Interactive, Kind::Headless]),
@@ -466,7 +466,7 @@ impl World {
         self.send(|_| format!("crash at {kept_records}, {policy:?}, {}", short(&kept)));
         self.now.mono_ms = 0;
         if self.chance.once_in(2) {
-            self.machine.mend_calls(Some(means()));
+            self.machine.set_call_repair(Some(means()));
         }
         let suspended = self.shadow.suspended;
         self.machine.tell_ends(self.chance.once_in(2));

@@ -417,7 +417,7 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
         "request #1 (sample) try 1",
         "first token #1 (extraction)",
         "answer #1 (extraction)",
-        "mended calls: 1 taken up from its words, 2 closed that broke off, 1 held back as repetition, \
+        "repaired calls: 1 taken up from its words, 2 closed that broke off, 1 held back as repetition, \
          repetitions are counted anew",
         "run bash unknown\n",
     ] {

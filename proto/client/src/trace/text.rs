@@ -71,7 +71,7 @@ impl Display for Bytes {
     }
 }
 
-/// What was mended in the calls of an answer: `mended calls: 1 taken up from its words, 1 closed`.
+/// What was repaired in the calls of an answer: `repaired calls: 1 taken up from its words, 1 closed`.
 fn repaired_words(calls: &CallsRepaired) -> String {
     let counts = [
         (calls.taken_up.len(), "taken up from its words"),
@@ -89,7 +89,7 @@ fn repaired_words(calls: &CallsRepaired) -> String {
     if calls.cleared {
         words.push("repetitions are counted anew".to_owned());
     }
-    format!("mended calls: {}", words.join(", "))
+    format!("repaired calls: {}", words.join(", "))
 }
 
 /// What a request is for, where it is not for an answer of the conversation.

@@ -133,7 +133,7 @@ pub enum What {
         pinned: bool,
         by: String,
     },
-    /// What was mended in the calls of an answer.
+    /// What was repaired in the calls of an answer.
     Repaired {
         #[serde(flatten)]
         calls: CallsRepaired,

@@ -14,7 +14,7 @@ fn words_stand_without_the_marks_around_them() {
         ("2 ** 3 * 4 `", "2 ** 3 * 4 `"),
         ("snake_case_name", "snake_case_name"),
         ("1. first <b>", "1. first <b>"),
-        ("#12 is mended", "#12 is mended"),
+        ("#12 is fixed", "#12 is fixed"),
         ("**中文**：`代码`", "中文：代码"),
         ("***both***", "both"),
         ("", ""),

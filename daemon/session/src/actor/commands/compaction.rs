@@ -119,7 +119,7 @@ impl Actor {
             && let Some(swap) = self.resets.take_swap()
         {
             let repair = tool_repair::wanted(&swap.model, &self.calls.bench().tools);
-            self.machine.mend_calls(repair);
+            self.machine.set_call_repair(repair);
             self.machine.set_limits(swap.model.limits);
             self.machine.fall_back_to(swap.model.fallback.clone());
             let route = ModelRoute::new(&swap.model, swap.prefix);

@@ -31,7 +31,7 @@ pub(super) fn count(
                 let counted = catalog.count_usage(entry.session, from, reached, &used);
                 return counted.map(drop).map_err(|error| store::reason(&error));
             }
-            // The log is not the one that was counted: it was mended by hand.
+            // The log is not the one that was counted: it was repaired by hand.
             None if from != LogPosition::default() => from = LogPosition::default(),
             None => return Ok(()),
         }

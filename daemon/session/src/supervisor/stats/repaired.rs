@@ -1,4 +1,4 @@
-//! How many calls were mended: from the logs of the sessions that are there.
+//! How many calls were repaired: from the logs of the sessions that are there.
 
 use proto::Body;
 use proto::params::history::RepairCounts;

@@ -401,7 +401,7 @@ fn rename(item: &mut Item, number: u64) {
 /// A long turn: a prompt, steps that read, and the last words.
 fn long(steps: usize, bytes: usize) -> Vec<Message> {
     let mut talk = Talk::default();
-    talk.user(Voice::Prompt, "mend it".into());
+    talk.user(Voice::Prompt, "fix it".into());
     for _ in 0..steps {
         talk.says("I look.".into(), &[bytes]);
     }
@@ -475,7 +475,7 @@ fn what_may_not_go_fills_it() {
 #[test]
 fn one_giant_result_in_the_newest_unit_does_not_end_the_turn() {
     let mut talk = Talk::default();
-    talk.user(Voice::Prompt, "mend it".into());
+    talk.user(Voice::Prompt, "fix it".into());
     talk.says(String::new(), &[340_000]);
     let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
     assert_eq!(auto, CompactionPlan::Nothing(Why::NothingToFold));
@@ -524,13 +524,13 @@ fn without_the_model_a_list_is_made() {
     let mut talk = Talk::default();
     talk.user(
         Voice::Prompt,
-        format!("Mend the door\n{}", "u".repeat(20_000)),
+        format!("Fix the door\n{}", "u".repeat(20_000)),
     );
     talk.says("I look at it.".into(), &[10, 10]);
     talk.says("Done.".into(), &[]);
     let fold: Vec<usize> = (0..talk.messages.len()).collect();
     let list = digest::mechanical(&talk.messages, &fold);
-    for said in ["Mend the door", "read: 2 times", "I look at it.", "Done."] {
+    for said in ["Fix the door", "read: 2 times", "I look at it.", "Done."] {
         assert!(list.contains(said), "{said}: {list}");
     }
 }

@@ -1,7 +1,7 @@
-//! What a model gets wrong in its calls, mended where an answer comes in and where a call is about to start.
+//! What a model gets wrong in its calls, repaired where an answer comes in and where a call is about to start.
 //!
-//! The passes stand in `repair`; here is what the turn makes of them, and `calls.repaired` for who counts. What is mended
-//! is so in the log: after a crash nothing is mended again.
+//! The passes stand in `repair`; here is what the turn makes of them, and `calls.repaired` for who counts. What is repaired
+//! is so in the log: after a crash nothing is repaired again.
 
 use contract::Outcome;
 use proto::Body;
@@ -12,15 +12,15 @@ use proto::record::{CallsRepaired, Level};
 use crate::facts::Stage;
 use crate::input::Answer;
 use crate::machine::{Calls, Phase, Step};
-use crate::repair::close::mend;
+use crate::repair::close::repair_json;
 use crate::repair::scavenge::scavenge;
 use crate::repair::storm;
 use crate::words;
 
 impl Step<'_> {
-    /// The answer with its calls mended: those that it did not declare are taken up, arguments that break off are
+    /// The answer with its calls repaired: those that it did not declare are taken up, arguments that break off are
     /// closed. Says so in the log.
-    pub(crate) fn mended(&mut self, mut answer: Answer, finish: Finish) -> Answer {
+    pub(crate) fn repaired(&mut self, mut answer: Answer, finish: Finish) -> Answer {
         let Some(means) = self.means.clone() else {
             return answer;
         };
@@ -50,7 +50,7 @@ impl Step<'_> {
         };
         for call in &mut answer.calls {
             let known = means.0.get(&call.name);
-            if let Some(json) = mend(&call.arguments) {
+            if let Some(json) = repair_json(&call.arguments) {
                 call.arguments = json;
                 call.cut |= !known.is_some_and(|known| known.may_run_half);
                 repaired.closed.push(call.id.clone());
