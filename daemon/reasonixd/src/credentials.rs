@@ -389,7 +389,7 @@ fn write_file(home: &Path, file: &InFile) -> Result<(), Failure> {
     }
     let written = toml::to_string(&table)
         .map_err(std::io::Error::other)
-        .and_then(|text| write::replace(&path, &format!("{HEADER}{text}")));
+        .and_then(|text| write::replace_own(&path, &format!("{HEADER}{text}")));
     written.map_err(|error| {
         Failure::new(
             ErrorName::Storage,

@@ -47,7 +47,7 @@ pub fn check(home: &Path) -> Result<(), MarkError> {
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // Durable: what is written after it is of this format.
-            let written = write::replace(&path, &format!("{FORMAT}\n"));
+            let written = write::replace_own(&path, &format!("{FORMAT}\n"));
             written.map_err(|source| MarkError::Io {
                 doing: "write",
                 path,

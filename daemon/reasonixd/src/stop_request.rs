@@ -84,7 +84,7 @@ pub fn store(home: &Home, mode: ShutdownMode) -> io::Result<()> {
         parent: Parent::ours(),
         at_ms: millis(idle::now()),
     };
-    write::replace(&path(home), &serde_json::to_string(&request)?)
+    write::replace_own(&path(home), &serde_json::to_string(&request)?)
 }
 
 /// The request that the daemon before this one did not carry out, if this one replaces it. A request holds once.

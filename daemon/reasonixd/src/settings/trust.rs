@@ -51,7 +51,7 @@ pub fn set(home: &Path, changes: &[(&Path, Option<String>)]) -> Result<()> {
             read::MAX
         )));
     }
-    write::replace(&file_in(home), &text)
+    write::replace_own(&file_in(home), &text)
 }
 
 fn file_in(home: &Path) -> PathBuf {

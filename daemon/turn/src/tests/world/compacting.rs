@@ -91,6 +91,8 @@ impl World {
                 true
             }
             Some(Body::SessionReopened(_) | Body::SessionState(_)) => true,
+            // A session that was made headless at rest exits with its next step.
+            Some(Body::SessionExited(_)) => true,
             Some(Body::User(message)) => message.voice != Voice::Prompt,
             Some(_) => false,
         };
