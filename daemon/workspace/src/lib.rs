@@ -11,6 +11,7 @@ mod file_check;
 mod git_directories;
 mod glob;
 mod handle;
+mod held_name;
 mod list;
 mod multi_write;
 mod patch;

@@ -124,8 +124,9 @@ impl Workspace {
         let Some(before) = &plan.before else {
             return Ok(());
         };
-        self.target(&plan.at)?
-            .check(ExpectedFile::File(before.stamp))?;
+        let target = self.target(&plan.at)?;
+        let _held = target.hold()?;
+        target.check(ExpectedFile::File(before.stamp))?;
         self.delete_entry(&plan.at)
     }
 

@@ -63,14 +63,11 @@ impl Workspace {
         self.sift(from, to, TransferKind::Move)?;
         let source = self.source(from)?;
         let target = self.target(to)?;
-        target.check(expected)?;
         step(WriteStep::Made).map_err(|source| FileError::io("move", from.path(), source))?;
-        let renamed = match expected {
-            ExpectedFile::Absent => rename_new(&source.dir, source.name, &target.dir, target.name),
-            ExpectedFile::File(_) => {
-                rustix::fs::renameat(&source.dir, source.name, &target.dir, target.name)
-            }
-        };
+        let held = target.hold()?;
+        target.check(expected)?;
+        let renamed = target.take(&source.dir, source.name, expected);
+        drop(held);
         let moved = match renamed {
             Ok(()) => MoveMethod::Renamed,
             Err(Errno::XDEV) => {
@@ -412,13 +409,9 @@ fn copy_link(
     let temporary = temporary_name();
     let name = Path::new(&temporary);
     rustix::fs::symlinkat(words, &target.dir, name).map_err(|error| failed(error.into()))?;
-    let taken = target.check(expected).and_then(|_| {
-        let renamed = match expected {
-            ExpectedFile::Absent => rename_new(&target.dir, name, &target.dir, target.name),
-            ExpectedFile::File(_) => {
-                rustix::fs::renameat(&target.dir, name, &target.dir, target.name)
-            }
-        };
+    let taken = target.hold().and_then(|_held| {
+        target.check(expected)?;
+        let renamed = target.take(&target.dir, name, expected);
         renamed.map_err(|error| failed(error.into()))
     });
     if taken.is_err() {

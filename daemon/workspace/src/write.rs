@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::handle;
+use crate::held_name::HeldName;
 use crate::read::{FileError, FileKind, FileStamp, SIZE_MAX};
 use crate::resolve::{Access, ResolvedPath};
 use crate::workspace::Workspace;
@@ -152,8 +153,17 @@ impl StagedFile<'_> {
         mut self,
         step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
     ) -> Result<FileStamp, FileError> {
+        let held = self.target.hold()?;
         self.target.check(self.expected)?;
-        self.target.take_place(&self.temporary, self.expected)?;
+        let temporary = Path::new(&self.temporary);
+        let renamed = self.target.take(&self.target.dir, temporary, self.expected);
+        renamed.map_err(|error| match error {
+            Errno::EXIST => FileError::Changed {
+                path: self.target.path.to_owned(),
+            },
+            _ => FileError::io("replace", self.target.path, error),
+        })?;
+        drop(held);
         self.taken = true;
         let path = self.target.path;
         let done = |source| FileError::io("sync directory of", path, source);
@@ -287,21 +297,23 @@ impl<'a> WriteTarget<'a> {
         Err(FileError::io("make a file beside", self.path, Errno::EXIST))
     }
 
-    fn take_place(&self, temporary: &str, expected: ExpectedFile) -> Result<(), FileError> {
-        let renamed = match expected {
-            ExpectedFile::File(_) => {
-                rustix::fs::renameat(&self.dir, temporary, &self.dir, self.name)
-            }
-            ExpectedFile::Absent => {
-                rename_new(&self.dir, Path::new(temporary), &self.dir, self.name)
-            }
-        };
-        renamed.map_err(|error| match error {
-            Errno::EXIST => FileError::Changed {
-                path: self.path.to_owned(),
-            },
-            _ => FileError::io("replace", self.path, error),
-        })
+    /// Keeps other sessions from replacing it, from [`WriteTarget::check`] to [`WriteTarget::take`].
+    pub(crate) fn hold(&self) -> Result<HeldName, FileError> {
+        HeldName::hold(&self.dir, self.name)
+            .map_err(|source| FileError::io("look at the directory of", self.path, source))
+    }
+
+    /// Renames something to it. Where nothing is expected there, nothing is replaced.
+    pub(crate) fn take(
+        &self,
+        from_dir: &OwnedFd,
+        from: &Path,
+        expected: ExpectedFile,
+    ) -> Result<(), Errno> {
+        match expected {
+            ExpectedFile::File(_) => rustix::fs::renameat(from_dir, from, &self.dir, self.name),
+            ExpectedFile::Absent => rename_new(from_dir, from, &self.dir, self.name),
+        }
     }
 }
 

@@ -46,6 +46,34 @@ fn a_new_file_gets_its_directories_and_the_usual_mode() {
     assert_eq!(names(&scene.ws("a/b")), ["c.txt"]);
 }
 
+/// A write that was reported is never overwritten by one that was checked before it.
+#[test]
+fn of_two_sessions_that_saw_the_same_file_one_writes() {
+    let scene = Scene::new();
+    let path = scene.put("count", "0");
+    let add = || {
+        let mut written = 0;
+        for _ in 0..300 {
+            let read = scene.workspace.read(&scene.reading("count")).unwrap();
+            let count: u32 = std::str::from_utf8(&read.bytes).unwrap().parse().unwrap();
+            let next = (count + 1).to_string();
+            let at = scene.writing("count");
+            let expected = ExpectedFile::File(read.stamp);
+            match scene.workspace.write(&at, next.as_bytes(), expected) {
+                Ok(_) => written += 1,
+                Err(FileError::Changed { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        written
+    };
+    let written: u32 = std::thread::scope(|scope| {
+        let sessions = [0; 4].map(|_| scope.spawn(add));
+        sessions.map(|one| one.join().unwrap()).iter().sum()
+    });
+    assert_eq!(std::fs::read_to_string(path).unwrap(), written.to_string());
+}
+
 #[test]
 fn a_replaced_file_keeps_its_mode_and_its_link() {
     let scene = Scene::new();
