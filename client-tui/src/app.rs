@@ -14,7 +14,6 @@ use proto::Stamp;
 use proto::hello::Role;
 use proto::params::config::TrustGetParams;
 use proto::params::session::CreateParams;
-use proto::state::{State, WaitingFor};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -307,16 +306,9 @@ impl App {
     /// Whether anything on the screen changes all the time. What waits for the person does not.
     fn spins(&self) -> bool {
         let model = &self.model;
-        let works = |session: &Session| {
-            let asked = matches!(
-                session.waiting_for,
-                Some(WaitingFor::Approval | WaitingFor::Question)
-            );
-            session.busy() && !(session.state == State::Waiting && asked)
-        };
         matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Replaying)
             || model.creating
-            || model.session.as_ref().is_some_and(works)
+            || model.session.as_ref().is_some_and(Session::works)
     }
 
     /// Does what is wanted. Answers with how the interface ends, where it does.

@@ -51,6 +51,17 @@ pub enum WaitingFor {
     Credentials,
 }
 
+impl WaitingFor {
+    /// Whether the session goes on only when a person does something.
+    #[must_use]
+    pub fn needs_person(self) -> bool {
+        match self {
+            Self::Approval | Self::Question | Self::Plan | Self::Credentials => true,
+            Self::Retry => false,
+        }
+    }
+}
+
 /// Who runs a session: a person who is there, or a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -120,6 +120,13 @@ impl Session {
         matches!(self.state, State::Running | State::Waiting) || self.compacting
     }
 
+    /// Whether what it does changes all the time. What waits for a person does not.
+    #[must_use]
+    pub fn works(&self) -> bool {
+        let needs_person = self.waiting_for.is_some_and(WaitingFor::needs_person);
+        self.busy() && !(self.state == State::Waiting && needs_person)
+    }
+
     /// Every open question that was not answered from here, oldest first.
     #[must_use]
     pub fn asks(&self) -> Vec<ShownInteraction> {

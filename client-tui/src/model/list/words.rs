@@ -153,12 +153,8 @@ pub fn questions(session: &SessionSummary) -> u64 {
 /// Whether it goes on only when a person does something.
 #[must_use]
 pub fn waits(session: &SessionSummary) -> bool {
-    use WaitingFor::{Approval, Credentials, Plan, Question};
-    let waits = matches!(
-        session.waiting_for,
-        Some(Approval | Question | Plan | Credentials)
-    );
-    questions(session) > 0 || (session.state == State::Waiting && waits)
+    let needs_person = session.waiting_for.is_some_and(WaitingFor::needs_person);
+    questions(session) > 0 || (session.state == State::Waiting && needs_person)
 }
 
 /// A sign for the state, and how it is drawn.

@@ -21,16 +21,8 @@ pub fn spinner(model: &Model) -> &'static str {
 pub fn waits(model: &Model) -> bool {
     model.session.as_ref().is_some_and(|session| {
         let asked = !session.open.is_empty();
-        let waiting = match session.waiting_for {
-            Some(
-                WaitingFor::Approval
-                | WaitingFor::Question
-                | WaitingFor::Plan
-                | WaitingFor::Credentials,
-            ) => true,
-            Some(WaitingFor::Retry) | None => false,
-        };
-        asked || session.state == State::Waiting && waiting
+        let needs_person = session.waiting_for.is_some_and(WaitingFor::needs_person);
+        asked || session.state == State::Waiting && needs_person
     })
 }
 

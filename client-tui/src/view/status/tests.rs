@@ -7,6 +7,7 @@ use proto::record::{ChildKind, ChildSpawned, Todo, TodoStatus};
 use proto::state::{State, WaitingFor};
 use proto::{CallId, Pid, PromptId, Seq, SessionId};
 use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::effect::Trouble;
@@ -419,29 +420,63 @@ proptest! {
         busy in any::<bool>(),
         count in 0_usize..12,
     ) {
-        let state = if busy { State::Running } else { State::Idle };
-        let mut model = model(state, None);
-        model.look.rows = rows;
-        model.look.language = if chinese { Language::Chinese } else { Language::English };
-        model.toast(Tone::Error, words.clone());
-        let session = model.session.as_mut().unwrap();
-        session.name = Some(words.clone());
-        session.cwd.clone_from(&words);
-        session.running = vec![(CallId::from("c"), words.clone())];
-        session.queue = queue(count);
-        session.todos = todos(&vec![Pending; count]);
-        for todo in &mut session.todos {
-            todo.content.clone_from(&words);
-        }
-        let mut all = above(&model, width).rows;
-        all.extend(panel(&model, width).rows);
-        for row in all {
-            prop_assert!(row.width() <= width, "{}: {}", width, row);
-            for span in &row.spans {
-                prop_assert!(!span.content.chars().any(char::is_control));
-            }
+        fits(width, rows, &words, chinese, busy, count);
+    }
+}
+
+/// A blank with marks that join it is one character of three cells, and stands alone in its row.
+#[test]
+fn no_row_with_marks_that_join_is_wider_than_the_screen() {
+    fits(2, 16, "\u{11cb1}\u{1930}", false, false, 0);
+}
+
+fn fits(width: usize, rows: u16, words: &str, chinese: bool, busy: bool, count: usize) {
+    let state = if busy { State::Running } else { State::Idle };
+    let mut model = model(state, None);
+    model.look.rows = rows;
+    model.look.language = if chinese {
+        Language::Chinese
+    } else {
+        Language::English
+    };
+    model.toast(Tone::Error, words.to_owned());
+    let session = model.session.as_mut().unwrap();
+    session.name = Some(words.to_owned());
+    words.clone_into(&mut session.cwd);
+    session.running = vec![(CallId::from("c"), words.to_owned())];
+    session.queue = queue(count);
+    session.todos = todos(&vec![Pending; count]);
+    for todo in &mut session.todos {
+        words.clone_into(&mut todo.content);
+    }
+    let mut all = above(&model, width).rows;
+    all.extend(panel(&model, width).rows);
+    for row in all {
+        let alone = row.to_string().graphemes(true).count() == 1;
+        assert!(row.width() <= width || alone, "{width}: {row:?}");
+        for span in &row.spans {
+            assert!(!span.content.chars().any(char::is_control));
         }
     }
+}
+
+#[test]
+fn only_what_goes_on_by_itself_spins() {
+    let spins = |waiting_for| {
+        let session = model(State::Waiting, Some(waiting_for)).session;
+        session.unwrap().works()
+    };
+    assert!(spins(WaitingFor::Retry));
+    for waiting_for in [
+        WaitingFor::Approval,
+        WaitingFor::Question,
+        WaitingFor::Plan,
+        WaitingFor::Credentials,
+    ] {
+        assert!(!spins(waiting_for), "{waiting_for:?}");
+    }
+    assert!(model(State::Running, None).session.unwrap().works());
+    assert!(!model(State::Idle, None).session.unwrap().works());
 }
 
 #[test]
