@@ -63,9 +63,9 @@ impl Workspace {
         self.sift(from, to, TransferKind::Move)?;
         let source = self.source(from)?;
         let target = self.target(to)?;
-        step(WriteStep::Made).map_err(|source| FileError::io("move", from.path(), source))?;
         let held = target.hold()?;
         target.check(expected)?;
+        step(WriteStep::Made).map_err(|source| FileError::io("move", from.path(), source))?;
         let renamed = target.take(&source.dir, source.name, expected);
         drop(held);
         let moved = match renamed {
