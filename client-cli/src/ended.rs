@@ -71,7 +71,7 @@ pub async fn told(
         what: format!("the daemon does not say how it ended (`{}`)", event.kind()),
         hint: format!("`reasonix logs {session}` shows what there is"),
     };
-    // A session that went on tells how its newest turn ended, which is another one. It is asked before, so that
+    // A session that went on says how its newest turn ended, which is another one. It is asked before, so that
     // nobody waits for that turn, and afterwards, because it may have begun in between.
     if went_on(client, session, event).await? {
         return Err(untold());

@@ -192,7 +192,7 @@ fn call_code(error: &CallError) -> u8 {
     }
 }
 
-/// Tells a person on standard error; returns the exit code.
+/// Says it to a person on standard error; returns the exit code.
 pub fn tell(error: &Error, verbose: bool) -> u8 {
     if matches!(error, Error::Closed) {
         return 0;

@@ -1,4 +1,4 @@
-//! From a command to the terminal interface: look for a terminal, connect, say how it shall look, and tell what is to be
+//! From a command to the terminal interface: look for a terminal, connect, say how it shall look, and say what is to be
 //! told afterwards.
 
 use client::{Client, Start};

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use client::text;
 
-/// The program: reads the arguments, does what they say, tells how it went by the exit code.
+/// The program: reads the arguments, does what they say, says how it went by the exit code.
 pub fn main() -> ExitCode {
     ExitCode::from(args::start(std::env::args_os().collect()))
 }

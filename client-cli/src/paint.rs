@@ -107,7 +107,7 @@ impl Painter {
     }
 }
 
-/// What stands before a line: nothing is told by colour alone.
+/// What stands before a line: nothing is shown by colour alone.
 fn mark(tone: Tone, index: usize) -> &'static str {
     match (tone, index) {
         (Tone::Answer, _) => "",

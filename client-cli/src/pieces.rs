@@ -95,7 +95,7 @@ impl Transcript {
                         false => self.whole(),
                     };
                     self.growing = false;
-                    // Why one is over that no record finished is told by itself.
+                    // Why one is over that no record finished is shown by itself.
                     pieces.extend(finish.filter(|_| told).map_or_else(Vec::new, end_pieces));
                     pieces
                 }
@@ -210,7 +210,7 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
     };
     let status = words::call_status(LANGUAGE, outcome.status);
     let mut pieces = match (tool.started, outcome.status) {
-        // Why it was stopped is told below.
+        // Why it was stopped is reported below.
         _ if outcome.blocked.is_some() => Vec::new(),
         (true, CallStatus::Ok | CallStatus::Failed) => Vec::new(),
         (false, _) if !tool.subject.is_empty() => block(

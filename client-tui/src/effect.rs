@@ -143,7 +143,7 @@ pub enum Answer {
     },
     /// `Interrupt`: whether anything ran.
     Interrupted(Result<bool, Trouble>),
-    /// Calls whose success is told by an event, or needs no words. `what`: which it was.
+    /// Calls whose success is shown by an event, or needs no words. `what`: which it was.
     Done {
         what: Call,
         result: Result<(), Trouble>,
@@ -254,6 +254,6 @@ impl From<client::CallError> for Trouble {
 pub struct Leave {
     /// For the program that started us.
     pub code: u8,
-    /// What is told below the transcript, when the terminal is as it was.
+    /// What is reported below the transcript, when the terminal is as it was.
     pub words: Vec<String>,
 }

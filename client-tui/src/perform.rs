@@ -103,7 +103,7 @@ pub async fn call(client: &Client, call: Call) -> Answer {
                 params,
             }
         }
-        // Calls whose success is told by an event.
+        // Calls whose success is shown by an event.
         Call::Pin(ref params) => done(plain::<SessionPin>(client, params).await, call),
         Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),
         Call::Set(ref params) => done(plain::<SessionSet>(client, params).await, call),

@@ -231,7 +231,7 @@ pub fn is_gone() -> bool {
 
 /// Makes the terminal tell again that keys wait in it, where some do.
 ///
-/// Crossterm is told once of what there is to be read. Where a new size is told at the same moment it takes that alone,
+/// Crossterm is notified once of what there is to be read. Where a new size is reported at the same moment it takes that alone,
 /// and keys that came with it would wait until the next one is pressed; so would the rest of more than it takes at a
 /// time.
 pub fn remind() {

@@ -1,4 +1,4 @@
-//! Colours by meaning. Nothing is told by colour alone: what matters has a mark or a word too.
+//! Colours by meaning. Nothing is shown by colour alone: what matters has a mark or a word too.
 
 use ratatui::style::{Color, Modifier, Style};
 

@@ -48,7 +48,7 @@ impl HookEvent {
         }
     }
 
-    /// Whether a hook can stop what it is told of.
+    /// Whether a hook can stop what it is notified of.
     #[must_use]
     pub fn is_gating(self) -> bool {
         match self {
@@ -63,7 +63,7 @@ impl HookEvent {
 #[serde(rename_all = "snake_case")]
 pub enum HookOutcome {
     Pass,
-    /// What it was told of does not happen.
+    /// What it was notified of does not happen.
     Block,
     /// It ended otherwise than with 0; nothing is stopped by that.
     Warn,
@@ -74,7 +74,7 @@ pub enum HookOutcome {
 }
 
 impl HookOutcome {
-    /// Whether what the hook was told of is stopped by this.
+    /// Whether what the hook was notified of is stopped by this.
     #[must_use]
     pub fn blocks(self, event: HookEvent) -> bool {
         match self {
@@ -110,13 +110,13 @@ pub struct HookFinished {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub duration_ms: u64,
-    /// The call that it was told of.
+    /// The call that it was notified of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
 }
 
 impl HookFinished {
-    /// Whether what it was told of was stopped by it.
+    /// Whether what it was notified of was stopped by it.
     #[must_use]
     pub fn blocks(&self) -> bool {
         self.outcome.blocks(self.event)

@@ -34,5 +34,5 @@ pub use secret::{held_back, loader_name, secret_name, secret_value};
 /// The protocol versions this build speaks, oldest and newest.
 pub const PROTOCOL: [u32; 2] = [1, 1];
 
-/// The version of the product, as `daemon.hello` and `--version` tell it.
+/// The version of the product, as `daemon.hello` and `--version` say it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -109,7 +109,7 @@ pub struct TurnEnded {
     pub duration_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<Denied>,
-    /// `Stop` hooks are told of it: what follows the turn comes when they have ended.
+    /// `Stop` hooks are notified of it: what follows the turn comes when they have ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
 }

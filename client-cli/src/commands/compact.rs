@@ -23,7 +23,7 @@ pub struct Args {
     session: String,
     /// What the digest is to keep, in words for the model.
     instructions: Vec<String>,
-    /// Only tell what it would do: nothing is asked, and nothing changes.
+    /// Only say what it would do: nothing is asked, and nothing changes.
     #[arg(long, conflicts_with = "undo")]
     preview: bool,
     /// Take the newest compaction back.

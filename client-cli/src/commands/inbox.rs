@@ -215,7 +215,7 @@ async fn wait(args: &Args) -> Result<u8, Error> {
     }
 }
 
-/// Tells what comes and goes, until Ctrl-C.
+/// Reports what comes and goes, until Ctrl-C.
 async fn watch() -> Result<u8, Error> {
     let mut client = None;
     let mut known: BTreeMap<String, String> = BTreeMap::new();
@@ -342,7 +342,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
         .collect()
 }
 
-/// What became of an answer, which is told in these words: somebody may have been before us.
+/// What became of an answer, which is reported in these words: somebody may have been before us.
 fn told(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error> {
     match sent {
         Ok(()) => {

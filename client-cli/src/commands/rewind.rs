@@ -40,7 +40,7 @@ pub struct Args {
     /// Also files that somebody else has changed since.
     #[arg(long)]
     force: bool,
-    /// Only tell what would happen.
+    /// Only show what would happen.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

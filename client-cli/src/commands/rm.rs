@@ -28,7 +28,7 @@ pub struct Args {
     /// All that nobody has used for more days than this.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..))]
     older_than: Option<u64>,
-    /// Only tell what would be deleted.
+    /// Only show what would be deleted.
     #[arg(long)]
     dry_run: bool,
     /// Delete without asking.

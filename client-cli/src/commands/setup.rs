@@ -403,7 +403,7 @@ async fn save(
     })
 }
 
-/// Stores a key, or forgets it; tells where.
+/// Stores a key, or forgets it; says where.
 pub async fn store(
     client: &Client,
     variable: &str,

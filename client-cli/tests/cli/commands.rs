@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::fake::{Act, Call, Fake, SESSION, durable};
 use crate::program::{reasonix, run};
 
-/// A session as `session.get` tells it.
+/// A session as `session.get` says it.
 pub fn summary(pid: u64, state: &str) -> Value {
     json!({
         "session": SESSION, "pid": pid, "ppid": 0, "name": "na\u{1b}[31mme", "labels": [], "cwd": "/tmp",

@@ -108,7 +108,7 @@ impl Source for Daemon {
     }
 }
 
-/// Tells what is heard of a session until nobody listens. Where there is no daemon, or it does not answer, it looks again.
+/// Reports what is heard of a session until nobody listens. Where there is no daemon, or it does not answer, it looks again.
 async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow: u64) {
     let tell = |heard| {
         let sender = sender.clone();

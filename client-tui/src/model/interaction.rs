@@ -208,7 +208,7 @@ pub struct Asking {
     pub aside: Vec<ShownInteraction>,
     /// What was chosen and written of them so far.
     pub kept: Vec<InteractionDialog>,
-    /// Answered from here; the daemon has not told of it yet.
+    /// Answered from here; the daemon has not reported it yet.
     pub sent: Vec<ShownInteraction>,
     /// What was answered last, and by whom, until it has been told.
     pub answered: Option<InteractionResolved>,

@@ -30,7 +30,7 @@ pub struct ListDialog {
     pub place: usize,
     /// What took its place, and since when that is marked.
     pub slid: Option<(Key, Instant)>,
-    /// The key that was pressed last, and when: terminals do not tell which is held down.
+    /// The key that was pressed last, and when: terminals do not say which is held down.
     pub pressed: Option<(KeyCode, Instant)>,
     /// Since when the same row is marked.
     pub rested: Instant,

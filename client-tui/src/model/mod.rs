@@ -71,7 +71,7 @@ pub struct Model {
     pub called: Option<(SessionId, String)>,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
-    /// What is told of a session when all that was before is shown.
+    /// What is reported of a session when all that was before is shown.
     pub news: Vec<(Tone, String)>,
     /// It was started to show what runs, and ends with that.
     pub top: bool,

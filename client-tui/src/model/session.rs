@@ -142,7 +142,7 @@ impl Session {
         self.summary(&snapshot.session, at);
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.todos.clone_from(&snapshot.todos);
-        // What runs is told by the replay that follows; who is there, by number.
+        // What runs is in the replay that follows; who is there, by number.
         self.children.clear();
         self.running.clear();
         self.others = snapshot.session.attached.saturating_sub(1);
@@ -207,7 +207,7 @@ impl Session {
         };
         let body = body.clone();
         self.queue.fold(seq, &body);
-        // What a replay tells of before the snapshot, the snapshot has, but for what runs.
+        // What a replay says of before the snapshot, the snapshot has, but for what runs.
         if seq > self.seq {
             self.seq = seq;
             self.record(body, event.at, now);

@@ -1,7 +1,7 @@
 //! Unified diffs, with numbers of lines, and the changed part of changed lines marked.
 //!
 //! Diffs are judged before they are applied, so what cannot be seen in a line is written out. Which line was added or
-//! removed is told by its mark; colours only repeat it.
+//! removed is shown by its mark; colours only repeat it.
 
 mod changed;
 mod parse;

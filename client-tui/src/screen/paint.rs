@@ -129,7 +129,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// Changes only what differs. What is off is told by a reset, which every terminal knows.
+    /// Changes only what differs. What is off is shown by a reset, which every terminal knows.
     fn take(&mut self, look: Look, row: &mut Row) {
         if look == self.look {
             return;

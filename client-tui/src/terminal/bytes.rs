@@ -2,7 +2,7 @@
 
 use super::Options;
 
-/// Keys are told apart that were one (Ctrl-I and Tab, Shift-Enter and Enter): the kitty protocol, its first flag only.
+/// Keys are distinguished that were one (Ctrl-I and Tab, Shift-Enter and Enter): the kitty protocol, its first flag only.
 /// Terminals that do not know it ignore it. Each screen, usual and alternate, has its own.
 pub const KEYS_ON: &str = "\x1b[>1u";
 /// The keys as they were.

@@ -168,7 +168,7 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     keys(model)
 }
 
-/// What is told below what was there before, where the person looks first: why it can only be read, and what happened
+/// What is reported below what was there before, where the person looks first: why it can only be read, and what happened
 /// while nobody was there.
 fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut news = Vec::new();

@@ -205,7 +205,7 @@ pub(super) fn writing(
 pub(super) fn reach(rows: usize, room: usize) -> (usize, usize) {
     match rows <= room {
         true => (0, room),
-        // A row tells what is left out.
+        // A row says what is left out.
         false => {
             let page = room.saturating_sub(1).max(1);
             (rows.saturating_sub(page), page)
@@ -213,7 +213,7 @@ pub(super) fn reach(rows: usize, room: usize) -> (usize, usize) {
     }
 }
 
-/// As many rows of the parts, one below the other, as fit, and a row that tells how many are not shown.
+/// As many rows of the parts, one below the other, as fit, and a row that says how many are not shown.
 pub(super) fn window(
     parts: &[&[Line<'static>]],
     scroll: usize,

@@ -122,7 +122,7 @@ pub fn reach(dialog: &InteractionDialog, model: &Model) -> (usize, usize, usize)
     Layout::new(dialog, model, width, rows).reach(dialog.scroll)
 }
 
-/// The title, and what is told at present.
+/// The title, and what is reported at present.
 fn head(
     dialog: &InteractionDialog,
     form: &Form<'_>,

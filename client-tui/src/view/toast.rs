@@ -6,7 +6,7 @@ use crate::model::{Model, Tone};
 use crate::render::wrap;
 use crate::theme::Ink;
 
-/// Its rows, at most `most` of them; none where nothing is told at present.
+/// Its rows, at most `most` of them; none where nothing is reported at present.
 pub fn rows(model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
     let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > model.now) else {
         return Vec::new();

@@ -21,7 +21,7 @@ pub(crate) const TREE_MAX: usize = 20_000;
 pub(crate) const CHANGED_MAX: usize = 20_000;
 /// Places of one call that are named where no checkpoint holds them.
 const NAMED_MAX: usize = 3;
-/// Bytes of changed files that are read after a command to tell what they are.
+/// Bytes of changed files that are read after a command to say what they are.
 const HASHED_MAX: u64 = 256 * 1024 * 1024;
 
 /// Keeps what the files of one session were. Its directory and its repository are below the session's.

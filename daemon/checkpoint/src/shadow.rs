@@ -23,7 +23,7 @@ const PRINT_MAX: usize = 256 * 1024 * 1024;
 const FILE_MAX: u64 = 50 * 1024 * 1024;
 /// Bytes of content that are asked for at once.
 const ROUND_MAX: u64 = 32 * 1024 * 1024;
-/// Paths that are told beside a tree, of each kind.
+/// Paths that are reported beside a tree, of each kind.
 const BESIDE_MAX: usize = 2_000;
 
 /// What the repository's index holds. Who has it locked is the only one who runs git in the repository.
@@ -69,7 +69,7 @@ impl Keeper {
             tree: Some(beside),
             ..Own::default()
         };
-        // What is young in the last look was read in neither: only git can tell whether it is the same.
+        // What is young in the last look was read in neither: only git can say whether it is the same.
         if let Some((before, id)) = &last
             && **before == **tree
         {

@@ -136,7 +136,7 @@ pub trait Progress: Send + Sync {
     fn output(&self, text: &str);
 }
 
-/// Tells a running tool to stop.
+/// Asks a running tool to stop.
 pub trait Cancel: Send + Sync {
     fn is_cancelled(&self) -> bool;
     /// Resolves when the call is to stop.

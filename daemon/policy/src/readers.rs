@@ -57,7 +57,7 @@ fn places_here(words: &[Word]) -> Places {
         walks: walks(&program.text, arguments),
         ..Places::default()
     };
-    // Without an operand these look through the current directory; which word is one is not told apart here.
+    // Without an operand these look through the current directory; which word is one is not distinguished here.
     if found.walks && program.text != "git" || has_long(arguments, &["no-index", "untracked"]) {
         found.add(".", false);
     }

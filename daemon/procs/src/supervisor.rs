@@ -17,7 +17,7 @@ use rustix::process::{
 
 use crate::tree;
 
-/// Tells the daemon the id and start time of its supervisor, which must match its real parent.
+/// Gives the daemon the id and start time of its supervisor, which must match its real parent.
 const VARIABLE: &str = "REASONIXD_SUPERVISOR";
 /// Time limit for killing the remaining processes.
 const BURIAL: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! Scenes of one session in this process: a scripted model, a tool that tells when it runs, a disk that can be held.
+//! Scenes of one session in this process: a scripted model, a tool that says when it runs, a disk that can be held.
 
 pub mod fixtures;
 mod house;

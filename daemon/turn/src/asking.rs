@@ -38,7 +38,7 @@ impl Step<'_> {
         self.send(asking)
     }
 
-    /// Tells the model what the session may do, where that has changed since it was told last. Behind all that was said:
+    /// Notifies the model of what the session may do, where that has changed since the last notice. Behind all that was said:
     /// earlier bytes stay as they are. Not with another try of a request: it is the same request.
     fn tell_stance(&mut self) {
         let options = &self.facts.options;
@@ -85,7 +85,7 @@ impl Step<'_> {
             return Phase::Idle;
         };
         let over = limit > 0 && open.steps >= limit;
-        // It was told once, with the results of its calls, that it goes in circles.
+        // It was notified once, with the results of its calls, that it goes in circles.
         let stuck = open.circles >= CIRCLES_MAX;
         if (over || stuck) && !open.summing_up {
             let words = if over { words::SUM_UP } else { words::STUCK };

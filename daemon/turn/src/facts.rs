@@ -77,7 +77,7 @@ pub struct Facts {
     pub reported_permissions: ReportedPermissions,
     /// It was ever told so in the conversation.
     pub was_told: bool,
-    /// A compaction may have folded that: it is to be told again.
+    /// A compaction may have folded that: it is to be reported again.
     pub repeat_permissions: bool,
     /// What the model has set out to do.
     pub todos: Vec<Todo>,
@@ -177,7 +177,7 @@ impl Default for SessionStatus {
     }
 }
 
-/// What the model was told last of what the session may do. Nothing: that it is as every other.
+/// What the model was notified of last, of what the session may do. Nothing: that it is as every other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedPermissions {
     pub mode: Mode,

@@ -26,7 +26,7 @@ pub(crate) struct Hold {
     pub paused_ms: Option<u64>,
     /// The open turn's time, where it is bounded.
     pub clock: Option<Clock>,
-    /// Somebody is to be told of each turn's end. Set from outside.
+    /// Somebody is to be notified of each turn's end. Set from outside.
     pub tell_ends: bool,
     /// Jobs that were begun to change earlier bytes of requests.
     pub jobs: u64,

@@ -101,7 +101,7 @@ pub enum Input {
     UndoCompaction { request_id: Option<RequestId> },
     /// A job that changes earlier bytes of requests has come to its end.
     JobEnded { number: u64, end: Box<JobEnd> },
-    /// Who was to be told of the turn's end has been.
+    /// Who was to be notified of the turn's end has been.
     EndTold,
     /// Somebody else has changed files that the session has read.
     FilesChanged,
@@ -157,7 +157,7 @@ pub struct Answer {
     pub duration_ms: u64,
     /// Where the request changed earlier bytes though no reset was logged. Never, but for a bug.
     pub rewritten: Option<String>,
-    /// What people are to be told of budgets, once its use is noted.
+    /// What people are to be notified of budgets, once its use is noted.
     pub notices: Vec<String>,
 }
 

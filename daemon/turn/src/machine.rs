@@ -13,7 +13,7 @@
 //! | `Held` | queued | – | – | – | – | – | ends |
 //! | `Rewinding` | queued | – | – | – | – | – | it is short, and ends first: then TERM and KILL exit, a shutdown leaves the queue |
 //! | `Stopping` | queued | – | – | ignored | ignored | all ended → ends | a stronger reason takes over |
-//! | `Ending` | queued | – | – | – | – | – | who is told of the end is stopped (TERM: is waited for); then as at rest |
+//! | `Ending` | queued | – | – | – | – | – | who is notified of the end is stopped (TERM: is waited for); then as at rest |
 //!
 //! `Ending` is between the end of a turn, which is logged, and what follows it: who asked for it (`Stop` hooks) is told
 //! first, and comes back. Nobody is told when the daemon goes down, or the session is killed.
@@ -122,7 +122,7 @@ pub(crate) enum Phase {
     Compacting(Compacting),
     /// Calls of the newest answer are judged, asked and run.
     Calls(Calls),
-    /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log tells.
+    /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log says.
     Held,
     /// The session goes back to the end of an earlier turn: files are restored. Prompts wait. Gone with a crash.
     Rewinding {
@@ -273,7 +273,7 @@ impl Machine {
         self.fallback = fallback;
     }
 
-    /// Says whether somebody is to be told of each turn's end before anything follows it.
+    /// Says whether somebody is to be notified of each turn's end before anything follows it.
     pub fn tell_ends(&mut self, wanted: bool) {
         self.hold.tell_ends = wanted;
     }

@@ -35,7 +35,7 @@ impl Step<'_> {
             },
             Phase::Calls(calls) => self.stop_calls(calls, reason),
             Phase::Held => self.end_stopped(reason),
-            // Files are being put back: that is short, and has to be told in the log.
+            // Files are being put back: that is short, and has to be reported in the log.
             Phase::Rewinding { stop } => Phase::Rewinding {
                 stop: Some(stop.map_or(reason, |before| stronger(before, reason))),
             },
@@ -63,7 +63,7 @@ impl Step<'_> {
         }
     }
 
-    /// Who was to be told of the turn's end has been: what waited for that goes on, or the stop that came meanwhile
+    /// Who was to be notified of the turn's end has been: what waited for that goes on, or the stop that came meanwhile
     /// takes place.
     pub(crate) fn end_told(&mut self, phase: Phase) -> Phase {
         let Phase::Ending { stop } = phase else {

@@ -34,7 +34,7 @@ const PLAN_STOPPED: &str =
 /// To the person: what stands in the list of what was denied unattended.
 pub const PLAN_UNATTENDED: &str = "a plan needs a person's approval, and nobody is there to give it. Attach to the session and answer, or run it with `--on-ask wait`";
 const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
-// What the session may do, told in the daemon's name. Also marks: what was told last is known by them.
+// What the session may do, told in the daemon's name. Also marks: what was reported last is known by them.
 const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call `exit_plan_mode` with it; the user approves it or says what is missing.";
 const READ_ONLY_ON: &str = "This session only reads: calls that change anything are refused until the user lifts that. Say what you would change in the place of changing it.";
 const READ_ONLY_PLAN_ON: &str = "Plan mode is on, and this session only reads: calls that change anything are refused, and an approved plan does not lift that; only the user does. When the plan is ready, call `exit_plan_mode` with it.";
@@ -209,7 +209,7 @@ pub fn plan_answered(
     }
 }
 
-/// What the model is told of what the session may do.
+/// What the model reads of what the session may do.
 pub fn effective_permissions(reported: ReportedPermissions) -> &'static str {
     match (reported.mode, reported.read_only) {
         (Mode::Normal, false) => ALL_OFF,

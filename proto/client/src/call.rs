@@ -415,7 +415,7 @@ pub(crate) async fn while_connected<T>(
     }
 }
 
-/// Waits for an answer, and tells where it takes long.
+/// Waits for an answer, and says where it takes long.
 async fn heard<T>(request: impl Future<Output = T>, silence: Option<&Silence>) -> T {
     let Some(silence) = silence else {
         return request.await;

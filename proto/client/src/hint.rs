@@ -1,4 +1,4 @@
-//! What a person is told of a call that failed, beside what the daemon said: what to do about it.
+//! What a person is notified of a call that failed, beside what the daemon said: what to do about it.
 
 use proto::{ErrorName, Failure};
 use serde_json::Value;

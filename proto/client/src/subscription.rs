@@ -51,7 +51,7 @@ pub enum From {
 pub enum Followed {
     Event(Box<DecodedEvent>),
     /// The connection was lost, and is there again. What is durable continues without a gap; deltas may have been
-    /// missed, and the `sync` that follows tells how far messages in progress have come.
+    /// missed, and the `sync` that follows says how far messages in progress have come.
     ///
     /// Where a `snapshot` follows it, the log is not the one that was followed any more (it was repaired or restored):
     /// what was known of the session does not hold, and the snapshot says what does.

@@ -27,7 +27,7 @@ use crate::transcript::words;
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
-    /// The record that tells it.
+    /// The record that says it.
     pub seq: Seq,
     pub turn: Option<u64>,
     /// When it happened, by the wall clock; before the line above only for `request` and `first_token`.

@@ -223,7 +223,7 @@ impl<T> Entry<T> {
     }
 }
 
-/// What is told of a session in a line ([`words::status`]).
+/// What is reported of a session in a line ([`words::status`]).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
     Created {
@@ -322,7 +322,7 @@ pub enum Status {
 }
 
 impl<T: AnswerText> Transcript<T> {
-    /// Takes an event, and tells what it has changed. One that this build cannot read changes nothing.
+    /// Takes an event, and says what it has changed. One that this build cannot read changes nothing.
     pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Change> {
         let at = At {
             seq: event.seq,

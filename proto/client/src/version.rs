@@ -13,7 +13,7 @@ pub enum Skew {
     None,
 }
 
-/// Compares a client's version with a daemon's. Builds of one version are not told apart: none of them is newer.
+/// Compares a client's version with a daemon's. Builds of one version are not distinguished: none of them is newer.
 #[must_use]
 pub fn skew(client: &str, daemon: &str) -> Skew {
     match (parse(client), parse(daemon)) {

@@ -60,7 +60,7 @@ pub struct RewindParams {
     /// Also files that were changed since by somebody else.
     #[serde(default)]
     pub force: bool,
-    /// Only tell what would happen.
+    /// Only show what would happen.
     #[serde(default)]
     pub dry_run: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub struct PruneParams {
     /// Sessions without activity for more days than this; absent: `sessions.keep_days`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_days: Option<u64>,
-    /// Only tell what would be deleted.
+    /// Only show what would be deleted.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -306,7 +306,7 @@ pub struct HookRow {
     /// The file that it stands in.
     pub source: String,
     pub runs: u64,
-    /// Runs that stopped what they were told of.
+    /// Runs that stopped what they were notified of.
     pub blocked: u64,
     /// Runs that warned, were too slow or could not be started, and stopped nothing.
     pub failed: u64,

@@ -1,4 +1,4 @@
-//! Going back, forks, names, lists and exports, as thin calls. What a rewind did is told by its record.
+//! Going back, forks, names, lists and exports, as thin calls. What a rewind did is shown by its record.
 
 use std::path::Path;
 

@@ -158,7 +158,7 @@ pub fn told(waits: &Waits) -> String {
 }
 
 /// One line for a status bar: `⚑ 2 waiting (1 approval, 1 question)`. Nothing where nothing waits. A paused session with
-/// an open question in it is told by the question.
+/// an open question in it is shown by the question.
 pub fn line(waits: &[Waits], utf8: bool) -> Option<String> {
     let mut kinds: Vec<((&str, &str), usize)> = Vec::new();
     for waits in waits {

@@ -166,7 +166,7 @@ struct Run {
     from: Seq,
     /// The turn that the prompt became.
     turn: Option<u64>,
-    /// It has ended, with this code, and hooks are told of it before the run is over.
+    /// It has ended, with this code, and hooks are notified of it before the run is over.
     ended: Option<u8>,
     questions: Option<Questions>,
     transcript: Transcript,
@@ -242,7 +242,7 @@ impl Run {
         }
     }
 
-    /// Tells a person why nothing comes; leaves what does.
+    /// Says to a person why nothing comes; leaves what does.
     fn hear(&mut self, heard: Heard) -> Option<Followed> {
         // A break is of interest to who looks on while it lasts.
         let seen = std::io::IsTerminal::is_terminal(&std::io::stderr());

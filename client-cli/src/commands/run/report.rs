@@ -13,7 +13,7 @@ use super::Format;
 use crate::exit::{self, Error};
 use crate::output;
 
-/// What is known of a run. Filled as it goes on, so that a failure in the middle tells what there is.
+/// What is known of a run. Filled as it goes on, so that a failure in the middle says what there is.
 #[derive(Debug, Default)]
 pub struct Report {
     pub session: Option<SessionId>,
@@ -69,7 +69,7 @@ impl Report {
         }
     }
 
-    /// Tells a person what the turn took, where they look; a program reads it in the object.
+    /// Says to a person what the turn took, where they look; a program reads it in the object.
     fn tell_cost(&self) {
         let usage = &self.usage;
         if usage.requests > 0 && io::stderr().is_terminal() {

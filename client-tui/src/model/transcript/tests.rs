@@ -242,7 +242,7 @@ fn a_reconnect_neither_doubles_nor_loses_a_character() {
     );
     // It has begun anew meanwhile, under the same name.
     assert_eq!(told(&[text(0, "Hal"), live("Other")]), ["answer Other…"]);
-    // It is not told of, because it only thinks yet.
+    // It is not reported, because it only thinks yet.
     assert_eq!(
         told(&[reasoning(0, "Let"), sync(&json!([])), reasoning(3, " me")]),
         ["thought Let me…"]

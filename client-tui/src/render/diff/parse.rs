@@ -144,7 +144,7 @@ fn row(line: &str, place: Option<&mut Place>) -> Row {
     }
 }
 
-/// Whether all lines of the files end in CR LF: then nobody needs to be told at each of them.
+/// Whether all lines of the files end in CR LF: then it is not repeated at each of them.
 fn carriage_returns(diff: &str) -> bool {
     let mut lines = diff
         .split('\n')

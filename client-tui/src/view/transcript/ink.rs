@@ -10,7 +10,7 @@ use crate::model::Look;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::{Cache, Made};
 
-/// The part of an answer that tells how it ended, in the cache.
+/// The part of an answer that says how it ended, in the cache.
 const END: usize = usize::MAX;
 
 /// All of an entry, in the cache.

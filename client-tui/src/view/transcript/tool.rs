@@ -249,7 +249,7 @@ fn output(look: &Look, text: &str, most: usize, open: bool) -> Vec<Line<'static>
     }
     let mut rows = Vec::new();
     let mut from = lines.len().saturating_sub(most);
-    // What is left out is told in a row that could as well show one.
+    // What is left out is reported in a row that could as well show one.
     if from == 1 {
         from = 0;
     }

@@ -43,7 +43,7 @@ pub(super) fn braced<'t>(scan: &mut Scan<'_, 't>) -> Option<Braced<'t>> {
         found.plain = Some(name);
         found.computes = false;
     } else if name.is_empty() {
-        // `${#x}`, `${?}`, `${@}` tell what is there; `${!x}` goes through another variable.
+        // `${#x}`, `${?}`, `${@}` say what is there; `${!x}` goes through another variable.
         let counted = body.strip_prefix('#').unwrap_or(body);
         let simple = counted
             .chars()

@@ -158,7 +158,7 @@ pub(super) fn line_of(words: &[Word], posix: bool) -> Inner {
     Inner::Line { text, span, posix }
 }
 
-/// `command -v x` only tells where a program is.
+/// `command -v x` only says where a program is.
 fn asks_only(words: &[Word]) -> bool {
     let option = words.get(1).map_or("", |word| word.text.as_str());
     option.starts_with('-') && option != "--" && option.contains(['v', 'V'])

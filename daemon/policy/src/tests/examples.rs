@@ -82,7 +82,7 @@ fn an_example_that_does_not_hold_is_told_with_its_line() {
             "user: allow rule `Bash(npm run:*)`: it matches `npm run build`, which it is not to",
         ]
     );
-    // What cannot be read is told once, where rules are read.
+    // What cannot be read is reported once, where rules are read.
     assert!(problems(List::Allow, "Bash(", &["x"], &[]).is_empty());
 }
 

@@ -36,7 +36,7 @@ impl Actor {
         }
     }
 
-    /// One has ended. Its tool tells why where it stopped it itself; who else did is known here.
+    /// One has ended. Its tool says why where it stopped it itself; who else did is known here.
     pub(crate) fn child_exited(&mut self, child: ChildExited) {
         let stopped = self.calls.take_stop_cause(child.pid);
         let cause = child.cause.or(stopped);

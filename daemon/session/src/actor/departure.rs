@@ -92,7 +92,7 @@ impl Actor {
             return;
         }
         if request.reason != EvictionReason::Unused {
-            // Nothing that they do can be told of any more.
+            // Nothing that they do can be reported any more.
             self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
         }
         self.life.parting = Some(request.reply);

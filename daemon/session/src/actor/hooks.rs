@@ -63,7 +63,7 @@ impl Actor {
         }
     }
 
-    /// Tells of the end of a turn. What comes of it comes back in any case.
+    /// Reports the end of a turn. What comes of it comes back in any case.
     pub(crate) fn tell_end(&mut self) {
         let facts = self.machine.facts();
         let (turn, ended) = (facts.turns, facts.ended.clone());
@@ -96,7 +96,7 @@ impl Actor {
         self.step(Input::EndTold);
     }
 
-    /// Tells who wants to know that the session waits for a person. Nothing waits for that.
+    /// Notifies those who want to know that the session waits for a person. Nothing waits for that.
     pub(crate) fn notify(&self, body: &Body) {
         let (message, kind) = match body {
             Body::InteractionOpened(interaction) => {

@@ -48,7 +48,7 @@ pub enum Happened {
     },
     /// Hooks have spoken about the first prompt that waits for them.
     PromptAsked(HookChain),
-    /// Hooks have been told of the turn's end.
+    /// Hooks have been notified of the turn's end.
     EndTold(Vec<HookFinished>),
     /// Settings were read again.
     HooksRead {

@@ -440,7 +440,7 @@ impl Actor {
         self.requests.in_flight()?.silence_due()
     }
 
-    /// Tells that nothing comes of the answer that is waited for. The session goes on waiting.
+    /// Reports that nothing comes of the answer that is waited for. The session goes on waiting.
     fn tell_silence(&mut self) {
         if let Some(ms) = self.requests.in_flight_mut().map(Gather::tell_silence) {
             self.live(&Live::Status(serde_json::json!({"no_data_ms": ms})));

@@ -70,7 +70,7 @@ impl Actor {
         self.settle();
     }
 
-    /// Tells who waits for the session to be suspended, once that is on disk.
+    /// Notifies those who wait for the session to be suspended, once that is on disk.
     pub(crate) fn answer_suspending(&mut self) {
         if self.life.suspending.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The actor's part of budgets: the leave for each request, what an answer comes to, and what people are told of it.
+//! The actor's part of budgets: the leave for each request, what an answer comes to, and what people are notified of it.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Actor {
         facts.ran_ms.saturating_add(open_ms)
     }
 
-    /// An answer, with what people are to be told of what it uses up. One that came to nothing and reported nothing uses
+    /// An answer, with what people are to be notified of what it uses up. One that came to nothing and reported nothing uses
     /// nothing, as the books have it.
     pub(crate) fn weighed(&mut self, mut answer: turn::Answer, whole: bool) -> turn::Answer {
         if !whole && answer.reported.is_none() {
@@ -75,7 +75,7 @@ impl Actor {
         answer
     }
 
-    /// What people are to be told of what a request beside the conversation uses up.
+    /// What people are to be notified of what a request beside the conversation uses up.
     pub(crate) fn weighed_beside(&self, usage: &Usage) -> Vec<String> {
         let more = budget::spent(&UsageTotals::of(usage));
         let model = format!("{}/{}", usage.provider, usage.model);

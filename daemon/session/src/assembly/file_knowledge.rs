@@ -1,4 +1,4 @@
-//! What the model knows of files, as a log tells it: a fold, for the memory of the next life.
+//! What the model knows of files, as a log says it: a fold, for the memory of the next life.
 
 use std::collections::HashMap;
 

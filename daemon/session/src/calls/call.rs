@@ -156,7 +156,7 @@ impl CallEnvironment {
         surroundings.found(tool, &raw)
     }
 
-    /// A call as hooks are told of it, the tool that it leads to and its arguments; none where these cannot be read.
+    /// A call as hooks are notified of it, the tool that it leads to and its arguments; none where these cannot be read.
     pub fn seen(&self, call: &ToolCall) -> Option<HookedCall> {
         let ResolvedCall {
             tool, arguments, ..

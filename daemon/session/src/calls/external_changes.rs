@@ -25,7 +25,7 @@ impl Notes {
         }
     }
 
-    /// What others have changed since it was told last. The calls of one answer share a look: whoever comes while one is
+    /// What others have changed since it was reported last. The calls of one answer share a look: whoever comes while one is
     /// under way waits for its end, and the first tells.
     pub async fn of_others(&self) -> Option<String> {
         let Ok(_looking) = self.looking.try_lock() else {
@@ -45,7 +45,7 @@ impl Notes {
         ))
     }
 
-    /// Whether others have changed anything that was not told yet. Blocks.
+    /// Whether others have changed anything that was not reported yet. Blocks.
     pub fn has_news(&self) -> bool {
         self.memory.has_external_changes()
     }

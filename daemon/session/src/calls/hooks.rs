@@ -243,7 +243,7 @@ pub fn status_of(hooks: &Hooks) -> ListOutput {
     }
 }
 
-/// A call as hooks are told of it.
+/// A call as hooks are notified of it.
 pub struct HookedCall {
     pub call: CallId,
     pub tool: Arc<dyn Tool>,

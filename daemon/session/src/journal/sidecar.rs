@@ -1,6 +1,6 @@
 //! Writes one of the small files beside the log, off the actor's path: one job at a time, the newest wish wins.
 //!
-//! Never delays or fails a session: a file that cannot be written is told about once, and is as good as absent.
+//! Never delays or fails a session: a file that cannot be written is reported once, and is as good as absent.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -29,7 +29,7 @@ pub(crate) use self::leave::RequestPermit;
 /// Charges that are kept by themselves while nobody reads what was used before: those that may not be on disk yet.
 const RECENT: usize = 1_024;
 
-/// What was used since the beginning of a day, as catalog and books tell it.
+/// What was used since the beginning of a day, as catalog and books say it.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     /// By the workspace root.

@@ -103,7 +103,7 @@ impl<'a> Turn<'a> {
         Self { teller, stands }
     }
 
-    /// Takes in a part of one of them, and tells what that comes to.
+    /// Takes in a part of one of them, and says what that comes to.
     async fn note(&self, part: &Part) {
         let reported = {
             let mut stands = self.stands.lock().unwrap_or_else(PoisonError::into_inner);

@@ -83,7 +83,7 @@ impl Supervisor {
         })
     }
 
-    /// Whether there is such a session. What a crash left of one that nobody was told of is cleared away.
+    /// Whether there is such a session. What a crash left of one that nobody was notified of is cleared away.
     pub(crate) async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
         let home = Arc::clone(&self.ground.home);
         blocking(move || {
@@ -196,7 +196,7 @@ impl Supervisor {
 }
 
 impl Supervisor {
-    /// Takes away what there is of a session whose first records did not reach the disk. Nobody was told of it, and
+    /// Takes away what there is of a session whose first records did not reach the disk. Nobody was notified of it, and
     /// what a failed sync left of its log must never be taken for one.
     async fn discard(&self, session: SessionId) {
         let home = Arc::clone(&self.ground.home);
@@ -338,7 +338,7 @@ fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, 
         known: Vec::new(),
     };
     let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
-        // Nobody was told of it: an empty directory would only be in the way.
+        // Nobody was notified of it: an empty directory would only be in the way.
         if let Err(error) = std::fs::remove_dir_all(&dir) {
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
         }

@@ -279,7 +279,7 @@ impl Supervisor {
     }
 
     /// Fills the catalog in a task of its own. Until that is done, answers about stored sessions wait; what is loaded
-    /// does not. A catalog that cannot be filled is told about in the log, and answers from what it has.
+    /// does not. A catalog that cannot be filled is reported in the log, and answers from what it has.
     pub fn fill_later(self: &Arc<Self>) {
         self.filled.send_replace(false);
         let supervisor = Arc::clone(self);

@@ -52,7 +52,7 @@ const RECOVERED_AT_ONCE: usize = 8;
 /// An actor that died sooner than this is not brought back by itself.
 const LIFE_MIN: Duration = Duration::from_secs(10);
 
-/// A client, as far as a session is told of it.
+/// A client, as far as a session is notified of it.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub name: String,
@@ -130,7 +130,7 @@ impl Supervisor {
     }
 
     /// Loads the sessions that have unfinished work, and lets them go on or end their turn.
-    /// A session that cannot be loaded is told about in the log and keeps its marker.
+    /// A session that cannot be loaded is reported in the log and keeps its marker.
     pub async fn recover(&self) {
         self.sweep_by_time();
         self.sweep_gone().await;

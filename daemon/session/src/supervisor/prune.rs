@@ -21,7 +21,7 @@ impl Supervisor {
     /// See `session.prune`; `keep_days` is the number that holds, `now` the moment that they are counted back from.
     ///
     /// # Errors
-    /// `storage`: the catalog cannot be read. A session that cannot be deleted is told about in the daemon's log, and
+    /// `storage`: the catalog cannot be read. A session that cannot be deleted is reported in the daemon's log, and
     /// counts as kept.
     pub async fn prune(
         &self,

@@ -82,7 +82,7 @@ impl Supervisor {
     }
 }
 
-/// Tells the thread that nobody waits for it any more.
+/// Notifies the thread that nobody waits for it any more.
 #[derive(Default)]
 struct GiveUp(Arc<AtomicBool>);
 

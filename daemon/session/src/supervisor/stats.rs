@@ -36,7 +36,7 @@ impl Supervisor {
     /// See `stats.query`.
     ///
     /// # Errors
-    /// As `find`; `storage`. A log or a book that cannot be read is told about in the daemon's log, and counts as far as
+    /// As `find`; `storage`. A log or a book that cannot be read is reported in the daemon's log, and counts as far as
     /// it was read before.
     pub async fn stats(&self, params: StatsParams) -> Result<StatsOutput, Failure> {
         let only = match &params.session {

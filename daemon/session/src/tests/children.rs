@@ -23,7 +23,7 @@ async fn with_a_child() -> House {
     house
 }
 
-/// Why it ended, as the log tells it.
+/// Why it ended, as the log has it.
 fn cause(house: &House) -> Option<String> {
     let mut ends = house
         .records()

@@ -132,7 +132,7 @@ impl Tool for Marker {
     }
 }
 
-/// What would stop processes, and tells what it was asked to.
+/// What would stop processes, and says what it was asked to.
 #[derive(Default)]
 pub struct Stops(pub Mutex<Vec<u64>>);
 

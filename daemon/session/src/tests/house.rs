@@ -156,7 +156,7 @@ pub struct House {
     pub script: Arc<Scripted>,
     /// Answered when the first records are on disk.
     pub created_on_disk: oneshot::Receiver<Result<(), Failure>>,
-    /// What its tools would tell it of commands in the background.
+    /// What its tools would report of commands in the background.
     pub shells: Arc<dyn contract::tool::Shells>,
     ground: SessionServices,
     life: tokio::task::JoinHandle<()>,

@@ -1,4 +1,4 @@
-//! What a session was told at its start it keeps, whatever the files and the build say later.
+//! What a session was given at its start it keeps, whatever the files and the build say later.
 
 use proto::SessionOptions;
 use proto::params::session::Until;

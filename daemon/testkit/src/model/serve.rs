@@ -20,7 +20,7 @@ const BLOCK: usize = 64;
 pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let mut connection = Connection::new(stream);
-    // An error is the other side's: it has gone. The next connection tells more.
+    // An error is the other side's: it has gone. The next connection says more.
     while let Ok(Some(incoming)) = connection.read().await {
         let (request, known) = take(&incoming, &shared);
         let turn = Turn {

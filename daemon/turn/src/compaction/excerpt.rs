@@ -7,7 +7,7 @@ use proto::item::Item;
 use super::plan::{Message, units};
 use super::shorten::shorten;
 
-/// A part of a conversation: what comes before it is told by a list, what follows stays anyway.
+/// A part of a conversation: what comes before it is shown by a list, what follows stays anyway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// The messages that are shown, long results cut.

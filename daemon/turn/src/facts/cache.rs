@@ -1,6 +1,6 @@
 //! What the vendor's cache can be expected to hold of the conversation, as a fold.
 //!
-//! The log alone tells it, so a daemon that starts again expects the same.
+//! The log alone says it, so a daemon that starts again expects the same.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A turn that is under way, and its calls, as the log tells them.
+//! A turn that is under way, and its calls, as the log has them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -60,7 +60,7 @@ pub struct OpenTurn {
     pub prodded: bool,
     /// The last request of the turn is, or was, without tools.
     pub summing_up: bool,
-    /// Why the vendor's cache did not serve requests of the turn: each is told once.
+    /// Why the vendor's cache did not serve requests of the turn: each is reported once.
     pub missed: BTreeSet<MissCause>,
     /// It is so because the model went in circles.
     pub stuck: bool,
@@ -107,7 +107,7 @@ impl OpenCall {
     }
 }
 
-/// How far a call has come, as the log tells it.
+/// How far a call has come, as the log has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Nothing happened yet.

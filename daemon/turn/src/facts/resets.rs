@@ -132,7 +132,7 @@ impl Facts {
             self.compactions += 1;
             self.context_tokens = done.tokens_after;
             self.spared = 0;
-            // What it was told may be folded, or stand there still: it is told again.
+            // What it was told may be folded, or stand there still: it is reported again.
             self.repeat_permissions = self.was_told;
             let undoable = Undoable {
                 seq: record.seq,

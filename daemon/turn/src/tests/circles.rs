@@ -76,7 +76,7 @@ fn who_goes_on_in_circles_sums_up_and_is_blocked() {
           started e | run e
     "
     )));
-    // The same where the daemon dies in between: the log tells it.
+    // The same where the daemon dies in between: the log says it.
     check(&twice(&format!(
         "{first}
         > crash continue

@@ -1,4 +1,4 @@
-//! The end of a turn, where somebody is told of it before anything follows.
+//! The end of a turn, where somebody is notified of it before anything follows.
 
 use super::script::check;
 

@@ -181,7 +181,7 @@ impl Stage {
             }
         }
         self.machine = Machine::new(Facts::default(), self.limits);
-        // Somebody is to be told of the ends of turns.
+        // Somebody is to be notified of the ends of turns.
         let reported = settings.split_whitespace().any(|setting| setting == "told");
         self.machine.tell_ends(reported);
         self.repair = settings
@@ -193,7 +193,7 @@ impl Stage {
         self.keep(&effects);
     }
 
-    /// Lets a line of the script happen, and tells what came of it.
+    /// Lets a line of the script happen, and says what came of it.
     fn play(&mut self, line: &str) -> Vec<String> {
         let (who, what) = line.split_once(' ').unwrap_or((line, ""));
         let input = match who {

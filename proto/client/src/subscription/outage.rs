@@ -61,7 +61,7 @@ impl Outage {
         Ok(())
     }
 
-    /// It can be written, the daemon says. Should that not hold, it is told again.
+    /// It can be written, the daemon says. Should that not hold, it is reported again.
     pub(super) fn ends(&mut self) {
         self.due = None;
         self.told = false;

@@ -44,9 +44,9 @@ pub(super) struct Known {
     asked: HashMap<InteractionId, Asked>,
     /// The newest turn of which it was told that its commands are not kept.
     unkept: Option<u64>,
-    /// The list of what is to be done, as it was told last.
+    /// The list of what is to be done, as it was reported last.
     pub(super) todos: Vec<Todo>,
-    /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay tells of it is not
+    /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay says of it is not
     /// told twice.
     held: Option<(Seq, Vec<Todo>)>,
 }

@@ -95,7 +95,7 @@ impl<T: AnswerText> Transcript<T> {
             message.torn = true;
         }
         let live = |item: &ItemId| deltas.iter().any(|delta| delta.item == *item);
-        // One that has no words yet is not told of; its next piece brings it back.
+        // One that has no words yet is not reported; its next piece brings it back.
         self.streams.reasoning.only(live);
         for synced in self.streams.text.synced(deltas) {
             match synced {

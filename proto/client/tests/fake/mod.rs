@@ -1,4 +1,4 @@
-//! A daemon of a few lines: speaks the protocol's frames and answers what a test tells it to. Stricter than the real
+//! A daemon of a few lines: speaks the protocol's frames and answers as a test asks. Stricter than the real
 //! one: it takes nothing before `daemon.hello`, and a second hello on a connection is refused.
 
 use std::io::{BufRead, BufReader, Write};

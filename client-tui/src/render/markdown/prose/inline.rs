@@ -183,7 +183,7 @@ impl<'a> Inline<'a> {
         self.spans.push(Span::styled(word, self.style()));
     }
 
-    /// An image without words is told by its target.
+    /// An image without words is shown by its target.
     pub(super) fn end_image(&mut self) {
         let Some(image) = self.links.pop() else {
             return;

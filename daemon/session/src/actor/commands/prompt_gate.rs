@@ -31,7 +31,7 @@ pub enum Gated {
     Prompt {
         prompt: PromptQueued,
         when: When,
-        /// What the model is told beside it.
+        /// What the model gets beside it.
         note: Option<String>,
         reply: Reply<PromptOutput>,
     },
@@ -58,7 +58,7 @@ impl Gated {
 }
 
 impl Actor {
-    /// See `session.prompt`. `note`: what the model is told beside it.
+    /// See `session.prompt`. `note`: what the model gets beside it.
     pub(crate) fn take_prompt(
         &mut self,
         params: PromptParams,

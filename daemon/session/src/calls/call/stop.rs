@@ -6,7 +6,7 @@ use contract::tool::Cancel;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-/// Tells a running call to stop, and how hard.
+/// Asks a running call to stop, and how hard.
 #[derive(Default)]
 pub struct Stop {
     pub(super) token: CancellationToken,

@@ -1,4 +1,4 @@
-//! Logs as sessions write them, and what is told of the cache.
+//! Logs as sessions write them, and what is reported of the cache.
 
 use proptest::prelude::*;
 use proto::record::CacheMiss;

@@ -77,7 +77,7 @@ impl Node {
         Dimension::ALL.into_iter().filter_map(limit)
     }
 
-    /// Limits that are nearly used up with this, and were not told of; they are noted as told.
+    /// Limits that are nearly used up with this, and were not reported; they are noted as reported.
     fn newly_near(&mut self, spent: &Spent) -> Vec<(Dimension, u64)> {
         let near = |(dimension, limit): &(Dimension, u64)| is_near(spent.of(*dimension), *limit);
         let near: Vec<_> = self.bounded().filter(near).collect();
@@ -90,7 +90,7 @@ impl Node {
         newly
     }
 
-    /// Sets what may be used. The first time in this life: what was used before was told of then.
+    /// Sets what may be used. The first time in this life: what was used before was reported then.
     fn bound(&mut self, limit: Budget) {
         self.limit = limit;
         if !std::mem::replace(&mut self.is_bound, true) {
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// What was spent was spent before: it was told of then.
+    /// What was spent was spent before: it was reported then.
     fn told_before(&mut self) {
         let spent = self.spent;
         let _ = self.newly_near(&spent);
@@ -164,7 +164,7 @@ impl Tree {
         self.day.spent = self.day.spent.plus(spent);
     }
 
-    /// All that was used of this day so far is there now: people were told of that when it was used.
+    /// All that was used of this day so far is there now: people were notified of that when it was used.
     pub fn told_before(&mut self) {
         for node in std::iter::once(&mut self.day).chain(self.projects.values_mut()) {
             node.told_before();
@@ -243,7 +243,7 @@ impl Tree {
             .collect()
     }
 
-    /// Limits that are nearly used up once this is charged, of which people are to be told: each is told once.
+    /// Limits that are nearly used up once this is charged, of which people are to be told: each is reported once.
     pub fn newly_near(&mut self, session: SessionId, more: &Spent) -> Vec<Reached> {
         let Some(leaf) = self.sessions.get_mut(&session) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What people are told of budgets: in which node, of what, how much, and how it is raised.
+//! What people are notified of budgets: in which node, of what, how much, and how it is raised.
 
 use contract::provider::{ErrorKind, ProviderError};
 use proto::budget::{BudgetNodeKind, Dimension};

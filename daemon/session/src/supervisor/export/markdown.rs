@@ -15,7 +15,7 @@ use turn::Facts;
 /// Characters of a line that stands for a call.
 const LINE_MAX: usize = 160;
 
-/// Whether a record is told of.
+/// Whether a record is reported.
 pub fn lists(body: &Body) -> bool {
     match body {
         Body::User(_)

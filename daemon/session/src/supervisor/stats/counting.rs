@@ -1,4 +1,4 @@
-//! What one log tells of use: added up by quarters of an hour, model and purpose, for the catalog and the books.
+//! What one log says of use: added up by quarters of an hour, model and purpose, for the catalog and the books.
 
 use std::collections::BTreeMap;
 

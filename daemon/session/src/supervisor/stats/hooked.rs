@@ -20,7 +20,7 @@ const ROWS_MAX: usize = 200;
 pub(super) struct Hooked(BTreeMap<(String, &'static str, String), HookRow>);
 
 impl Hooked {
-    /// Adds all that a session's log tells, of repaired calls too: it is read once. Blocks.
+    /// Adds all that a session's log says, of repaired calls too: it is read once. Blocks.
     pub(super) fn add(
         &mut self,
         repaired: &mut Repaired,

@@ -22,7 +22,7 @@ const ROWS_MAX: usize = 200;
 pub(super) struct Tooled(BTreeMap<String, ToolRow>);
 
 impl Tooled {
-    /// Adds all that a session's log tells. Blocks.
+    /// Adds all that a session's log says. Blocks.
     pub(super) fn add(&mut self, home: &Home, entry: &CountedSession, wanted: &StatsFilter) {
         let dir = home.session_dir(entry.session);
         let read = created(home, entry.session).and_then(|created| {

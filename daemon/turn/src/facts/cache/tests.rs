@@ -177,7 +177,7 @@ fn a_request_beside_the_conversation_takes_nobodys_place() {
     assert_eq!(talk.ask(took(1_300, 0)).expected_cached, Some(896));
 }
 
-/// The cause that is told of a request with 10,000 tokens of which `cached` were served, so long after one like it.
+/// The cause that is reported of a request with 10,000 tokens of which `cached` were served, so long after one like it.
 fn cause(ttl_ms: u64, gap_ms: i64, cached: u64) -> Option<MissCause> {
     let mut talk = Talk::with(Limits {
         cache_ttl_ms: ttl_ms,
@@ -276,7 +276,7 @@ fn a_cause_is_told_once_a_turn() {
         .filter(|record| matches!(&record.body, Body::Usage(usage) if usage.cache_miss.is_some()));
     assert_eq!(missed.count(), 2);
     assert_eq!(talk.reported().len(), 1);
-    // In the next turn it is told again.
+    // In the next turn it is reported again.
     talk.ask(took(9_000, 0));
     assert_eq!(talk.reported().len(), 2);
 }

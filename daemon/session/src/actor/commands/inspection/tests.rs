@@ -26,7 +26,7 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
             status,
             duration_ms: 1,
             display: Display::Diff {
-                // As people read it; what it changed is told by its place.
+                // As people read it; what it changed is shown by its place.
                 path: "shown".into(),
                 diff: String::new(),
                 added,
