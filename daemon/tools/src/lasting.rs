@@ -19,23 +19,35 @@ const VARIABLE_BYTES_MAX: usize = 64 * 1024;
 
 /// Variables that each shell sets by itself, or that decide how it reads the next line: they never last. Nor does that
 /// which says what `~` is, and all of which the name begins with `BASH`.
-const OWN: [&str; 16] = [
+const OWN: [&str; 28] = [
     "_",
-    "HOME",
     "CDPATH",
+    "COMP_WORDBREAKS",
+    command::LINE_VARIABLE,
+    "ENV",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
     "EXECIGNORE",
     "FUNCNEST",
     "GLOBIGNORE",
-    "OPTIND",
-    "PWD",
-    "SHLVL",
-    command::LINE_VARIABLE,
-    "ENV",
+    "HISTCMD",
+    "HOME",
     "IFS",
+    "LINENO",
+    "OPTERR",
+    "OPTIND",
     "POSIXLY_CORRECT",
+    "PPID",
     "PROMPT_COMMAND",
+    "PS1",
+    "PS2",
     "PS4",
+    "PWD",
+    "RANDOM",
+    "SECONDS",
     "SHELLOPTS",
+    "SHLVL",
+    "SRANDOM",
 ];
 
 /// An environment, by name.

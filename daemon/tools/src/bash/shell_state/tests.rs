@@ -256,6 +256,49 @@ async fn changed_variables_are_reported_and_shown_and_home_never_changes() {
     assert_eq!(shown("ls"), line("with PATH changed: ls"));
 }
 
+/// A shell unsets an exported `PS1` that it does not use, and gives some variables values of its own, as `SECONDS`.
+#[tokio::test]
+async fn what_a_shell_changes_by_itself_is_no_change_of_the_commands() {
+    for plain in [false, true] {
+        let mut scene = scene(plain);
+        let mut env = scene.context.env.to_vec();
+        for name in [
+            "PS0",
+            "PS1",
+            "PS2",
+            "PS3",
+            "PS4",
+            "SECONDS",
+            "RANDOM",
+            "SRANDOM",
+            "EPOCHSECONDS",
+            "EPOCHREALTIME",
+            "LINENO",
+            "HISTCMD",
+            "PPID",
+            "OPTIND",
+            "OPTERR",
+            "IFS",
+            "SHLVL",
+            "COMP_WORDBREAKS",
+            "OPTARG",
+            "UID",
+            "HISTSIZE",
+            "HISTFILE",
+            "TMOUT",
+            "REPLY",
+        ] {
+            env.push((name.to_owned(), "7".to_owned()));
+        }
+        scene.context.env = Arc::new(env);
+        run(&scene, "true").await;
+        assert_eq!(
+            tool_named("bash").altered(&scene.context),
+            Vec::<String>::new()
+        );
+    }
+}
+
 #[tokio::test]
 async fn it_outlives_the_memory_and_no_file_is_left() {
     let scene = scene(false);
