@@ -319,6 +319,7 @@ impl Keeper {
             number: None,
             sandbox: None,
             stdin: None,
+            merge_stderr: false,
         };
         let run = collect(self.spawn.spawn(self.session, command));
         let ended = runtime.block_on(async move { tokio::time::timeout(TIME_MAX, run).await });

@@ -26,6 +26,9 @@ pub struct Command {
     pub sandbox: Option<Arc<SandboxSpec>>,
     /// What stands on its standard input, at most [`STDIN_MAX`] bytes. `None`: nothing.
     pub stdin: Option<String>,
+    /// Its standard error is its standard output, so that what it writes to both arrives in the order in which it was
+    /// written, as [`ChildEvent::Stdout`].
+    pub merge_stderr: bool,
 }
 
 /// The longest text that a child is given on its standard input, in bytes.

@@ -146,6 +146,7 @@ fn command(ground: &HookEnvironment, hook: &Hook, line: String) -> Command {
         // A hook is the user's own program, so it is not sandboxed.
         sandbox: None,
         stdin: Some(line),
+        merge_stderr: false,
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct CommandSpec {
     pub inner: Option<sandbox::ProcessRestrictions>,
     /// The content of its standard input.
     pub stdin: Option<String>,
+    /// Its standard error is its standard output.
+    pub merge_stderr: bool,
 }
 
 impl CommandSpec {
@@ -35,6 +37,7 @@ impl CommandSpec {
             umask: options.umask,
             inner: None,
             stdin: command.stdin,
+            merge_stderr: command.merge_stderr,
         }
     }
 }

@@ -295,11 +295,11 @@ async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> E
             }
             step = run.next() => step,
         };
-        let (stream, bytes) = match step {
-            Step::Output(stream, bytes) => (stream, bytes),
+        let bytes = match step {
+            Step::Output(bytes) => bytes,
             Step::Ended(end) => return end,
         };
-        let text = capture.push(stream, &bytes).await;
+        let text = capture.push(&bytes).await;
         if !text.is_empty() {
             context.progress.output(&text);
         }

@@ -16,17 +16,11 @@ use spill::Spill;
 /// Bytes of output that are taken; a command that prints more is stopped.
 pub(crate) const OUTPUT_MAX: u64 = 64 * 1024 * 1024;
 
-/// Where a piece of output came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Stdout,
-    Stderr,
-}
-
 /// The output of one command.
 #[derive(Debug)]
 pub(crate) struct Capture {
-    streams: [(Strip, Fold); 2],
+    strip: Strip,
+    fold: Fold,
     ends: Ends,
     /// Bytes that came, taken or not.
     bytes: u64,
@@ -37,7 +31,8 @@ impl Capture {
     /// `end_max`: bytes of clean text that are kept of the beginning, and of the end.
     pub(crate) fn new(spill_dir: PathBuf, end_max: usize) -> Self {
         Self {
-            streams: Default::default(),
+            strip: Strip::default(),
+            fold: Fold::default(),
             ends: Ends::new(end_max),
             bytes: 0,
             spill: Spill::new(spill_dir),
@@ -45,7 +40,7 @@ impl Capture {
     }
 
     /// Takes a piece of output; gives it as clean text for people who watch. Beyond `OUTPUT_MAX`, it only counts.
-    pub(crate) async fn push(&mut self, stream: Stream, bytes: &[u8]) -> String {
+    pub(crate) async fn push(&mut self, bytes: &[u8]) -> String {
         let room = usize::try_from(OUTPUT_MAX.saturating_sub(self.bytes)).unwrap_or(usize::MAX);
         self.bytes += bytes.len() as u64;
         let bytes = &bytes[..bytes.len().min(room)];
@@ -53,9 +48,8 @@ impl Capture {
             return String::new();
         }
         self.spill.push(bytes).await;
-        let (strip, fold) = &mut self.streams[stream as usize];
-        let text = strip.push(bytes);
-        self.ends.push(&fold.push(&text));
+        let text = self.strip.push(bytes);
+        self.ends.push(&self.fold.push(&text));
         live(&text)
     }
 
@@ -71,11 +65,9 @@ impl Capture {
 
     /// Nothing more comes: lines without an end are taken as they are, the file is complete.
     pub(crate) async fn finish(&mut self) {
-        for (strip, fold) in &mut self.streams {
-            let rest = strip.finish();
-            let text = fold.push(&rest) + &fold.finish();
-            self.ends.push(&text);
-        }
+        let rest = self.strip.finish();
+        let text = self.fold.push(&rest) + &self.fold.finish();
+        self.ends.push(&text);
         self.spill.close().await;
     }
 
@@ -91,9 +83,7 @@ impl Capture {
 
     /// Takes lines that have not ended as they are now; what comes of them later follows.
     pub(crate) fn take_begun(&mut self) {
-        for (_, fold) in &mut self.streams {
-            self.ends.push(&fold.finish());
-        }
+        self.ends.push(&self.fold.finish());
     }
 
     /// The text since the last time it was taken.

@@ -52,6 +52,7 @@ pub(crate) fn command(
         number,
         sandbox: start.sandbox,
         stdin: None,
+        merge_stderr: true,
     }
 }
 

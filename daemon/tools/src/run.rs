@@ -10,7 +10,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::time::Instant;
 
-use crate::capture::{OUTPUT_MAX, Stream};
+use crate::capture::OUTPUT_MAX;
 
 /// Milliseconds between TERM and KILL where nobody says otherwise.
 pub(crate) const GRACE_MS: u64 = 2000;
@@ -30,7 +30,7 @@ pub(crate) struct Run {
 
 /// What comes next of it.
 pub(crate) enum Step {
-    Output(Stream, Vec<u8>),
+    Output(Vec<u8>),
     Ended(End),
 }
 
@@ -117,8 +117,7 @@ impl Run {
                 event = self.events.next() => event,
             };
             return match event {
-                Some(ChildEvent::Stdout(bytes)) => Step::Output(Stream::Stdout, bytes),
-                Some(ChildEvent::Stderr(bytes)) => Step::Output(Stream::Stderr, bytes),
+                Some(ChildEvent::Stdout(bytes) | ChildEvent::Stderr(bytes)) => Step::Output(bytes),
                 Some(ChildEvent::Exited(exit)) => Step::Ended(self.end(Some(exit))),
                 None => Step::Ended(self.end(None)),
             };

@@ -256,14 +256,17 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
         command.argv[0].starts_with('/'),
         "the shell is named by its absolute path"
     );
+    assert!(command.merge_stderr, "what it writes arrives in order");
+    let (output, input) = std::io::pipe().unwrap();
+    let errors = input.try_clone().unwrap();
     let mut child = tokio::process::Command::new(&command.argv[0])
         .args(&command.argv[1..])
         .current_dir(&command.cwd)
         .env_clear()
         .envs(command.env.iter().cloned())
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(input)
+        .stderr(errors)
         .process_group(0)
         .spawn()
         .map_err(|error| failed(error.to_string()))?;
@@ -271,21 +274,13 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
     let id = rustix::process::Pid::from_raw(os_pid.try_into().unwrap()).unwrap();
     // Bounded: the child waits while nobody takes its output.
     let (events, taken) = mpsc::channel(4);
-    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let (out_events, err_events) = (events.clone(), events.clone());
-    let out = tokio::spawn(async move {
+    let mut output = tokio::net::unix::pipe::Receiver::from_owned_fd(output.into()).unwrap();
+    let taken_events = events.clone();
+    let pump = tokio::spawn(async move {
         let mut buffer = vec![0; 64 * 1024];
-        while let Ok(count @ 1..) = out.read(&mut buffer).await {
-            let _ = out_events
+        while let Ok(count @ 1..) = output.read(&mut buffer).await {
+            let _ = taken_events
                 .send(ChildEvent::Stdout(buffer[..count].to_vec()))
-                .await;
-        }
-    });
-    let err = tokio::spawn(async move {
-        let mut buffer = vec![0; 64 * 1024];
-        while let Ok(count @ 1..) = err.read(&mut buffer).await {
-            let _ = err_events
-                .send(ChildEvent::Stderr(buffer[..count].to_vec()))
                 .await;
         }
     });
@@ -293,7 +288,7 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
         use std::os::unix::process::ExitStatusExt;
         let status = child.wait().await.unwrap();
         let swept = u32::from(kill_process_group(id, Signal::KILL).is_ok());
-        let _ = (out.await, err.await);
+        let _ = pump.await;
         let exit = ChildExit {
             code: status.code(),
             signal: status.signal(),

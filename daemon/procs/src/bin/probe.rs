@@ -58,6 +58,7 @@ fn host(argv: Vec<String>, layers: BackendChoice) -> Result<(), Error> {
                 number: None,
                 sandbox: None,
                 stdin: None,
+                merge_stderr: false,
             };
             let child = procs.spawn(proto::Pid(1), command).await?;
             os_pids.push(child.os_pid.to_string());
@@ -103,6 +104,7 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
             number: None,
             sandbox: Some(Arc::clone(&sandbox)),
             stdin: None,
+            merge_stderr: false,
         };
         let mut running = None;
         if !before.is_empty() {

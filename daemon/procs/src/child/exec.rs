@@ -122,6 +122,11 @@ fn exec(spec: &CommandSpec) -> String {
         Some(Ok(file)) => Stdio::from(file),
         Some(Err(error)) => return format!("prepare its standard input: {error}"),
     };
+    if spec.merge_stderr
+        && let Err(error) = rustix::stdio::dup2_stderr(rustix::stdio::stdout())
+    {
+        return format!("join its standard error to its standard output: {error}");
+    }
     // `exec` resets the signal mask and the ignored SIGPIPE. The first stage handled the rest.
     let error = Command::new(program)
         .args(arguments)

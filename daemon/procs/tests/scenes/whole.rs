@@ -165,3 +165,17 @@ fn resident() -> usize {
         .unwrap()
         * 4096
 }
+
+#[tokio::test]
+async fn joined_to_standard_output_errors_arrive_in_the_order_in_which_they_were_written() {
+    let script = "i=0; while [ $i -lt 500 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done";
+    let command = Command {
+        merge_stderr: true,
+        ..sh(script)
+    };
+    let done = run(command).await;
+    let wanted: String = (0..500)
+        .map(|number| format!("out {number}\nerr {number}\n"))
+        .collect();
+    assert_eq!((done.out, done.err), (wanted, String::new()));
+}

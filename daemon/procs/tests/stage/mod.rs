@@ -46,6 +46,7 @@ pub fn command(argv: &[&str]) -> Command {
         number: None,
         sandbox: None,
         stdin: None,
+        merge_stderr: false,
     }
 }
 

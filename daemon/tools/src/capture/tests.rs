@@ -11,8 +11,8 @@ const END_MAX: usize = 128 * 1024;
 async fn short_output_makes_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
-    capture.push(Stream::Stdout, b"out\n").await;
-    capture.push(Stream::Stderr, b"err").await;
+    capture.push(b"out\n").await;
+    capture.push(b"err").await;
     capture.finish().await;
     assert_eq!(
         (capture.pieces().head, capture.spill.path()),
@@ -27,7 +27,7 @@ async fn long_output_is_all_in_a_private_file_and_bounded_in_memory() {
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
     let line = format!("{}\n", "x".repeat(1023));
     for _ in 0..3 * 1024 {
-        capture.push(Stream::Stdout, line.as_bytes()).await;
+        capture.push(line.as_bytes()).await;
         let held = capture.pieces().head.len() + capture.pieces().tail.len();
         assert!(held <= 3 * END_MAX, "{held} bytes");
     }
@@ -59,9 +59,9 @@ async fn beyond_the_limit_it_only_counts() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().to_owned(), END_MAX);
     capture.bytes = OUTPUT_MAX - 3;
-    assert_eq!(capture.push(Stream::Stdout, b"12345").await, "123");
+    assert_eq!(capture.push(b"12345").await, "123");
     assert!(capture.too_much());
-    assert_eq!(capture.push(Stream::Stdout, b"6").await, "");
+    assert_eq!(capture.push(b"6").await, "");
     assert_eq!(capture.bytes(), OUTPUT_MAX + 3);
 }
 
@@ -70,9 +70,7 @@ async fn a_disk_that_fails_costs_the_file_alone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("spill"), "a file is in the way").unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
-    capture
-        .push(Stream::Stdout, &vec![b'x'; 2 * EARLY_MAX])
-        .await;
+    capture.push(&vec![b'x'; 2 * EARLY_MAX]).await;
     capture.finish().await;
     assert!(
         matches!(capture.keep_spill().await, FullOutput::Nowhere(reason) if reason.contains("spill"))
@@ -84,16 +82,14 @@ async fn a_disk_that_fails_costs_the_file_alone() {
 async fn what_was_taken_is_not_there_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
-    capture
-        .push(Stream::Stdout, b"10%\r20%\none\nbeg\xe4\xb8")
-        .await;
+    capture.push(b"10%\r20%\none\nbeg\xe4\xb8").await;
     assert_eq!(capture.take().pieces().head, "20%\none\n");
     assert_eq!(capture.take().pieces().head, "");
     // A line that has not ended, when it is asked for; the character that has not, never.
     capture.take_begun();
     assert_eq!(capture.take().pieces().head, "beg");
-    capture.push(Stream::Stdout, b"\xadun\n").await;
-    capture.push(Stream::Stderr, b"50%\r").await;
+    capture.push(b"\xadun\n").await;
+    capture.push(b"50%\r").await;
     assert_eq!(capture.take().pieces().head, "\u{4e2d}un\n");
     capture.finish().await;
     assert_eq!(capture.take().pieces().head, "50%");
@@ -103,11 +99,11 @@ async fn what_was_taken_is_not_there_again() {
 async fn a_file_that_was_named_grows_on() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
-    capture.push(Stream::Stdout, b"one\n").await;
+    capture.push(b"one\n").await;
     let kept = capture.keep_spill().await;
     let path = kept.file().unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), "one\n");
-    capture.push(Stream::Stdout, b"two\n").await;
+    capture.push(b"two\n").await;
     capture.finish().await;
     assert_eq!(std::fs::read_to_string(path).unwrap(), "one\ntwo\n");
     assert_eq!(capture.keep_spill().await.file(), Some(path));

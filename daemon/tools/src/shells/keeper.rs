@@ -94,8 +94,8 @@ impl Keeper {
             // Cancel-safe: both say so of themselves. In no order, so that a flood delays no question.
             tokio::select! {
                 step = self.run.next() => match step {
-                    Step::Output(stream, bytes) => {
-                        self.capture.push(stream, &bytes).await;
+                    Step::Output(bytes) => {
+                        self.capture.push(&bytes).await;
                         if self.capture.too_much() && !self.run.is_stopped() {
                             self.run.stop(Stopped::Output, GRACE_MS);
                         }
