@@ -128,8 +128,8 @@ pub(crate) fn not_replaced(shown: &str, which: &str, error: &EditError) -> Outco
         EditError::Elision { .. } => "; write out the whole text, without placeholders".to_owned(),
         EditError::Missing { nearest: None } => "; read the file again and copy the passage exactly".to_owned(),
         EditError::Missing { nearest: Some(passage) } => {
-            let why = if passage.blanks_only { "It differs only in white space" } else { "The most similar passage" };
-            format!(". {why}, line {}:\n{}\nCopy it exactly, without line numbers.", passage.first_line, passage.text)
+            // People see the first line alone.
+            format!("; {passage}\n{}\nCopy it exactly, without line numbers.", passage.text)
         }
         EditError::Several { count, lines } => {
             let listed: Vec<String> = lines.iter().map(u64::to_string).collect();

@@ -40,6 +40,21 @@ pub struct SimilarPassage {
     pub blanks_only: bool,
 }
 
+/// Where it is, as a clause of one line.
+impl std::fmt::Display for SimilarPassage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let line = self.first_line;
+        if self.blanks_only {
+            write!(
+                f,
+                "the passage from line {line} on differs only in white space"
+            )
+        } else {
+            write!(f, "the most similar passage is from line {line} on")
+        }
+    }
+}
+
 /// Why nothing was replaced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {

@@ -55,8 +55,21 @@ async fn what_is_not_unique_or_not_there_is_explained() {
         )
         .await;
     assert!(
-        text.contains("The most similar passage, line 4:\nlet value = compute(a, b);\n"),
+        text.contains("; the most similar passage is from line 4 on\nlet value = compute(a, b);\n"),
         "{text}"
+    );
+    // Its first line, which people see, ends in no colon.
+    let outcome = scene
+        .call(
+            "edit_file",
+            json!({"path": "f", "old": "let value = compute(a, c);", "new": "z"}),
+        )
+        .await;
+    assert_eq!(
+        outcome.display,
+        Display::Line {
+            text: "`f` was not changed: the old text is not in the file; the most similar passage is from line 4 on".to_owned()
+        }
     );
     let text = scene
         .fails(

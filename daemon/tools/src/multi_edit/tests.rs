@@ -68,7 +68,7 @@ async fn one_edit_that_fails_is_named_and_nothing_is_changed() {
         .await;
     assert_eq!(
         text,
-        "`f` was not changed: edit 2 of 2 (after those before it): the old text is not in the file. The most similar passage, line 2:\nlet b = 2;\nCopy it exactly, without line numbers."
+        "`f` was not changed: edit 2 of 2 (after those before it): the old text is not in the file; the most similar passage is from line 2 on\nlet b = 2;\nCopy it exactly, without line numbers."
     );
     let text = scene
         .fails("multi_edit", edits(&json!([{"old": "let", "new": "var"}])))

@@ -320,24 +320,29 @@ impl HunkApplier<'_> {
                 .collect::<Vec<_>>()
                 .join("\n")
         };
-        let _ = write!(text, ". Expected:\n{}\n", shown(&wanted));
         let rest = self.file.get(self.cursor..).unwrap_or_default().concat();
-        match edit::nearest(&rest, &wanted.join("\n")) {
-            Some(SimilarPassage {
-                first_line,
-                text: found,
-                blanks_only,
-            }) => {
-                let why = if blanks_only {
-                    "It differs only in white space"
-                } else {
-                    "The most similar passage"
-                };
-                let found: Vec<&str> = found.lines().collect();
-                let line = self.cursor as u64 + first_line;
-                let _ = write!(text, "{why}, line {line}:\n{}", shown(&found));
+        let similar = edit::nearest(&rest, &wanted.join("\n")).map(|passage| SimilarPassage {
+            first_line: self.cursor as u64 + passage.first_line,
+            ..passage
+        });
+        // People see the first line alone.
+        match similar {
+            Some(passage) => {
+                let found: Vec<&str> = passage.text.lines().collect();
+                let _ = write!(
+                    text,
+                    "; {passage}\nExpected:\n{}\nFound:\n{}",
+                    shown(&wanted),
+                    shown(&found)
+                );
             }
-            None => text.push_str("Nothing in the file is similar"),
+            None => {
+                let _ = write!(
+                    text,
+                    "; nothing in the file is similar\nExpected:\n{}",
+                    shown(&wanted)
+                );
+            }
         }
         text
     }
