@@ -352,24 +352,6 @@ impl App {
                         let _ = client.offer_credentials().await;
                     });
                 }
-                Effect::Export {
-                    session,
-                    file,
-                    format,
-                } => {
-                    let (client, language) = (self.client.clone(), self.model.look.language);
-                    self.spawn(async move {
-                        perform::export(&client, session, file, format, language).await
-                    });
-                }
-                Effect::Preview { session } => {
-                    let client = self.client.clone();
-                    self.spawn(async move { perform::preview(&client, session).await });
-                }
-                Effect::Earlier { session, before } => {
-                    let client = self.client.clone();
-                    self.spawn(async move { perform::earlier(&client, session, before).await });
-                }
             }
         }
         Ok(None)

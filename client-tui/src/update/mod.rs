@@ -72,10 +72,7 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         Event::Tick => tick(model),
         Event::Signal(signal) => self::signal(model, signal),
         Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
-        Event::Answered { follow, answer } => {
-            interaction::told(model, &answer);
-            answers::take(model, follow, answer)
-        }
+        Event::Answered { follow, answer } => answers::take(model, follow, answer),
     }
 }
 

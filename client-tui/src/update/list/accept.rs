@@ -6,6 +6,7 @@ use proto::{Pid, RequestId, SessionId};
 
 use super::{current, dialog, queue, turns};
 use crate::effect::{Call, Effect};
+use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::{Key, words};
@@ -141,17 +142,14 @@ fn confirm(model: &mut Model, id: SessionId) {
         Some(Dialog::List(list)) => Some(Box::new(list)),
         _ => None,
     };
+    let words = vec![
+        language.fill(Msg::EndSession, &[&name]),
+        language.say(Msg::EndSessionWhat).to_owned(),
+    ];
+    let then = Then::Do(vec![signals(id, Signal::Term)]);
     model.dialog = Some(Dialog::Confirm(Confirm {
-        title: crate::messages::dialog::Msg::TitleConfirm,
-        words: vec![
-            language.fill(Msg::EndSession, &[&name]),
-            language.say(Msg::EndSessionWhat).to_owned(),
-        ],
-        then: Then::Do(vec![signals(id, Signal::Term)]),
-        scroll: 0,
-        since: model.now,
-        drawn: false,
         back,
+        ..Confirm::new(Title::TitleConfirm, words, then, model.now)
     }));
 }
 

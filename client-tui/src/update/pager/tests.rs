@@ -422,7 +422,7 @@ fn tab_goes_from_section_to_section_of_help() {
 fn earlier_of(model: &Model) -> Effect {
     let session = model.session.as_ref().unwrap().id.to_string();
     let before = Seq(5);
-    Effect::Earlier { session, before }
+    Effect::Call(Call::Earlier { session, before })
 }
 
 fn event(seq: u64) -> client::DecodedEvent {
@@ -434,7 +434,7 @@ fn event(seq: u64) -> client::DecodedEvent {
 
 fn answer(model: &mut Model, result: Result<Vec<client::DecodedEvent>, Trouble>) {
     let session = model.session.as_ref().unwrap().id.to_string();
-    assert!(take(model, Answer::Earlier { session, result }).is_empty());
+    take(model, &session, result);
 }
 
 /// A transcript that begins at record 5.
@@ -496,7 +496,7 @@ fn earlier_events_of_another_session_are_not_taken() {
     press(&mut model, &["g"]);
     let session = SessionId::default().to_string();
     let result = Ok(vec![event(3)]);
-    take(&mut model, Answer::Earlier { session, result });
+    take(&mut model, &session, result);
     assert_eq!(pager(&model).earlier.first, None);
     assert!(pager(&model).earlier.asked);
 }
