@@ -1,6 +1,6 @@
 //! What happened beside talk and calls: a line or a few each.
 
-use client::form::kinds::{Asked, SettlementMark};
+use client::form::{Asked, SettlementMark};
 use client::text;
 use client::transcript::words as shared;
 use proto::CallId;
