@@ -250,11 +250,11 @@ impl App {
             if matches!(event, Event::Signal(Signal::Continue)) && !self.terminal.continued()? {
                 break;
             }
-            let told = self.model.toast.is_some();
+            let had_toast = self.model.toast.is_some();
             let tick = matches!(event, Event::Tick);
             let effects = self.update(event);
             // Time alone changes what moves, and what runs out.
-            self.dirty |= !tick || self.spins() || told != self.model.toast.is_some();
+            self.dirty |= !tick || self.spins() || had_toast != self.model.toast.is_some();
             if let Some(leave) = self.perform(effects).await? {
                 return Ok(Some(leave));
             }

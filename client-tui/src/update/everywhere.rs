@@ -65,11 +65,11 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         }
         Action::Output => {
             model.look.output = !model.look.output;
-            told(model, model.look.output, Msg::OutputOpen, Msg::OutputFolded)
+            report_switch(model, model.look.output, Msg::OutputOpen, Msg::OutputFolded)
         }
         Action::Reasoning => {
             model.look.reasoning = !model.look.reasoning;
-            told(
+            report_switch(
                 model,
                 model.look.reasoning,
                 Msg::ReasoningOpen,
@@ -96,7 +96,7 @@ fn page(model: &Model) -> usize {
 }
 
 /// Says which of two ways it is now, and shows what is on the screen so.
-fn told(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
+fn report_switch(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
     let words = model.look.language.say(if on { yes } else { no });
     model.toast(Tone::Info, words);
     vec![Effect::Reprint]

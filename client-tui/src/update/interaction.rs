@@ -456,8 +456,8 @@ fn close(model: &mut Model) {
             .kept
             .retain(|kept| open.contains(&(&kept.interaction).into()));
     }
-    let told = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
-    if told.is_some_and(|asked| !open.contains(asked)) {
+    let about = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
+    if about.is_some_and(|asked| !open.contains(asked)) {
         model.toast = None;
     }
     let answered = session.asking.answered.take();

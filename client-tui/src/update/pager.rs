@@ -9,7 +9,7 @@ use proto::Seq;
 
 use crate::effect::{Call, Effect, Trouble};
 use crate::keymap::{self, Action, Context};
-use crate::model::pager::{At, Earlier, Pager, PartId, Reading, Told};
+use crate::model::pager::{At, Earlier, Pager, PartId, Reading, SearchNotice};
 use crate::model::{Dialog, Model};
 use crate::view::pager::document;
 use client::DecodedEvent;
@@ -30,7 +30,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         if pager.search.typing.is_some() {
             return search::key(pager, model, key);
         }
-        pager.search.told = Told::Nothing;
+        pager.search.notice = SearchNotice::Nothing;
         match keymap::find(Context::Pager, key) {
             Some(Action::Close) => Taken::Closes,
             Some(action) => act(pager, model, action),

@@ -79,7 +79,7 @@ pub fn pause(model: &mut Model) -> Vec<Effect> {
             };
             vec![signals(id, signal)]
         }
-        Some(Key::Child { session, .. }) => told(model, Msg::OnlySessions, session),
+        Some(Key::Child { session, .. }) => report(model, Msg::OnlySessions, session),
         _ => Vec::new(),
     }
 }
@@ -97,10 +97,10 @@ pub fn kill(model: &mut Model) -> Vec<Effect> {
                 .and_then(|child| child.pid);
             match pid {
                 Some(pid) => {
-                    told(model, Msg::EndsChild, session);
+                    report(model, Msg::EndsChild, session);
                     vec![Effect::Call(Call::KillProcess(pid))]
                 }
-                None => told(model, Msg::NotAlone, session),
+                None => report(model, Msg::NotAlone, session),
             }
         }
         _ => Vec::new(),
@@ -117,13 +117,13 @@ pub fn approve(model: &mut Model) -> Vec<Effect> {
         .map(|session| (session.pid, words::questions(session)));
     match asks {
         None => Vec::new(),
-        Some((pid, 0)) => told(model, Msg::NothingAsked, pid),
+        Some((pid, 0)) => report(model, Msg::NothingAsked, pid),
         Some((pid, _)) => answer_in(model, pid),
     }
 }
 
 /// A line about what a key did, or why it did nothing.
-fn told(model: &mut Model, message: Msg, session: Pid) -> Vec<Effect> {
+fn report(model: &mut Model, message: Msg, session: Pid) -> Vec<Effect> {
     let words = model.look.language.fill(message, &[&session.to_string()]);
     model.toast(Tone::Info, words);
     Vec::new()

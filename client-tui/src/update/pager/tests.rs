@@ -259,10 +259,10 @@ fn a_search_goes_on_from_match_to_match_and_around() {
     assert!(screen(&model).contains(&"row 150".to_owned()));
     press(&mut model, &["n"; 9]);
     assert_eq!(found(&model), Some(((0, 2), 159 - 128)));
-    assert_eq!(pager(&model).search.told, Told::Nothing);
+    assert_eq!(pager(&model).search.notice, SearchNotice::Nothing);
     press(&mut model, &["n"]);
     assert_eq!(found(&model), Some(((0, 0), 15)));
-    assert_eq!(pager(&model).search.told, Told::Wrapped);
+    assert_eq!(pager(&model).search.notice, SearchNotice::Wrapped);
 }
 
 #[test]
@@ -526,7 +526,7 @@ fn call(call: &str, begins: u64, ends: u64) -> [client::DecodedEvent; 2] {
 fn calls(model: &Model) -> Vec<String> {
     let layout = document(pager(model), model);
     let parts = (0..layout.count()).filter_map(|index| layout.part(index));
-    let told = parts.filter_map(|part| match part {
+    let notice = parts.filter_map(|part| match part {
         view::pager::Part::Entry(_, entry) => match &entry.kind {
             EntryKind::Tool(tool) if tool.outcome.is_some() => Some(tool.subject.clone()),
             EntryKind::Tool(tool) => Some(format!("{}…", tool.subject)),
@@ -534,7 +534,7 @@ fn calls(model: &Model) -> Vec<String> {
         },
         _ => None,
     });
-    told.collect()
+    notice.collect()
 }
 
 #[test]
