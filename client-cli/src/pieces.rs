@@ -161,7 +161,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             block(Tone::Tool, words)
         }
         EntryKind::Rewound(rewound) => rewound_pieces(rewound),
-        EntryKind::Ended { ended, told } => turn_ended(ended, |call| told.contains(call)),
+        EntryKind::Ended { ended, explained } => turn_ended(ended, |call| explained.contains(call)),
         // The other text follows, and says enough.
         EntryKind::Status(status) if **status == (Status::StartsAgain { attempt: false }) => {
             Vec::new()

@@ -250,11 +250,11 @@ impl App {
             if matches!(event, Event::Signal(Signal::Continue)) && !self.terminal.continued()? {
                 break;
             }
-            let told = self.model.toast.is_some();
+            let had_toast = self.model.toast.is_some();
             let tick = matches!(event, Event::Tick);
             let effects = self.update(event);
             // Time alone changes what moves, and what runs out.
-            self.dirty |= !tick || self.spins() || told != self.model.toast.is_some();
+            self.dirty |= !tick || self.spins() || had_toast != self.model.toast.is_some();
             if let Some(leave) = self.perform(effects).await? {
                 return Ok(Some(leave));
             }
@@ -351,24 +351,6 @@ impl App {
                     self.tasks.spawn(async move {
                         let _ = client.offer_credentials().await;
                     });
-                }
-                Effect::Export {
-                    session,
-                    file,
-                    format,
-                } => {
-                    let (client, language) = (self.client.clone(), self.model.look.language);
-                    self.spawn(async move {
-                        perform::export(&client, session, file, format, language).await
-                    });
-                }
-                Effect::Preview { session } => {
-                    let client = self.client.clone();
-                    self.spawn(async move { perform::preview(&client, session).await });
-                }
-                Effect::Earlier { session, before } => {
-                    let client = self.client.clone();
-                    self.spawn(async move { perform::earlier(&client, session, before).await });
                 }
             }
         }

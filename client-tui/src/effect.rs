@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 
 use client::DecodedEvent;
-use proto::Pid;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
 use proto::params::history::{
@@ -17,6 +16,7 @@ use proto::params::session::{
     PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
 };
 use proto::params::{history, hook, process, rules};
+use proto::{Pid, Seq};
 
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,21 +51,6 @@ pub enum Effect {
     Directory(PathBuf),
     /// Offers this process's keys to a session that lost its own.
     OfferKeys,
-    /// Writes what a session was to a file that must not exist.
-    Export {
-        session: String,
-        file: PathBuf,
-        format: history::ExportFormat,
-    },
-    /// Reads the last events of a session, for a preview.
-    Preview {
-        session: String,
-    },
-    /// Reads durable events before what is shown, for reading back.
-    Earlier {
-        session: String,
-        before: proto::Seq,
-    },
 }
 
 /// A call of the daemon.
@@ -122,65 +107,85 @@ pub enum Call {
     /// The rules in force, all pages of them.
     Rules(rules::ListParams),
     Revoke(rules::RevokeParams),
+    /// Writes a session to a file that must not exist.
+    Export {
+        session: String,
+        file: PathBuf,
+        format: history::ExportFormat,
+    },
+    /// Reads the last events of a session, for a preview.
+    Preview {
+        session: String,
+    },
+    /// Reads durable events before what is shown, for reading back.
+    Earlier {
+        session: String,
+        before: Seq,
+    },
 }
 
-/// What became of an effect. Failures of all of them are [`Trouble`]s.
+/// What became of an effect.
 #[derive(Debug)]
 pub enum Answer {
+    /// A call failed.
+    Failed {
+        call: Call,
+        trouble: Trouble,
+    },
+    /// A call succeeded, which an event shows, or which needs no values.
+    Done(Call),
+    Created(CreateOutput),
     Compacted {
         params: CompactParams,
-        result: Result<CompactOutput, Trouble>,
-    },
-    /// `Create`, with the prompt that it was made with, which is given back where it failed.
-    Created {
-        prompt: String,
-        result: Result<CreateOutput, Trouble>,
-    },
-    /// `Prompt`, likewise.
-    Prompted {
-        prompt: String,
-        result: Result<(), Trouble>,
+        output: CompactOutput,
     },
     /// `Interrupt`: whether anything ran.
-    Interrupted(Result<bool, Trouble>),
-    /// Calls whose success is shown by an event, or needs no words. `what`: which it was.
-    Done {
-        what: Call,
-        result: Result<(), Trouble>,
-    },
-    Sessions(Result<ListOutput, Trouble>),
-    Processes(Result<process::ListOutput, Trouble>),
-    Waiting(Result<Vec<Interaction>, Trouble>),
+    Interrupted(bool),
+    Sessions(ListOutput),
+    Processes(process::ListOutput),
+    Waiting(Vec<Interaction>),
     Checkpoints {
         undo: bool,
-        result: Result<CheckpointsOutput, Trouble>,
+        output: CheckpointsOutput,
     },
     Rewound {
         params: RewindParams,
-        result: Result<RewindOutput, Trouble>,
+        output: RewindOutput,
     },
-    Forked(Result<ForkOutput, Trouble>),
-    Inspected(Result<Box<InspectOutput>, Trouble>),
+    Forked(ForkOutput),
+    Inspected(Box<InspectOutput>),
     Stats {
         params: StatsParams,
-        result: Result<Box<StatsOutput>, Trouble>,
+        output: Box<StatsOutput>,
     },
     /// `reloaded`: they were read again.
     Hooks {
         reloaded: bool,
-        result: Result<hook::ListOutput, Trouble>,
+        output: hook::ListOutput,
     },
-    Deleted(Result<DeleteOutput, Trouble>),
+    Deleted(DeleteOutput),
     Trust {
         params: TrustGetParams,
         unasked: bool,
-        result: Result<TrustOutput, Trouble>,
+        output: TrustOutput,
     },
-    TrustSet(Result<TrustOutput, Trouble>),
-    Rules(Result<rules::ListOutput, Trouble>),
+    Rules(rules::ListOutput),
     Revoked {
         rule: String,
-        result: Result<rules::RevokeOutput, Trouble>,
+        output: rules::RevokeOutput,
+    },
+    /// Where it was written, and how many bytes.
+    Exported {
+        file: PathBuf,
+        bytes: u64,
+    },
+    Preview {
+        session: String,
+        events: Vec<DecodedEvent>,
+    },
+    Earlier {
+        session: String,
+        events: Vec<DecodedEvent>,
     },
     Edited(Result<String, Trouble>),
     /// What a directory holds: names, those of directories with a slash at the end.
@@ -191,16 +196,6 @@ pub enum Answer {
     Copied {
         characters: usize,
         result: Result<Copied, Trouble>,
-    },
-    /// Where it was written, and how many bytes.
-    Exported(Result<(PathBuf, u64), Trouble>),
-    Preview {
-        session: String,
-        result: Result<Vec<DecodedEvent>, Trouble>,
-    },
-    Earlier {
-        session: String,
-        result: Result<Vec<DecodedEvent>, Trouble>,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Effects that are calls of the daemon, done.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
@@ -13,10 +13,8 @@ use proto::methods::{
     SessionUnqueue, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
-use proto::params::history::ExportFormat;
-use proto::params::interaction::Interaction;
 use proto::params::process::KillParams;
-use proto::params::session::{CreateParams, OneParams, PromptParams};
+use proto::params::session::{CreateParams, OneParams};
 use proto::params::{config, interaction};
 
 use crate::effect::{Answer, Call, Trouble};
@@ -29,171 +27,129 @@ const PREVIEW: u64 = 40;
 /// Events that are read back at a time.
 const PAGE: u64 = 200;
 
-/// Makes a call.
-pub async fn call(client: &Client, call: Call) -> Answer {
-    match call {
-        Call::Create(params) => create(client, *params).await,
-        Call::Prompt {
-            params,
-            renew,
-            takeover,
-        } => {
-            let prompt = params.text.clone();
-            let result = self::prompt(client, params, renew, takeover).await;
-            let result = result.map_err(Trouble::from);
-            Answer::Prompted { prompt, result }
+/// Makes a call. `language`: of what a failure says.
+pub async fn call(client: &Client, call: Call, language: Language) -> Answer {
+    match answer(client, call.clone(), language).await {
+        Ok(answer) => answer,
+        Err(trouble) => Answer::Failed { call, trouble },
+    }
+}
+
+async fn answer(client: &Client, call: Call, language: Language) -> Result<Answer, Trouble> {
+    Ok(match call {
+        Call::Create(params) => {
+            let params = CreateParams {
+                credentials: client.credentials().await,
+                ..*params
+            };
+            Answer::Created(client.call::<SessionCreate>(&params).await?)
         }
         Call::Interrupt { session } => {
-            let done = asked::<SessionInterrupt>(client, &OneParams { session }).await;
-            Answer::Interrupted(done.map(|done| done.delivered))
-        }
-        Call::Sessions(params) => Answer::Sessions(asked::<SessionList>(client, &params).await),
-        Call::Processes(params) => Answer::Processes(asked::<ProcessList>(client, &params).await),
-        Call::Waiting => Answer::Waiting(waiting(client).await.map_err(Trouble::from)),
-        Call::Checkpoints { session, undo } => {
             let params = OneParams { session };
-            let result = asked::<SessionCheckpoints>(client, &params).await;
-            Answer::Checkpoints { undo, result }
+            Answer::Interrupted(client.call::<SessionInterrupt>(&params).await?.delivered)
         }
-        Call::Rewind(params) => {
-            let result = asked::<SessionRewind>(client, &params).await;
-            Answer::Rewound { params, result }
+        Call::Sessions(params) => Answer::Sessions(client.call::<SessionList>(&params).await?),
+        Call::Processes(params) => Answer::Processes(client.call::<ProcessList>(&params).await?),
+        Call::Waiting => {
+            let all = interaction::ListParams::default();
+            Answer::Waiting(client.call::<InteractionList>(&all).await?.interactions)
         }
-        Call::Fork(params) => Answer::Forked(asked::<SessionFork>(client, &params).await),
+        Call::Checkpoints { session, undo } => Answer::Checkpoints {
+            undo,
+            output: client
+                .call::<SessionCheckpoints>(&OneParams { session })
+                .await?,
+        },
+        Call::Rewind(params) => Answer::Rewound {
+            output: client.call::<SessionRewind>(&params).await?,
+            params,
+        },
+        Call::Fork(params) => Answer::Forked(client.call::<SessionFork>(&params).await?),
         Call::Inspect(params) => {
-            Answer::Inspected(asked::<SessionInspect>(client, &params).await.map(Box::new))
+            Answer::Inspected(Box::new(client.call::<SessionInspect>(&params).await?))
         }
-        Call::Stats(params) => {
-            let result = asked::<StatsQuery>(client, &params).await.map(Box::new);
-            Answer::Stats { params, result }
-        }
+        Call::Stats(params) => Answer::Stats {
+            output: Box::new(client.call::<StatsQuery>(&params).await?),
+            params,
+        },
         Call::Hooks(params) => Answer::Hooks {
             reloaded: false,
-            result: asked::<HookList>(client, &params).await,
+            output: client.call::<HookList>(&params).await?,
         },
         Call::ReloadHooks(params) => Answer::Hooks {
             reloaded: true,
-            result: asked::<HookReload>(client, &params).await,
+            output: client.call::<HookReload>(&params).await?,
         },
-        Call::Delete(params) => Answer::Deleted(asked::<SessionDelete>(client, &params).await),
-        Call::Trust { params, unasked } => {
-            let result = asked::<TrustGet>(client, &params).await;
-            Answer::Trust {
-                params,
-                unasked,
-                result,
-            }
-        }
-        Call::SetTrust(params) => Answer::TrustSet(asked::<TrustSet>(client, &params).await),
-        Call::Rules(params) => {
-            Answer::Rules(client.all::<RulesList>(params).await.map_err(Trouble::from))
-        }
+        Call::Delete(params) => Answer::Deleted(client.call::<SessionDelete>(&params).await?),
+        Call::Trust { params, unasked } => Answer::Trust {
+            output: client.call::<TrustGet>(&params).await?,
+            params,
+            unasked,
+        },
+        Call::Rules(params) => Answer::Rules(client.all::<RulesList>(params).await?),
         Call::Revoke(params) => Answer::Revoked {
-            result: asked::<RulesRevoke>(client, &params).await,
+            output: client.call::<RulesRevoke>(&params).await?,
             rule: params.rule,
         },
         Call::Compact(params) => {
-            let credentials = client.credentials().await;
             let keyed = CompactParams {
-                credentials,
+                credentials: client.credentials().await,
                 ..params.clone()
             };
-            Answer::Compacted {
-                result: asked::<SessionCompact>(client, &keyed).await,
-                params,
+            let output = client.call::<SessionCompact>(&keyed).await?;
+            Answer::Compacted { params, output }
+        }
+        Call::Export {
+            session,
+            file,
+            format,
+        } => match client.export_to_file(&session, format, &file).await {
+            Ok(bytes) => Answer::Exported { file, bytes },
+            Err(ExportError::Call(error)) => return Err(error.into()),
+            Err(ExportError::File(error)) => return Err(unwritten(&file, &error, language)),
+        },
+        Call::Preview { session } => {
+            let newest = client.session(&session).await?.seq;
+            let from = newest.0.saturating_sub(PREVIEW - 1).max(1);
+            let events = read(client, &session, Seq(from), PREVIEW).await?;
+            Answer::Preview { session, events }
+        }
+        Call::Earlier { session, before } => {
+            let from = before.0.saturating_sub(PAGE).max(1);
+            let count = before.0.saturating_sub(from);
+            let events = read(client, &session, Seq(from), count).await?;
+            Answer::Earlier { session, events }
+        }
+        Call::Prompt {
+            ref params,
+            renew,
+            takeover,
+        } => {
+            if takeover {
+                client.take_over(&params.session).await?;
             }
+            done(client.prompt(params.clone(), renew).await, call)?
         }
-        // Calls whose success is shown by an event.
-        Call::Pin(ref params) => done(plain::<SessionPin>(client, params).await, call),
-        Call::Signal(ref params) => done(plain::<SessionSignal>(client, params).await, call),
-        Call::Set(ref params) => done(plain::<SessionSet>(client, params).await, call),
-        Call::Answer(ref params) => done(plain::<InteractionAnswer>(client, params).await, call),
+        Call::SetTrust(ref params) => done(client.call::<TrustSet>(params).await, call)?,
+        Call::Pin(ref params) => done(client.call::<SessionPin>(params).await, call)?,
+        Call::Signal(ref params) => done(client.call::<SessionSignal>(params).await, call)?,
+        Call::Set(ref params) => done(client.call::<SessionSet>(params).await, call)?,
+        Call::Answer(ref params) => done(client.call::<InteractionAnswer>(params).await, call)?,
         Call::Unqueue { ref params, .. } => {
-            done(plain::<SessionUnqueue>(client, params).await, call)
+            done(client.call::<SessionUnqueue>(params).await, call)?
         }
-        Call::EditQueued(ref params) => done(plain::<SessionEdit>(client, params).await, call),
-        Call::Reorder(ref params) => done(plain::<SessionReorder>(client, params).await, call),
+        Call::EditQueued(ref params) => done(client.call::<SessionEdit>(params).await, call)?,
+        Call::Reorder(ref params) => done(client.call::<SessionReorder>(params).await, call)?,
         Call::KillProcess(pid) => {
             let params = KillParams { pid };
-            done(plain::<ProcessKill>(client, &params).await, call)
+            done(client.call::<ProcessKill>(&params).await, call)?
         }
-    }
+    })
 }
 
-fn done(result: Result<(), Trouble>, what: Call) -> Answer {
-    Answer::Done { what, result }
+fn done<T>(result: Result<T, CallError>, call: Call) -> Result<Answer, CallError> {
+    result.map(|_| Answer::Done(call))
 }
-
-async fn plain<M: proto::methods::Method>(
-    client: &Client,
-    params: &M::Params,
-) -> Result<(), Trouble>
-where
-    M::Params: Sync,
-{
-    asked::<M>(client, params).await.map(drop)
-}
-
-async fn asked<M: proto::methods::Method>(
-    client: &Client,
-    params: &M::Params,
-) -> Result<M::Output, Trouble>
-where
-    M::Params: Sync,
-{
-    Ok(client.call::<M>(params).await?)
-}
-
-async fn create(client: &Client, params: CreateParams) -> Answer {
-    let prompt = params.prompt.clone().unwrap_or_default();
-    let params = CreateParams {
-        credentials: client.credentials().await,
-        ..params
-    };
-    let result = asked::<SessionCreate>(client, &params).await;
-    Answer::Created { prompt, result }
-}
-
-async fn prompt(
-    client: &Client,
-    params: PromptParams,
-    renew: bool,
-    takeover: bool,
-) -> Result<(), CallError> {
-    if takeover {
-        client.take_over(&params.session).await?;
-    }
-    client.prompt(params, renew).await.map(drop)
-}
-
-async fn waiting(client: &Client) -> Result<Vec<Interaction>, CallError> {
-    let all = interaction::ListParams::default();
-    let list = client.call::<InteractionList>(&all).await?;
-    Ok(list.interactions)
-}
-
-/// The last events of a session.
-pub async fn preview(client: &Client, session: String) -> Answer {
-    let result = async {
-        let newest = client.session(&session).await?.seq;
-        let from = newest.0.saturating_sub(PREVIEW - 1).max(1);
-        read(client, &session, Seq(from), PREVIEW).await
-    };
-    let result = result.await.map_err(Trouble::from);
-    Answer::Preview { session, result }
-}
-
-/// Events before one.
-pub async fn earlier(client: &Client, session: String, before: Seq) -> Answer {
-    let from = before.0.saturating_sub(PAGE).max(1);
-    let count = before.0.saturating_sub(from);
-    let result = read(client, &session, Seq(from), count).await;
-    Answer::Earlier {
-        session,
-        result: result.map_err(Trouble::from),
-    }
-}
-
 async fn read(
     client: &Client,
     session: &str,
@@ -207,22 +163,6 @@ async fn read(
     });
     taken.await?;
     Ok(events)
-}
-
-/// Writes a session to a new file that nobody else may read.
-pub async fn export(
-    client: &Client,
-    session: String,
-    file: PathBuf,
-    format: ExportFormat,
-    language: Language,
-) -> Answer {
-    let result = client.export_to_file(&session, format, &file).await;
-    Answer::Exported(match result {
-        Ok(written) => Ok((file, written)),
-        Err(ExportError::Call(error)) => Err(error.into()),
-        Err(ExportError::File(error)) => Err(unwritten(&file, &error, language)),
-    })
 }
 
 /// Why a session was not written to a file, for a person.

@@ -23,8 +23,8 @@ const LAST_CALLS: Duration = Duration::from_millis(800);
 
 impl App {
     pub(super) fn call(&mut self, call: Call) {
-        let client = self.client.clone();
-        self.spawn(async move { perform::call(&client, call).await });
+        let (client, language) = (self.client.clone(), self.model.look.language);
+        self.spawn(async move { perform::call(&client, call, language).await });
     }
 
     pub(super) fn spawn(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {

@@ -25,6 +25,21 @@ pub struct Confirm {
     pub back: Option<Box<ListDialog>>,
 }
 
+impl Confirm {
+    #[must_use]
+    pub fn new(title: Msg, words: Vec<String>, then: Then, now: Instant) -> Self {
+        Self {
+            title,
+            words,
+            then,
+            scroll: 0,
+            since: now,
+            drawn: false,
+            back: None,
+        }
+    }
+}
+
 /// What a yes does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Then {

@@ -23,6 +23,7 @@ use proto::{Pid, Seq, SessionId, Stamp};
 
 use crate::messages::Language;
 use crate::messages::app::Msg;
+use crate::messages::dialog::Msg as Title;
 use crate::theme::Theme;
 
 /// How long a line of ours stands above the composer.
@@ -264,6 +265,12 @@ impl Model {
         };
         let words = self.calls(&words);
         self.toast(Tone::Error, words);
+    }
+
+    /// Asks for a yes or no before something is done.
+    pub fn confirm(&mut self, title: Title, words: Vec<String>, then: confirm::Then) {
+        let confirm = confirm::Confirm::new(title, words, then, self.now);
+        self.dialog = Some(Dialog::Confirm(confirm));
     }
 
     /// The screen shows what is so now: a question that was not there before counts keys from here on.

@@ -65,12 +65,12 @@ pub struct Search {
     pub query: String,
     /// Where it was found last.
     pub found: Option<(PartId, usize)>,
-    pub told: Told,
+    pub notice: SearchNotice,
 }
 
-/// What the last search has to tell.
+/// What is said about the last search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Told {
+pub enum SearchNotice {
     #[default]
     Nothing,
     /// It is nowhere.

@@ -44,13 +44,13 @@ impl AnswerText for Markdown {
             EntryKind::Answer { text, finish, .. } => {
                 *finish != Some(Finish::Interrupted) || !text.text().is_empty()
             }
-            EntryKind::Ended { ended, told } => {
+            EntryKind::Ended { ended, explained } => {
                 ended.outcome != OutcomeKind::Completed
                     || ended.error.is_some()
                     || ended
                         .denied
                         .iter()
-                        .any(|denied| !told.contains(&denied.call))
+                        .any(|denied| !explained.contains(&denied.call))
                     || ended.duration_ms > LONG_MS
             }
             EntryKind::Status(status) => !matches!(

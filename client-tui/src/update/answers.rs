@@ -15,218 +15,157 @@ use proto::params::session::{CreateOutput, InspectOutput, InspectParams, Inspect
 use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
-use super::{commands, composer, daemon, hooks, list, pager, permissions};
+use super::{commands, composer, daemon, hooks, interaction, list, pager, permissions};
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
-use crate::model::confirm::{Confirm, Then};
+use crate::messages::dialog::Msg as Title;
+use crate::model::confirm::Then;
 use crate::model::pager::Reading;
-use crate::model::{Dialog, Model, Tone};
+use crate::model::{Model, Tone};
 use crate::render::short;
 
 /// Takes an answer to what was wanted while this following was the newest. Where the person has gone on to another
 /// session since, it changes nothing of that one.
 pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
-    match follow == model.follow {
-        true => here(model, answer),
-        false => elsewhere(model, answer),
-    }
-}
-
-/// Of a session that was left: told, where it is of use.
-fn elsewhere(model: &mut Model, answer: Answer) -> Vec<Effect> {
     let language = model.look.language;
+    let here = follow == model.follow;
     match answer {
-        Answer::Created { result, .. } => match result {
-            Ok(made) => {
-                let words = language.fill(Msg::Made, &[&made.pid.to_string()]);
-                model.toast(Tone::Good, words);
-            }
-            Err(trouble) => model.trouble(&trouble),
-        },
-        Answer::Forked(Ok(made)) => {
-            let words = language.fill(Msg::Made, &[&made.pid.to_string()]);
-            model.toast(Tone::Good, words);
-        }
-        Answer::Deleted(Ok(deleted)) => {
-            let words = language.fill(Msg::Forgotten, &[&deleted.pid.to_string()]);
-            model.toast(Tone::Good, words);
-        }
-        Answer::Prompted {
-            result: Err(trouble),
-            ..
-        }
-        | Answer::Forked(Err(trouble))
-        | Answer::Deleted(Err(trouble))
-        | Answer::Checkpoints {
-            undo: true,
-            result: Err(trouble),
-        }
-        | Answer::Done {
-            result: Err(trouble),
-            ..
-        }
-        | Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
-        Answer::Rewound {
-            params,
-            result: Err(trouble),
-        } => {
-            // What would happen is asked by lists, which are gone, but for an undo.
-            if !params.dry_run || params.what == What::Code {
-                model.trouble(&trouble);
-            }
-        }
-        Answer::Done {
-            what:
-                Call::Unqueue {
-                    params,
-                    edit: Some(text),
-                },
-            result: Ok(()),
-        } => taken_back(model, &params.session, &text),
+        Answer::Failed { call, trouble } => failed(model, here, call, trouble),
         // Of no session.
         Answer::Sessions(_)
         | Answer::Processes(_)
         | Answer::Waiting(_)
-        | Answer::Preview { .. }
-        | Answer::TrustSet(_)
-        | Answer::Revoked { .. }
-        | Answer::Edited(_)
-        | Answer::Directory { .. }
-        | Answer::Copied { .. }
-        | Answer::Exported(_) => return here(model, answer),
-        Answer::Prompted { .. }
-        | Answer::Done { .. }
-        | Answer::Interrupted(_)
-        | Answer::Checkpoints { .. }
-        | Answer::Rewound { .. }
-        | Answer::Compacted { .. }
-        | Answer::Inspected(_)
-        | Answer::Stats { .. }
-        | Answer::Hooks { .. }
-        | Answer::Rules(_)
-        | Answer::Trust { .. }
-        | Answer::Earlier { .. } => {}
-    }
-    Vec::new()
-}
-
-fn here(model: &mut Model, answer: Answer) -> Vec<Effect> {
-    match answer {
-        Answer::Created { prompt, result } => created(model, prompt, result),
-        Answer::Checkpoints { undo: true, result } => match result {
-            Ok(checkpoints) => undo(model, &checkpoints),
-            Err(trouble) => troubled(model, &trouble),
-        },
-        Answer::Sessions(_)
-        | Answer::Processes(_)
-        | Answer::Waiting(_)
-        | Answer::Checkpoints { .. }
         | Answer::Preview { .. } => list::take(model, answer),
-        // Those of lists are asked about all that could be taken back.
-        Answer::Rewound { params, result } if params.dry_run && params.what == What::Code => {
-            match result {
-                Ok(foreseen) => commands::undone(model, params, &foreseen),
-                Err(trouble) => troubled(model, &trouble),
-            }
-        }
-        Answer::Rewound { ref params, .. } if params.dry_run => list::take(model, answer),
-        Answer::Earlier { .. } => pager::take(model, answer),
-        Answer::Forked(result) => forked(model, result),
-        Answer::Deleted(result) => deleted(model, result),
-        Answer::Rules(result) => permissions::show(model, result),
-        Answer::Stats { params, result } => stats(model, &params, result),
-        Answer::Hooks { reloaded, result } => hooks::shown(model, reloaded, result),
-        // What there is now is told whole, as when it is asked for.
-        Answer::Done {
-            what: Call::Set(ref params),
-            result: Ok(()),
-        } if params.options.budget.is_some() => {
-            let part = InspectPart::Budget;
-            let session = params.session.clone();
-            commands::called(Call::Inspect(InspectParams { session, part }))
-        }
-        other => {
-            told(model, other);
-            Vec::new()
-        }
-    }
-}
-
-/// Answers after which nothing is to be done.
-fn told(model: &mut Model, answer: Answer) {
-    let language = model.look.language;
-    match answer {
-        Answer::Prompted {
-            prompt,
-            result: Err(trouble),
-        } => not_sent(model, &prompt, &trouble),
-        Answer::Interrupted(Ok(false)) => model.toast(Tone::Info, language.say(Msg::NothingRuns)),
-        Answer::Interrupted(Err(trouble)) => model.trouble(&trouble),
-        // Told already, before this is called.
-        Answer::Done {
-            what: Call::Answer(_),
-            ..
-        } => {}
-        Answer::Done { what, result } => done(model, &what, result),
-        Answer::Rewound { params, result } => rewound(model, &params, result),
-        Answer::Compacted { params, result } => compacted(model, &params, result),
-        Answer::Inspected(Ok(inspected)) => match *inspected {
-            InspectOutput::Budget { nodes } => budget(model, &nodes),
-            other => context(model, &other),
-        },
-        // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
-        Answer::Trust {
-            unasked: true,
-            ref result,
-            ..
-        } if model.dialog.is_some()
-            || !result
-                .as_ref()
-                .is_ok_and(|trust| !trust.trusted && !trust.held_back.is_empty()) => {}
-        Answer::Trust {
-            params,
-            result: Ok(trust),
-            ..
-        } => held_back(model, params.cwd, trust),
-        Answer::Revoked { rule, result } => permissions::revoked(model, &rule, result),
-        Answer::TrustSet(Ok(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
+        Answer::Done(Call::SetTrust(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
+        Answer::Revoked { rule, output } => permissions::revoked(model, &rule, &output),
         Answer::Edited(Ok(text)) => model.composer.restore(&text, language),
         Answer::Directory { directory, names } => composer::listed(model, directory, names),
         Answer::Copied {
             characters,
             result: Ok(copied),
         } => self::copied(model, characters, &copied),
-        Answer::Exported(Ok((file, bytes))) => {
+        Answer::Exported { file, bytes } => {
             let file = client::text::line(&file.display().to_string());
             let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
             model.toast(Tone::Good, words);
         }
         Answer::Edited(Err(trouble))
-        | Answer::Inspected(Err(trouble))
-        | Answer::Trust {
-            result: Err(trouble),
-            ..
-        }
-        | Answer::TrustSet(Err(trouble))
         | Answer::Copied {
             result: Err(trouble),
             ..
+        } => model.trouble(&trouble),
+        // Also of a session that was left.
+        Answer::Done(Call::Unqueue {
+            params,
+            edit: Some(text),
+        }) => taken_back(model, &params.session, &text),
+        Answer::Deleted(deleted) => return self::deleted(model, here, &deleted),
+        Answer::Created(CreateOutput { pid, .. }) | Answer::Forked(ForkOutput { pid, .. })
+            if !here =>
+        {
+            model.toast(Tone::Good, language.fill(Msg::Made, &[&pid.to_string()]));
         }
-        | Answer::Exported(Err(trouble)) => model.trouble(&trouble),
-        Answer::Prompted { .. }
-        | Answer::Interrupted(_)
-        | Answer::Created { .. }
+        answer if here => return of_session(model, answer),
+        // It would show something of a session that was left.
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Takes an answer about the session that is followed.
+fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Created(created) => return self::created(model, &created),
+        Answer::Forked(forked) => return self::forked(model, &forked),
+        Answer::Checkpoints { undo: true, output } => return undo(model, &output),
+        // Those of lists are asked about all that could be taken back.
+        Answer::Rewound { params, output } if params.dry_run && params.what == What::Code => {
+            return commands::undone(model, params, &output);
+        }
+        Answer::Rewound { params, output } if !params.dry_run => rewound(model, &params, &output),
+        Answer::Earlier { session, events } => pager::take(model, &session, Ok(events)),
+        Answer::Rules(rules) => return permissions::show(model, &rules),
+        Answer::Stats { params, output } => return stats(model, &params, &output),
+        Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
+        Answer::Done(Call::Set(params)) => return set(model, *params),
+        Answer::Interrupted(false) => {
+            let words = model.look.language.say(Msg::NothingRuns);
+            model.toast(Tone::Info, words);
+        }
+        Answer::Compacted { params, output } => compacted(model, &params, &output),
+        Answer::Inspected(inspected) => match *inspected {
+            InspectOutput::Budget { nodes } => budget(model, &nodes),
+            other => context(model, &other),
+        },
+        // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
+        Answer::Trust {
+            unasked: true,
+            output: trust,
+            ..
+        } if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() => {}
+        Answer::Trust { params, output, .. } => held_back(model, params.cwd, output),
+        Answer::Checkpoints { .. } | Answer::Rewound { .. } => list::take(model, answer),
+        // An event shows it, or [`take`] has done it.
+        Answer::Done(_)
+        | Answer::Interrupted(true)
+        | Answer::Failed { .. }
         | Answer::Sessions(_)
         | Answer::Processes(_)
         | Answer::Waiting(_)
-        | Answer::Checkpoints { .. }
         | Answer::Preview { .. }
-        | Answer::Earlier { .. }
-        | Answer::Forked(_)
-        | Answer::Deleted(_)
-        | Answer::Hooks { .. }
-        | Answer::Rules(_)
-        | Answer::Stats { .. } => {}
+        | Answer::Revoked { .. }
+        | Answer::Edited(_)
+        | Answer::Directory { .. }
+        | Answer::Copied { .. }
+        | Answer::Exported { .. }
+        | Answer::Deleted(_) => {}
+    }
+    Vec::new()
+}
+
+/// A call failed. `here`: it was made of the session that is followed, or there is no other since.
+fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
+    match call {
+        Call::Answer(params) => interaction::refused(model, &params, &trouble),
+        Call::Sessions(_) | Call::Processes(_) | Call::Waiting | Call::Preview { .. } => {
+            list::take(model, Answer::Failed { call, trouble });
+        }
+        // What would happen is asked by lists, but for an undo.
+        Call::Checkpoints { undo: false, .. }
+        | Call::Rewind(RewindParams {
+            dry_run: true,
+            what: What::Both | What::Conversation,
+            ..
+        }) => {
+            if here {
+                list::take(model, Answer::Failed { call, trouble });
+            }
+        }
+        Call::Create(params) if here => {
+            model.creating = false;
+            not_sent(
+                model,
+                params.prompt.as_deref().unwrap_or_default(),
+                &trouble,
+            );
+        }
+        Call::Prompt { params, .. } if here => not_sent(model, &params.text, &trouble),
+        Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
+            confirm(model, *params, &trouble);
+        }
+        Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
+        Call::Trust { unasked: true, .. } => {}
+        // They would have shown something of a session that was left.
+        Call::Earlier { .. }
+        | Call::Compact(_)
+        | Call::Inspect(_)
+        | Call::Stats(_)
+        | Call::Hooks(_)
+        | Call::ReloadHooks(_)
+        | Call::Rules(_)
+        | Call::Trust { .. }
+            if !here => {}
+        _ => model.trouble(&trouble),
     }
 }
 
@@ -239,16 +178,7 @@ fn copied(model: &mut Model, characters: usize, copied: &Copied) {
     model.toast(Tone::Good, words);
 }
 
-fn troubled(model: &mut Model, trouble: &Trouble) -> Vec<Effect> {
-    model.trouble(trouble);
-    Vec::new()
-}
-
-fn forked(model: &mut Model, result: Result<ForkOutput, Trouble>) -> Vec<Effect> {
-    let forked = match result {
-        Ok(forked) => forked,
-        Err(trouble) => return troubled(model, &trouble),
-    };
+fn forked(model: &mut Model, forked: &ForkOutput) -> Vec<Effect> {
     let effects = daemon::go_on_to(model, &forked.session.to_string());
     let (pid, turn) = (forked.pid.to_string(), forked.at_turn.to_string());
     let words = model.look.language.fill(Msg::Forked, &[&pid, &turn]);
@@ -256,36 +186,23 @@ fn forked(model: &mut Model, result: Result<ForkOutput, Trouble>) -> Vec<Effect>
     effects
 }
 
-fn deleted(model: &mut Model, result: Result<DeleteOutput, Trouble>) -> Vec<Effect> {
-    let deleted = match result {
-        Ok(deleted) => deleted,
-        Err(trouble) => return troubled(model, &trouble),
+fn deleted(model: &mut Model, here: bool, deleted: &DeleteOutput) -> Vec<Effect> {
+    let effects = match here {
+        true => daemon::fresh(model),
+        false => Vec::new(),
     };
-    let effects = daemon::fresh(model);
     let pid = deleted.pid.to_string();
     let words = model.look.language.fill(Msg::Forgotten, &[&pid]);
     model.toast(Tone::Good, words);
     effects
 }
 
-fn created(
-    model: &mut Model,
-    prompt: String,
-    result: Result<CreateOutput, Trouble>,
-) -> Vec<Effect> {
+fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     model.creating = false;
-    match result {
-        Ok(created) => {
-            let effects = daemon::go_on_to(model, &created.session.to_string());
-            // What was written meanwhile was written for it.
-            model.composer.take_up(None);
-            effects
-        }
-        Err(trouble) => {
-            not_sent(model, &prompt, &trouble);
-            Vec::new()
-        }
-    }
+    let effects = daemon::go_on_to(model, &created.session.to_string());
+    // What was written meanwhile was written for it.
+    model.composer.take_up(None);
+    effects
 }
 
 /// What could not be sent stands in the composer again, unless something else does.
@@ -306,58 +223,43 @@ fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
     }
 }
 
-fn done(model: &mut Model, what: &Call, result: Result<(), Trouble>) {
-    let language = model.look.language;
-    match (what, result) {
-        (Call::Set(params), Ok(())) => {
-            if let Some(name) = &params.options.name {
-                let words = language.fill(Msg::Renamed, &[&client::text::line(name)]);
-                model.toast(Tone::Good, words);
-            }
-        }
-        (
-            Call::Unqueue {
-                params,
-                edit: Some(text),
-            },
-            Ok(()),
-        ) => taken_back(model, &params.session, text),
-        (_, Ok(())) => {}
-        (Call::Set(params), Err(trouble)) if trouble.name == Some(ErrorName::ConfirmNeeded) => {
-            confirm(model, params, &trouble);
-        }
-        (_, Err(trouble)) => model.trouble(&trouble),
+fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
+    if let Some(name) = &params.options.name {
+        let name = client::text::line(name);
+        let words = model.look.language.fill(Msg::Renamed, &[&name]);
+        model.toast(Tone::Good, words);
     }
+    if params.options.budget.is_none() {
+        return Vec::new();
+    }
+    // The whole budget is shown, as when it is asked for.
+    commands::called(Call::Inspect(InspectParams {
+        session: params.session,
+        part: InspectPart::Budget,
+    }))
 }
 
 /// The vendor's cache starts anew with a change: whether that is meant.
-fn confirm(model: &mut Model, params: &SetParams, trouble: &Trouble) {
+fn confirm(model: &mut Model, params: SetParams, trouble: &Trouble) {
     let yes = Call::Set(Box::new(SetParams {
         confirm: true,
         request_id: Some(RequestId::new()),
-        ..params.clone()
+        ..params
     }));
-    super::interaction::keep(model);
-    model.dialog = Some(Dialog::Confirm(Confirm {
-        title: crate::messages::dialog::Msg::TitleConfirm,
-        words: vec![client::text::line(&trouble.what)],
-        then: Then::Do(vec![Effect::Call(yes)]),
-        scroll: 0,
-        since: model.now,
-        drawn: false,
-        back: None,
-    }));
+    let words = vec![client::text::line(&trouble.what)];
+    interaction::keep(model);
+    model.confirm(
+        Title::TitleConfirm,
+        words,
+        Then::Do(vec![Effect::Call(yes)]),
+    );
 }
 
 /// What the record of it does not say: what it would come to, or why nothing was done.
-fn compacted(model: &mut Model, params: &CompactParams, result: Result<CompactOutput, Trouble>) {
-    match result {
-        Ok(done) if params.preview || done.why.is_some() => {
-            let words = words::compacted(model.look.language, params.preview, params.undo, &done);
-            model.transcript.say(Tone::Info, words);
-        }
-        Ok(_) => {}
-        Err(trouble) => model.trouble(&trouble),
+fn compacted(model: &mut Model, params: &CompactParams, done: &CompactOutput) {
+    if params.preview || done.why.is_some() {
+        let words = words::compacted(model.look.language, params.preview, params.undo, done);
+        model.transcript.say(Tone::Info, words);
     }
 }
 
@@ -384,12 +286,8 @@ fn undo(model: &mut Model, checkpoints: &CheckpointsOutput) -> Vec<Effect> {
 }
 
 /// What the record of it does not say.
-fn rewound(model: &mut Model, params: &RewindParams, result: Result<RewindOutput, Trouble>) {
+fn rewound(model: &mut Model, params: &RewindParams, done: &RewindOutput) {
     let language = model.look.language;
-    let done = match result {
-        Ok(done) => done,
-        Err(trouble) => return model.trouble(&trouble),
-    };
     for note in &done.notes {
         model.transcript.say(Tone::Info, client::text::line(note));
     }
@@ -486,19 +384,8 @@ fn percent(part: u64, whole: u64) -> String {
     short::percent(part, whole).unwrap_or_default().to_string()
 }
 
-fn stats(
-    model: &mut Model,
-    params: &StatsParams,
-    result: Result<Box<StatsOutput>, Trouble>,
-) -> Vec<Effect> {
+fn stats(model: &mut Model, params: &StatsParams, stats: &StatsOutput) -> Vec<Effect> {
     let language = model.look.language;
-    let stats = match result {
-        Ok(stats) => stats,
-        Err(trouble) => {
-            model.trouble(&trouble);
-            return Vec::new();
-        }
-    };
     if params.session.is_some() {
         let words = used(model, &stats.total.usage);
         model.transcript.say(Tone::Info, words);
@@ -558,16 +445,8 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         trusted: true,
         hash: trust.hash,
     });
-    super::interaction::keep(model);
-    model.dialog = Some(Dialog::Confirm(Confirm {
-        title: crate::messages::dialog::Msg::TitleTrust,
-        words,
-        then: Then::Do(vec![Effect::Call(yes)]),
-        scroll: 0,
-        since: model.now,
-        drawn: false,
-        back: None,
-    }));
+    interaction::keep(model);
+    model.confirm(Title::TitleTrust, words, Then::Do(vec![Effect::Call(yes)]));
 }
 
 #[cfg(test)]

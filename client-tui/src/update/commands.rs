@@ -19,11 +19,12 @@ use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
 use crate::messages::app::Msg;
-use crate::model::confirm::{Confirm, Then};
+use crate::messages::dialog::Msg as Title;
+use crate::model::confirm::Then;
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
 use crate::model::transcript::EntryKind;
-use crate::model::{Dialog, Link, Model, Tone};
+use crate::model::{Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
 
@@ -354,15 +355,7 @@ pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) 
 
 /// Asks before something is done that cannot be taken back easily.
 fn sure(model: &mut Model, words: Vec<String>, then: Then) -> Vec<Effect> {
-    model.dialog = Some(Dialog::Confirm(Confirm {
-        title: crate::messages::dialog::Msg::TitleConfirm,
-        words,
-        then,
-        scroll: 0,
-        since: model.now,
-        drawn: false,
-        back: None,
-    }));
+    model.confirm(Title::TitleConfirm, words, then);
     Vec::new()
 }
 
@@ -499,11 +492,11 @@ fn export(model: &Model, session: String, arguments: &str) -> Vec<Effect> {
         None => model.place.cwd.join(arguments),
     };
     let format = client::session::export_format(&file);
-    vec![Effect::Export {
+    called(Call::Export {
         session,
         file,
         format,
-    }]
+    })
 }
 
 fn theme(model: &mut Model, arguments: &str) -> Vec<Effect> {

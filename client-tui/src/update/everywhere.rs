@@ -10,11 +10,12 @@ use super::{commands, interaction, list, pager};
 use crate::effect::{Call, Effect, Leave};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
-use crate::model::confirm::{Confirm, Then};
+use crate::messages::dialog::Msg as Title;
+use crate::model::confirm::Then;
 use crate::model::list::ListOf;
 use crate::model::pager::Reading;
 use crate::model::session::Session;
-use crate::model::{Dialog, Link, Model, Pressed, Tone};
+use crate::model::{Link, Model, Pressed, Tone};
 use crate::view::status;
 
 /// A key pressed again within this time means more.
@@ -64,11 +65,11 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         }
         Action::Output => {
             model.look.output = !model.look.output;
-            told(model, model.look.output, Msg::OutputOpen, Msg::OutputFolded)
+            report_switch(model, model.look.output, Msg::OutputOpen, Msg::OutputFolded)
         }
         Action::Reasoning => {
             model.look.reasoning = !model.look.reasoning;
-            told(
+            report_switch(
                 model,
                 model.look.reasoning,
                 Msg::ReasoningOpen,
@@ -95,7 +96,7 @@ fn page(model: &Model) -> usize {
 }
 
 /// Says which of two ways it is now, and shows what is on the screen so.
-fn told(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
+fn report_switch(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
     let words = model.look.language.say(if on { yes } else { no });
     model.toast(Tone::Info, words);
     vec![Effect::Reprint]
@@ -172,18 +173,15 @@ pub fn set_approval_mode(model: &mut Model, approval_mode: ApprovalMode) -> Vec<
     if approval_mode != ApprovalMode::Yolo {
         return approval_mode_is(model, approval_mode);
     }
-    model.dialog = Some(Dialog::Confirm(Confirm {
-        title: crate::messages::dialog::Msg::TitleConfirm,
-        words: vec![
-            language.say(Msg::ApprovalModeYolo).to_owned(),
-            language.say(Msg::ApprovalModeSure).to_owned(),
-        ],
-        then: Then::ApprovalMode(approval_mode),
-        scroll: 0,
-        since: model.now,
-        drawn: false,
-        back: None,
-    }));
+    let words = vec![
+        language.say(Msg::ApprovalModeYolo).to_owned(),
+        language.say(Msg::ApprovalModeSure).to_owned(),
+    ];
+    model.confirm(
+        Title::TitleConfirm,
+        words,
+        Then::ApprovalMode(approval_mode),
+    );
     Vec::new()
 }
 

@@ -2,7 +2,7 @@
 
 use proto::params::hook::{HookStatus, ListOutput, ListParams, ReloadParams};
 
-use crate::effect::{Call, Effect, Trouble};
+use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
 use crate::model::pager::Reading;
 use crate::model::{Model, Tone};
@@ -25,19 +25,8 @@ pub fn asked(model: &Model, arguments: &str) -> Vec<Effect> {
 }
 
 /// Shows what came.
-pub fn shown(
-    model: &mut Model,
-    reloaded: bool,
-    result: Result<ListOutput, Trouble>,
-) -> Vec<Effect> {
+pub fn shown(model: &mut Model, reloaded: bool, list: &ListOutput) -> Vec<Effect> {
     let language = model.look.language;
-    let list = match result {
-        Ok(list) => list,
-        Err(trouble) => {
-            model.trouble(&trouble);
-            return Vec::new();
-        }
-    };
     if reloaded && list.problems.is_empty() {
         let count = list.hooks.len().to_string();
         model.toast(Tone::Info, language.fill(Msg::HooksReloaded, &[&count]));

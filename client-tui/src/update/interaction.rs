@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use client::form::{Asked, Form, ShownInteraction};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
-use proto::params::interaction::{ApprovalDecision, Interaction, InteractionAnswer};
+use proto::params::interaction::{AnswerParams, ApprovalDecision, Interaction, InteractionAnswer};
 use proto::{ErrorName, Pid};
 
-use crate::effect::{Answer, Call, Effect};
+use crate::effect::{Call, Effect, Trouble};
 use crate::keymap::{self, Action, Context};
 use crate::messages::app;
 use crate::messages::dialog::Msg;
@@ -395,18 +395,8 @@ pub fn reopen(model: &mut Model) -> bool {
     found
 }
 
-/// Looks at what became of an answer: one that failed is asked again, and why is told.
-pub fn told(model: &mut Model, answer: &Answer) {
-    let Answer::Done {
-        what,
-        result: Err(trouble),
-    } = answer
-    else {
-        return;
-    };
-    let Call::Answer(params) = what else {
-        return;
-    };
+/// An answer failed: it is asked again, and why is reported.
+pub fn refused(model: &mut Model, params: &AnswerParams, trouble: &Trouble) {
     let sent = ShownInteraction {
         id: params.interaction_id.clone(),
         shown_hash: params.shown_hash.clone(),
@@ -466,8 +456,8 @@ fn close(model: &mut Model) {
             .kept
             .retain(|kept| open.contains(&(&kept.interaction).into()));
     }
-    let told = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
-    if told.is_some_and(|asked| !open.contains(asked)) {
+    let about = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
+    if about.is_some_and(|asked| !open.contains(asked)) {
         model.toast = None;
     }
     let answered = session.asking.answered.take();

@@ -12,12 +12,14 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use proto::params::process;
 use proto::params::session::ListParams;
 
-use crate::effect::{Answer, Call, Effect};
+use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::app::Msg;
 use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Choice, Key, ListDialog, ListOf};
 use crate::model::{Dialog, Link, Model, Tone};
+
+pub use loaded::take;
 
 /// How long an answer may take until it is asked again.
 const LOST: Duration = Duration::from_secs(5);
@@ -133,12 +135,6 @@ pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
     ask(model)
 }
 
-/// Takes an answer that a list asked for: sessions, processes, what waits, turns, a preview.
-pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
-    loaded::take(model, answer);
-    Vec::new()
-}
-
 /// Time went by: a list that shows what runs asks again, and what the marked session said is read.
 pub fn tick(model: &mut Model) -> Vec<Effect> {
     let Some(dialog) = dialog(model) else {
@@ -200,9 +196,8 @@ fn preview(model: &mut Model) -> Vec<Effect> {
     if let Some(dialog) = dialog_mut(model) {
         dialog.previews.insert(id, None);
     }
-    vec![Effect::Preview {
-        session: id.to_string(),
-    }]
+    let session = id.to_string();
+    vec![Effect::Call(Call::Preview { session })]
 }
 
 /// Esc: the filter goes first, then the second step, then the list.

@@ -72,10 +72,7 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         Event::Tick => tick(model),
         Event::Signal(signal) => self::signal(model, signal),
         Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
-        Event::Answered { follow, answer } => {
-            interaction::told(model, &answer);
-            answers::take(model, follow, answer)
-        }
+        Event::Answered { follow, answer } => answers::take(model, follow, answer),
     }
 }
 
@@ -108,12 +105,12 @@ fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
 
 fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let before = model.pressed;
-    let told = model.toast.clone().filter(|_| before.is_some());
+    let toast = model.toast.clone().filter(|_| before.is_some());
     let effects = pressed(model, key);
     if model.pressed == before {
         // Twice means one behind the other. What a second one would have done is not so any more.
         model.pressed = None;
-        if told.is_some() && model.toast == told {
+        if toast.is_some() && model.toast == toast {
             model.toast = None;
         }
     }

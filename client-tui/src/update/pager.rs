@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use crossterm::event::KeyEvent;
 use proto::Seq;
 
-use crate::effect::{Answer, Effect};
+use crate::effect::{Call, Effect, Trouble};
 use crate::keymap::{self, Action, Context};
-use crate::model::pager::{At, Earlier, Pager, PartId, Reading, Told};
+use crate::model::pager::{At, Earlier, Pager, PartId, Reading, SearchNotice};
 use crate::model::{Dialog, Model};
 use crate::view::pager::document;
 use client::DecodedEvent;
@@ -30,7 +30,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         if pager.search.typing.is_some() {
             return search::key(pager, model, key);
         }
-        pager.search.told = Told::Nothing;
+        pager.search.notice = SearchNotice::Nothing;
         match keymap::find(Context::Pager, key) {
             Some(Action::Close) => Taken::Closes,
             Some(action) => act(pager, model, action),
@@ -75,13 +75,10 @@ pub fn wheel(model: &mut Model, rows: i16) -> Vec<Effect> {
     .unwrap_or_default()
 }
 
-/// Takes earlier events of the session, read back.
-pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
-    let Answer::Earlier { session, result } = answer else {
-        return Vec::new();
-    };
-    if shown(model).as_deref() != Some(session.as_str()) {
-        return Vec::new();
+/// Takes earlier events of a session, read back.
+pub fn take(model: &mut Model, session: &str, result: Result<Vec<DecodedEvent>, Trouble>) {
+    if shown(model).as_deref() != Some(session) {
+        return;
     }
     let trouble = with(model, |pager, model| {
         renewed(pager, model);
@@ -104,7 +101,6 @@ pub fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
     if let Some(trouble) = trouble.flatten() {
         model.trouble(&trouble);
     }
-    Vec::new()
 }
 
 /// Does something with the pager while the rest of the model is looked at.
@@ -238,7 +234,7 @@ fn earlier(pager: &mut Pager, model: &Model) -> Vec<Effect> {
                 return Vec::new();
             }
             pager.earlier.asked = true;
-            vec![Effect::Earlier { session, before }]
+            vec![Effect::Call(Call::Earlier { session, before })]
         }
         _ => Vec::new(),
     }

@@ -3,7 +3,7 @@
 use proto::params::rules::{List, ListOutput, ListParams, RevokeOutput, RevokeParams};
 
 use super::pager;
-use crate::effect::{Call, Effect, Trouble};
+use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
 use crate::model::pager::Reading;
 use crate::model::{Model, Tone};
@@ -50,14 +50,7 @@ pub(super) fn ask(session: String, cwd: String, arguments: &str) -> Vec<Effect> 
 }
 
 /// Shows the rules in force.
-pub(super) fn show(model: &mut Model, result: Result<ListOutput, Trouble>) -> Vec<Effect> {
-    let found = match result {
-        Ok(found) => found,
-        Err(trouble) => {
-            model.trouble(&trouble);
-            return Vec::new();
-        }
-    };
+pub(super) fn show(model: &mut Model, found: &ListOutput) -> Vec<Effect> {
     let language = model.look.language;
     let plain = |text: &str| client::text::line(text);
     let approval_mode = found.approval_mode.name();
@@ -102,19 +95,12 @@ pub(super) fn show(model: &mut Model, result: Result<ListOutput, Trouble>) -> Ve
     pager::open(model, Reading::Lines { title, lines })
 }
 
-/// Tells where a rule was that was taken back.
-pub(super) fn revoked(model: &mut Model, rule: &str, result: Result<RevokeOutput, Trouble>) {
-    match result {
-        Ok(gone) => {
-            let (rule, origin) = (client::text::line(rule), client::text::line(&gone.origin));
-            let words = model
-                .look
-                .language
-                .fill(Msg::RuleRevoked, &[&rule, &origin]);
-            model.toast(Tone::Good, words);
-        }
-        Err(trouble) => model.trouble(&trouble),
-    }
+/// Reports where a rule was that was taken back.
+pub(super) fn revoked(model: &mut Model, rule: &str, gone: &RevokeOutput) {
+    let (rule, origin) = (client::text::line(rule), client::text::line(&gone.origin));
+    let language = model.look.language;
+    let words = language.fill(Msg::RuleRevoked, &[&rule, &origin]);
+    model.toast(Tone::Good, words);
 }
 
 #[cfg(test)]

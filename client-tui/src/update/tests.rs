@@ -248,10 +248,9 @@ fn said(command: Command) {
                 hint: String::new(),
                 name: Some(proto::ErrorName::ConfirmNeeded),
             };
-            let what = Call::Set(set.clone());
-            let answer = Answer::Done {
-                what,
-                result: Err(trouble),
+            let answer = Answer::Failed {
+                call: Call::Set(set.clone()),
+                trouble,
             };
             let asked = Event::Answered { follow: 0, answer };
             assert!(
@@ -384,10 +383,7 @@ fn said(command: Command) {
                 Some(2_000_000)
             );
             // What came of it is shown.
-            let done = Answer::Done {
-                what: Call::Set(set.clone()),
-                result: Ok(()),
-            };
+            let done = Answer::Done(Call::Set(set.clone()));
             let asked = Event::Answered {
                 follow: 0,
                 answer: done,
@@ -412,7 +408,7 @@ fn said(command: Command) {
         Command::Export => {
             let effects = say(&mut model, "/export out.md");
             let file = |effects: &[Effect]| match effects {
-                [Effect::Export { file, .. }] => file.display().to_string(),
+                [Effect::Call(Call::Export { file, .. })] => file.display().to_string(),
                 other => panic!("{other:?}"),
             };
             assert_eq!(file(&effects), "/proj/out.md");
@@ -477,9 +473,9 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
     assert!(model.composer.is_empty());
     assert!(say(&mut model, "again").is_empty(), "one is on its way");
     model.composer.set("");
-    let failed = Answer::Created {
-        prompt: "hello".to_owned(),
-        result: Err(Trouble::new("no provider", "`reasonix setup`")),
+    let failed = Answer::Failed {
+        call: call(&effects).clone(),
+        trouble: Trouble::new("no provider", "`reasonix setup`"),
     };
     let now = model.now;
     super::update(
@@ -520,15 +516,12 @@ fn a_draft_stays_with_its_session() {
     super::daemon::fresh(&mut model);
     assert_eq!(model.composer.text(), "for a new one");
     // The new one is made: what is written meanwhile goes with it.
-    let made = Answer::Created {
-        prompt: "hello".to_owned(),
-        result: Ok(proto::params::session::CreateOutput {
-            session: SessionId::new(),
-            pid: Pid(9),
-            model: "fake/model".to_owned(),
-            prompt_id: None,
-        }),
-    };
+    let made = Answer::Created(proto::params::session::CreateOutput {
+        session: SessionId::new(),
+        pid: Pid(9),
+        model: "fake/model".to_owned(),
+        prompt_id: None,
+    });
     let follow = model.follow;
     let event = Event::Answered {
         follow,
@@ -560,7 +553,7 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
     let answered = |answer| Event::Answered { follow: 0, answer };
     let turns = Answer::Checkpoints {
         undo: true,
-        result: Ok(proto::params::history::CheckpointsOutput {
+        output: proto::params::history::CheckpointsOutput {
             turns: vec![proto::params::history::TurnCheckpoint {
                 turn: 1,
                 at: proto::Stamp(0),
@@ -569,15 +562,15 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
                 notes: Vec::new(),
             }],
             undo: false,
-        }),
+        },
     };
     assert!(super::scene::take(&mut model, vec![answered(turns)]).is_empty());
-    let forked = Answer::Forked(Ok(proto::params::history::ForkOutput {
+    let forked = Answer::Forked(proto::params::history::ForkOutput {
         session: proto::SessionId::new(),
         pid: proto::Pid(9),
         at_turn: 1,
         forecast: None,
-    }));
+    });
     assert!(super::scene::take(&mut model, vec![answered(forked)]).is_empty());
     assert!(toast(&model).contains("session 9"));
     assert_eq!(model.follow, 1);
@@ -743,13 +736,13 @@ fn an_undo_is_written_only_where_it_changes_a_file() {
             files: Vec::new(),
             notes: Vec::new(),
         };
-        let result = Ok(CheckpointsOutput {
+        let output = CheckpointsOutput {
             turns: vec![turn(1), turn(3)],
             undo: false,
-        });
+        };
         let answer = |answer| vec![Event::Answered { follow: 0, answer }];
         let undo = true;
-        let effects = super::scene::take(&mut model, answer(Answer::Checkpoints { undo, result }));
+        let effects = super::scene::take(&mut model, answer(Answer::Checkpoints { undo, output }));
         let Call::Rewind(params) = call(&effects).clone() else {
             panic!("{effects:?}")
         };
@@ -760,14 +753,14 @@ fn an_undo_is_written_only_where_it_changes_a_file() {
             before: FileState::Absent,
             after: FileState::Absent,
         };
-        let result = Ok(RewindOutput {
+        let output = RewindOutput {
             seq: None,
             turn: 1,
             turns: 0,
             files: files.into_iter().map(file).collect(),
             notes: Vec::new(),
-        });
-        let effects = super::scene::take(&mut model, answer(Answer::Rewound { params, result }));
+        };
+        let effects = super::scene::take(&mut model, answer(Answer::Rewound { params, output }));
         (effects, toast(&model).to_owned())
     };
     for nothing in [vec![], vec![RewoundResult::Same]] {

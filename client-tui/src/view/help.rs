@@ -109,8 +109,8 @@ fn table(look: &Look, rows: &[(String, &'static str)], width: usize) -> Vec<Line
             continue;
         }
         let start = INDENT + column + INDENT;
-        let told = indented(look, Ink::Text, about, start, width);
-        for (index, mut line) in told.into_iter().enumerate() {
+        let rows = indented(look, Ink::Text, about, start, width);
+        for (index, mut line) in rows.into_iter().enumerate() {
             if let (0, Some(first)) = (index, line.spans.first_mut()) {
                 *first = Span::raw(" ".repeat(INDENT));
                 let style = look.theme.style(Ink::Strong);

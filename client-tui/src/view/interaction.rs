@@ -1,10 +1,12 @@
 //! An interaction: what is judged or asked, and the keys that answer.
 
+mod scopes;
+
 use std::ops::Range;
 use std::rc::Rc;
 
 use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction};
-use proto::params::interaction::{ApprovalDecision, Question, Scope};
+use proto::params::interaction::{ApprovalDecision, Question};
 use ratatui::text::Line;
 
 use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
@@ -49,7 +51,7 @@ impl Layout {
                 let made = Made::of(look, width, 0);
                 let body = dialog.body.rows(made, || content_rows(&form, look, width));
                 let covers = match long {
-                    true => covers(shape, dialog.scope, look, width),
+                    true => scopes::covers(shape, dialog.scope, look, width),
                     false => Vec::new(),
                 };
                 (body, 0..0, covers, lower)
@@ -90,7 +92,7 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
     let form = dialog.form();
     if let (Part::Scopes(at), Some(shape)) = (&dialog.part, form.decision()) {
         let head = head(dialog, &form, model, width);
-        return scopes(shape.scopes, *at, head, look, width, rows);
+        return scopes::list(shape.scopes, *at, head, look, width, rows);
     }
     let layout = Layout::new(dialog, model, width, rows);
     let context = dialog.context();
@@ -229,56 +231,6 @@ fn diff_rows(diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// What a yes that reaches further covers.
-fn covers(shape: &Decision<'_>, selected: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
-    let reaches = [
-        (Msg::SessionCovers, ApprovalDecision::AllowSession),
-        (Msg::AlwaysCovers, ApprovalDecision::AllowAlways),
-    ];
-    let covered = reaches.into_iter().flat_map(|(message, yes)| {
-        let scope = shape.scope(yes, selected);
-        scope.map(|scope| look.language.fill(message, &[&scope_words(scope, look)]))
-    });
-    covered
-        .flat_map(|covered| words(&covered, Ink::Text, look, width))
-        .collect()
-}
-
-fn scope_words(scope: &Scope, look: &Look) -> String {
-    let rule = on_one_line(&scope.rule);
-    let command = inside(&rule, "Bash(");
-    let words = match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
-        Some(Ok(begin)) => look.language.fill(Msg::ScopeBegins, &[begin]),
-        Some(Err(_)) => look.language.say(Msg::ScopeExact).to_owned(),
-        None if inside(&rule, "Edit(").is_some() => {
-            let file = inside(&rule, "Edit(").unwrap_or_default();
-            look.language.fill(Msg::ScopeFile, &[file])
-        }
-        None if inside(&rule, "WebFetch(domain:").is_some() => {
-            let host = inside(&rule, "WebFetch(domain:").unwrap_or_default();
-            look.language.fill(Msg::ScopeHost, &[host])
-        }
-        None if rule == "Edit" => look.language.say(Msg::ScopeEdit).to_owned(),
-        // A rule that this build has no words for, in those of the daemon.
-        None => on_one_line(&look.language.translate(&scope.words)),
-    };
-    look.language.fill(Msg::ScopeWords, &[&words, &rule])
-}
-
-/// A scope in the list: whether it may be kept beyond the session.
-fn reaching(scope: &Scope, look: &Look) -> String {
-    let words = scope_words(scope, look);
-    match scope.always {
-        true => words,
-        false => look.language.fill(Msg::ScopeSessionOnly, &[&words]),
-    }
-}
-
-/// What stands in the parentheses of a rule.
-fn inside<'a>(rule: &'a str, before: &str) -> Option<&'a str> {
-    rule.strip_prefix(before)?.strip_suffix(')')
-}
-
 /// The rows of someone who may not answer.
 fn watching(context: Context, look: &Look, width: usize) -> Panel {
     let say = look.language.say(Msg::Watching);
@@ -353,7 +305,7 @@ fn answer_keys(
             keys.push(match long {
                 true => of(action, look.language.say(messages.1)),
                 false => {
-                    let scope = scope_words(scope, look);
+                    let scope = scopes::scope_words(scope, look);
                     of(action, &look.language.fill(messages.0, &[&scope]))
                 }
             });
@@ -365,57 +317,6 @@ fn answer_keys(
     }
     keys.push(aside(Context::Approval, look));
     hints(&keys, look, width)
-}
-
-/// The list of scopes.
-fn scopes(
-    scopes: &[Scope],
-    at: usize,
-    head: Vec<Line<'static>>,
-    look: &Look,
-    width: usize,
-    rows: usize,
-) -> Panel {
-    let say = |message| look.language.say(message);
-    let mut panel = Panel::of(head);
-    panel
-        .rows
-        .extend(words(say(Msg::ScopeTitle), Ink::Question, look, width));
-    let keys = [
-        Hint::named("↑ ↓", say(Msg::KeyNumbers)),
-        Hint::of(Context::Approval, Action::Accept, say(Msg::KeyTake)),
-        Hint::of(Context::Approval, Action::SetAside, say(Msg::KeyBack)),
-    ];
-    let keys = hints(&keys, look, width);
-    let mut list = Vec::new();
-    let mut marked = 0..0;
-    for (index, scope) in scopes.iter().enumerate() {
-        let (mark, ink) = match index == at {
-            true => ("› ", Ink::Strong),
-            false => ("  ", Ink::Text),
-        };
-        let from = list.len();
-        list.extend(framed::behind(
-            mark,
-            &reaching(scope, look),
-            ink,
-            look,
-            width,
-        ));
-        if index == at {
-            marked = from..list.len();
-        }
-    }
-    let room = rows.saturating_sub(panel.rows.len() + keys.len());
-    let scroll = framed::in_sight(&marked, list.len(), room);
-    let (down, up) = (
-        keymap::shown(Context::Approval, Action::ScrollDown),
-        keymap::shown(Context::Approval, Action::ScrollUp),
-    );
-    let shown = framed::window(&[&list], scroll, room, (&down, &up), look, width);
-    panel.rows.extend(shown);
-    panel.rows.extend(keys);
-    framed::fitted(panel, rows)
 }
 
 /// The question with its options, and the rows of the marked one.

@@ -274,8 +274,8 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
 
 /// A line of ours that is reported at present, for nothing else shows it while a list is open; else what keys do here.
 fn last(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
-    let told = toast::rows(model, width, 1).pop();
-    told.unwrap_or_else(|| hints(dialog, model, width))
+    let toast = toast::rows(model, width, 1).pop();
+    toast.unwrap_or_else(|| hints(dialog, model, width))
 }
 
 /// What keys do here.

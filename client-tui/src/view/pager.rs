@@ -12,7 +12,7 @@ use crate::keymap::{Action, Context, shown};
 use crate::messages::pager::Msg;
 use crate::model::Model;
 use crate::model::line::Input;
-use crate::model::pager::{Pager, Reading, Told};
+use crate::model::pager::{Pager, Reading, SearchNotice};
 use crate::render::{Cache, short, wrap};
 use crate::theme::Ink;
 use client::text;
@@ -83,14 +83,14 @@ fn bottom(document: &Document<'_>, top: Place, width: usize) -> Line<'static> {
     let (pager, look) = (document.pager, &document.model.look);
     let language = look.language;
     let mut left = position(document, top);
-    match pager.search.told {
-        Told::Nothing => {}
-        Told::Missing => {
+    match pager.search.notice {
+        SearchNotice::Nothing => {}
+        SearchNotice::Missing => {
             let query = text::line(&pager.search.query);
             let words = language.fill(Msg::NoMatch, &[&query]);
             left.insert(0, Group::new(0, Ink::Warning, wrap::cut(&words, width)));
         }
-        Told::Wrapped => left.push(Group::new(1, Ink::Dim, language.say(Msg::Wrapped))),
+        SearchNotice::Wrapped => left.push(Group::new(1, Ink::Dim, language.say(Msg::Wrapped))),
     }
     let parts = !matches!(pager.what, Reading::Lines { .. });
     let opened = matches!(pager.what, Reading::Transcript | Reading::Diff { .. });

@@ -4,8 +4,8 @@
 //! parts entries of different kinds; it belongs to the first row of the later one.
 
 mod ink;
+mod notices;
 mod said;
-mod told;
 mod tool;
 mod words;
 

@@ -3,6 +3,7 @@
 //! A form has one of two shapes: a decision or fields. Clients work on these shapes. Everything that depends on the
 //! kind of an interaction is in [`kinds`].
 
+mod approval;
 pub mod kinds;
 
 use std::borrow::Cow;
@@ -12,9 +13,8 @@ use proto::params::interaction::{
 };
 use proto::{InteractionId, RequestId};
 
-pub use kinds::{
-    Asked, Msg, ends_plan_mode, untyped_decision, untyped_decision_words, untyped_replies,
-};
+pub use approval::{untyped_decision, untyped_decision_words};
+pub use kinds::{Asked, Msg, ends_plan_mode, untyped_replies};
 
 /// How an interaction is shown and answered.
 #[derive(Debug)]
@@ -57,6 +57,16 @@ pub struct Note<'a> {
     pub message: Msg,
     pub value: Option<&'a str>,
     pub is_warning: bool,
+}
+
+impl<'a> Note<'a> {
+    fn new(message: Msg, value: Option<&'a str>) -> Self {
+        Self {
+            message,
+            value,
+            is_warning: false,
+        }
+    }
 }
 
 /// Words for clients that print lines, in English.
@@ -200,6 +210,23 @@ impl<'a> Decision<'a> {
             (ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways, None) => None,
         }
     }
+}
+
+/// How an interaction was settled, in words.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Settlement {
+    pub mark: SettlementMark,
+    pub words: String,
+    /// Each question, if it was seen, with its reply.
+    pub replies: Vec<(Option<String>, String)>,
+}
+
+/// The kind of a settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettlementMark {
+    Allowed,
+    Denied,
+    Answered,
 }
 
 /// An interaction with the content that was shown. Changed content makes it another one.

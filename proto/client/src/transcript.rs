@@ -151,10 +151,10 @@ pub enum EntryKind<T> {
         exited: Option<ChildExited>,
     },
     Rewound(Box<SessionRewound>),
-    /// The end of a turn. `told`: calls whose denial stands above with its reason.
+    /// The end of a turn. `explained`: calls whose denial stands above with its reason.
     Ended {
         ended: Box<TurnEnded>,
-        told: HashSet<CallId>,
+        explained: HashSet<CallId>,
     },
     /// Something else of the session, told in a line.
     Status(Box<Status>),

@@ -171,7 +171,7 @@ D /plan, /normal      change nothing until a plan is approved; or not
 D /safe, /safe off    only read, whatever the mode; or not
 D /interrupt          stop the running turn
 A /approve [ID]       yes to the oldest question, or to this one; a plan is carried out
-A /deny [ID] [NOTE]   no; the note is told to the model
+A /deny [ID] [NOTE]   no; the model gets the note
 A N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or words of your own behind `/answer`
 D                     (while one is open, a line that begins with a digit is the answer; all others are prompts)
 W /todos              show what the model has set out to do

@@ -36,13 +36,13 @@ pub const ALL: [ListOf; 6] = [
 /// What the daemon says to a list that was opened, with these calls waiting; `None`: it is not asked.
 pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
     Some(match what {
-        ListOf::Sessions { .. } => Answer::Sessions(Ok(listed())),
-        ListOf::Processes => Answer::Processes(Ok(running())),
+        ListOf::Sessions { .. } => Answer::Sessions(listed()),
+        ListOf::Processes => Answer::Processes(running()),
         // As the daemon does: oldest first.
-        ListOf::Inbox => Answer::Waiting(Ok([question(3, 5)].into_iter().chain(calls).collect())),
+        ListOf::Inbox => Answer::Waiting([question(3, 5)].into_iter().chain(calls).collect()),
         ListOf::Turns => Answer::Checkpoints {
             undo: false,
-            result: Ok(checkpoints(true)),
+            output: checkpoints(true),
         },
         ListOf::Queue => return None,
     })

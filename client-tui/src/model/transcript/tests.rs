@@ -127,8 +127,8 @@ fn told(events: &[DecodedEvent]) -> Vec<String> {
                 EntryKind::Child {
                     command, exited, ..
                 } => format!("child {command} {}", exited.is_some()),
-                EntryKind::Ended { ended, told } => {
-                    let untold = ended.denied.len() - told.len();
+                EntryKind::Ended { ended, explained } => {
+                    let untold = ended.denied.len() - explained.len();
                     format!("ended {:?} {untold}", ended.outcome)
                 }
                 EntryKind::Notice { words, .. } => format!("notice {words}"),

@@ -1,10 +1,11 @@
 use proto::params::config::TrustGetParams;
-use proto::params::history::{RewindParams, What as Which};
+use proto::params::history::What as Which;
 use proto::params::session::UnqueueParams;
 use proto::{Pid, PromptId, SessionId};
 
 use super::*;
 use crate::event::{Event, Heard};
+use crate::model::Dialog;
 use crate::model::interaction::Part;
 use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
@@ -23,15 +24,14 @@ fn arrives(model: &mut Model, session: SessionId, pid: u64) {
 
 #[test]
 fn a_prompt_that_was_taken_back_waits_in_its_session() {
-    let unqueued = |session: SessionId| Answer::Done {
-        what: Call::Unqueue {
+    let unqueued = |session: SessionId| {
+        Answer::Done(Call::Unqueue {
             params: UnqueueParams {
                 session: session.to_string(),
                 prompt_id: PromptId::new(),
             },
             edit: Some("words".to_owned()),
-        },
-        result: Ok(()),
+        })
     };
     let mut model = attached();
     let seven = model.session.as_ref().unwrap().id;
@@ -59,37 +59,32 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
 
 #[test]
 fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
-    let failed = || Trouble::new("the disk is full", "");
-    let rewound = |dry_run, what| Answer::Rewound {
-        params: RewindParams {
+    let rewind = |dry_run, what| {
+        Call::Rewind(RewindParams {
             dry_run,
             what,
             ..RewindParams::default()
-        },
-        result: Err(failed()),
+        })
     };
-    let undo = Answer::Checkpoints {
-        undo: true,
-        result: Err(failed()),
-    };
-    let list = Answer::Checkpoints {
-        undo: false,
-        result: Err(failed()),
+    let checkpoints = |undo| {
+        let session = String::new();
+        Call::Checkpoints { session, undo }
     };
     let cases = [
-        (rewound(false, Which::Both), true),
-        (rewound(true, Which::Code), true),
-        (undo, true),
+        (rewind(false, Which::Both), true),
+        (rewind(true, Which::Code), true),
+        (checkpoints(true), true),
         // What a list asks for that is gone.
-        (rewound(true, Which::Both), false),
-        (list, false),
+        (rewind(true, Which::Both), false),
+        (checkpoints(false), false),
     ];
-    for (answer, told) in cases {
+    for (call, shown) in cases {
         let mut model = attached();
         daemon::go_to(&mut model, "8");
-        let what = format!("{answer:?}");
-        answered(&mut model, 0, answer);
-        assert_eq!(toast(&model).contains("the disk is full"), told, "{what}");
+        let what = format!("{call:?}");
+        let trouble = Trouble::new("the disk is full", "");
+        answered(&mut model, 0, Answer::Failed { call, trouble });
+        assert_eq!(toast(&model).contains("the disk is full"), shown, "{what}");
     }
 }
 
@@ -108,7 +103,7 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
             cwd: "/p".to_owned(),
         },
         unasked: false,
-        result: Ok(trust),
+        output: trust,
     };
     answered(&mut scene.model, 0, answer);
     assert!(matches!(scene.model.dialog, Some(Dialog::Confirm(_))));
@@ -124,22 +119,21 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
 
 #[test]
 fn what_the_person_opened_while_a_session_was_made_stays_open() {
-    let made = |session| Answer::Created {
-        prompt: "hello".to_owned(),
-        result: Ok(CreateOutput {
+    let made = |session| {
+        Answer::Created(CreateOutput {
             session,
             pid: Pid(9),
             model: "fake/model".to_owned(),
             prompt_id: None,
-        }),
+        })
     };
     let forked = || {
-        Answer::Forked(Ok(ForkOutput {
+        Answer::Forked(ForkOutput {
             session: SessionId::new(),
             pid: Pid(9),
             at_turn: 1,
             forecast: None,
-        }))
+        })
     };
     let mut model = fresh();
     list::open(&mut model, ListOf::Inbox);

@@ -4,6 +4,7 @@ use proto::hello::Role;
 use proto::params::interaction::{AnswerParams, PlanDecision, Scope};
 
 use super::*;
+use crate::effect::Answer;
 use crate::effect::Trouble;
 use crate::event::Event;
 use crate::model::interaction::scene::{Scene, approval, approval_with, ask, plan, question};
@@ -303,17 +304,14 @@ fn an_answer_is_not_asked_for_again_unless_it_failed() {
     scene.tick();
     assert!(scene.model.dialog.is_none());
     let failed = |name| {
-        let Effect::Call(what) = effects[0].clone() else {
+        let Effect::Call(call) = effects[0].clone() else {
             panic!("no call");
         };
         let mut trouble = Trouble::new("it went wrong", "");
         trouble.name = Some(name);
         Event::Answered {
             follow: 0,
-            answer: Answer::Done {
-                what,
-                result: Err(trouble),
-            },
+            answer: Answer::Failed { call, trouble },
         }
     };
     update(

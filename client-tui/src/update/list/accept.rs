@@ -6,6 +6,7 @@ use proto::{Pid, RequestId, SessionId};
 
 use super::{current, dialog, queue, turns};
 use crate::effect::{Call, Effect};
+use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
 use crate::model::confirm::{Confirm, Then};
 use crate::model::list::{Key, words};
@@ -78,7 +79,7 @@ pub fn pause(model: &mut Model) -> Vec<Effect> {
             };
             vec![signals(id, signal)]
         }
-        Some(Key::Child { session, .. }) => told(model, Msg::OnlySessions, session),
+        Some(Key::Child { session, .. }) => report(model, Msg::OnlySessions, session),
         _ => Vec::new(),
     }
 }
@@ -96,10 +97,10 @@ pub fn kill(model: &mut Model) -> Vec<Effect> {
                 .and_then(|child| child.pid);
             match pid {
                 Some(pid) => {
-                    told(model, Msg::EndsChild, session);
+                    report(model, Msg::EndsChild, session);
                     vec![Effect::Call(Call::KillProcess(pid))]
                 }
-                None => told(model, Msg::NotAlone, session),
+                None => report(model, Msg::NotAlone, session),
             }
         }
         _ => Vec::new(),
@@ -116,13 +117,13 @@ pub fn approve(model: &mut Model) -> Vec<Effect> {
         .map(|session| (session.pid, words::questions(session)));
     match asks {
         None => Vec::new(),
-        Some((pid, 0)) => told(model, Msg::NothingAsked, pid),
+        Some((pid, 0)) => report(model, Msg::NothingAsked, pid),
         Some((pid, _)) => answer_in(model, pid),
     }
 }
 
 /// A line about what a key did, or why it did nothing.
-fn told(model: &mut Model, message: Msg, session: Pid) -> Vec<Effect> {
+fn report(model: &mut Model, message: Msg, session: Pid) -> Vec<Effect> {
     let words = model.look.language.fill(message, &[&session.to_string()]);
     model.toast(Tone::Info, words);
     Vec::new()
@@ -141,17 +142,14 @@ fn confirm(model: &mut Model, id: SessionId) {
         Some(Dialog::List(list)) => Some(Box::new(list)),
         _ => None,
     };
+    let words = vec![
+        language.fill(Msg::EndSession, &[&name]),
+        language.say(Msg::EndSessionWhat).to_owned(),
+    ];
+    let then = Then::Do(vec![signals(id, Signal::Term)]);
     model.dialog = Some(Dialog::Confirm(Confirm {
-        title: crate::messages::dialog::Msg::TitleConfirm,
-        words: vec![
-            language.fill(Msg::EndSession, &[&name]),
-            language.say(Msg::EndSessionWhat).to_owned(),
-        ],
-        then: Then::Do(vec![signals(id, Signal::Term)]),
-        scroll: 0,
-        since: model.now,
-        drawn: false,
         back,
+        ..Confirm::new(Title::TitleConfirm, words, then, model.now)
     }));
 }
 

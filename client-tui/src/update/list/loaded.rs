@@ -9,7 +9,7 @@ use proto::state::State;
 use proto::{Body, SessionId, Stamp};
 
 use super::{dialog, dialog_mut, select, turns};
-use crate::effect::{Answer, Trouble};
+use crate::effect::{Answer, Call, Trouble};
 use crate::model::Model;
 use crate::model::list::rows::{Row, numbered, rows};
 use crate::model::list::{Content, Key, ListOf, Preview, words};
@@ -23,63 +23,67 @@ pub fn take(model: &mut Model, answer: Answer) {
         return;
     };
     match (answer, what) {
-        (Answer::Sessions(result), ListOf::Sessions { .. }) => {
-            if let (Ok(list), Some(dialog)) = (&result, dialog_mut(model)) {
+        (Answer::Sessions(list), ListOf::Sessions { .. }) => {
+            if let Some(dialog) = dialog_mut(model) {
                 dialog.more = list.next.is_some();
             }
-            content(model, result, |list| {
-                let mut sessions = list.sessions;
-                sessions.sort_by_key(order);
-                Content::Sessions(sessions)
-            });
+            let mut sessions = list.sessions;
+            sessions.sort_by_key(order);
+            content(model, Ok(Content::Sessions(sessions)));
         }
-        (Answer::Processes(result), ListOf::Processes) => {
-            content(model, result, Content::Processes);
+        (Answer::Processes(list), ListOf::Processes) => {
+            content(model, Ok(Content::Processes(list)))
         }
-        (Answer::Waiting(result), ListOf::Inbox) => {
-            content(model, result, Content::Inbox);
+        (Answer::Waiting(open), ListOf::Inbox) => content(model, Ok(Content::Inbox(open))),
+        (Answer::Checkpoints { output, .. }, ListOf::Turns) => {
+            content(model, Ok(Content::Turns(output)));
         }
-        (Answer::Checkpoints { result, .. }, ListOf::Turns) => {
-            content(model, result, Content::Turns)
+        (Answer::Rewound { params, output }, ListOf::Turns) => {
+            turns::foreseen(model, &params, Ok(output));
         }
-        (Answer::Rewound { params, result }, ListOf::Turns) if params.dry_run => {
-            turns::foreseen(model, &params, result);
+        (Answer::Preview { session, events }, ListOf::Sessions { .. }) => {
+            preview(model, &session, last_words(&events));
         }
-        (Answer::Preview { session, result }, ListOf::Sessions { .. }) => {
+        (Answer::Failed { call, trouble }, what) => match (call, what) {
             // Without one the row still says the most of it: no words about that.
-            let preview = result
-                .map(|records| last_words(&records))
-                .unwrap_or_default();
-            if let (Ok(id), Some(dialog)) = (session.parse::<SessionId>(), dialog_mut(model)) {
-                dialog.previews.insert(id, Some(preview));
+            (Call::Preview { session }, ListOf::Sessions { .. }) => {
+                preview(model, &session, Preview::default());
             }
-        }
+            (Call::Rewind(params), ListOf::Turns) => {
+                turns::foreseen(model, &params, Err(trouble));
+            }
+            (Call::Sessions(_), ListOf::Sessions { .. })
+            | (Call::Processes(_), ListOf::Processes)
+            | (Call::Waiting, ListOf::Inbox)
+            | (Call::Checkpoints { .. }, ListOf::Turns) => content(model, Err(trouble)),
+            _ => {}
+        },
         _ => {}
     }
 }
 
-fn content<T>(model: &mut Model, result: Result<T, Trouble>, make: impl FnOnce(T) -> Content) {
+fn preview(model: &mut Model, session: &str, preview: Preview) {
+    if let (Ok(id), Some(dialog)) = (session.parse::<SessionId>(), dialog_mut(model)) {
+        dialog.previews.insert(id, Some(preview));
+    }
+}
+
+fn content(model: &mut Model, content: Result<Content, Trouble>) {
     let (now, clock) = (model.now, model.clock);
-    let trouble = {
-        let Some(dialog) = dialog_mut(model) else {
-            return;
-        };
-        dialog.at = clock;
-        dialog.due = now + dialog.period().unwrap_or_default();
-        match result {
-            Ok(told) => {
-                dialog.content = make(told);
-                dialog.failed = None;
-                None
-            }
-            Err(trouble) => {
-                dialog.failed = Some(trouble.what.clone());
-                Some(trouble)
-            }
-        }
+    let Some(dialog) = dialog_mut(model) else {
+        return;
     };
-    if let Some(trouble) = trouble {
-        model.trouble(&trouble);
+    dialog.at = clock;
+    dialog.due = now + dialog.period().unwrap_or_default();
+    match content {
+        Ok(content) => {
+            dialog.content = content;
+            dialog.failed = None;
+        }
+        Err(trouble) => {
+            dialog.failed = Some(trouble.what.clone());
+            model.trouble(&trouble);
+        }
     }
     settle(model);
 }

@@ -8,7 +8,7 @@ use proto::state::State;
 use proto::{Pid, Seq};
 
 use super::*;
-use crate::effect::{Call, Trouble};
+use crate::effect::{Answer, Trouble};
 use crate::keymap::{BINDINGS, key as named};
 use crate::messages::Language;
 use crate::model::list::Content;
@@ -25,6 +25,16 @@ fn press(model: &mut Model, names: &str) -> Vec<Effect> {
         effects = key(model, &named(name).unwrap()).unwrap_or_default();
     }
     effects
+}
+
+/// A call fails.
+fn fails(model: &mut Model, call: Call, what: &str, hint: &str) {
+    let trouble = Trouble::new(what, hint);
+    take(model, Answer::Failed { call, trouble });
+}
+
+fn sessions() -> Call {
+    Call::Sessions(ListParams::default())
 }
 
 fn at(model: &Model) -> Option<Key> {
@@ -156,18 +166,18 @@ fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
         session.state = State::Idle;
         session.pending_interactions = 0;
     }
-    take(&mut model, Answer::Sessions(Ok(changed)));
+    take(&mut model, Answer::Sessions(changed));
     assert_eq!(at(&model), Some(Key::Session(id(3))));
     // What takes its place is marked when it goes.
     let mut fewer = listed();
     fewer.sessions.retain(|session| session.pid != Pid(3));
-    take(&mut model, Answer::Sessions(Ok(fewer)));
+    take(&mut model, Answer::Sessions(fewer));
     assert_eq!(at(&model), Some(Key::Session(id(1))));
     let none = ListOutput {
         sessions: Vec::new(),
         next: None,
     };
-    take(&mut model, Answer::Sessions(Ok(none)));
+    take(&mut model, Answer::Sessions(none));
     assert_eq!(at(&model), Some(Key::New));
 }
 
@@ -179,15 +189,12 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     let mut half = listed();
     half.sessions.retain(|session| session.pid != Pid(3));
     model.now += Duration::from_secs(2);
-    take(&mut model, Answer::Sessions(Ok(half.clone())));
+    take(&mut model, Answer::Sessions(half.clone()));
     // Enter was pressed for what was there.
     assert_eq!(press(&mut model, "enter"), []);
     assert!(model.dialog.is_some());
-    take(
-        &mut model,
-        Answer::Sessions(Err(Trouble::new("it has gone", ""))),
-    );
-    take(&mut model, Answer::Sessions(Ok(listed())));
+    fails(&mut model, sessions(), "it has gone", "");
+    take(&mut model, Answer::Sessions(listed()));
     let effects = press(&mut model, "enter");
     let session = id(3).to_string();
     assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
@@ -195,11 +202,11 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     // What has been seen in its place is taken, wherever it goes.
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
-    take(&mut model, Answer::Sessions(Ok(half.clone())));
+    take(&mut model, Answer::Sessions(half.clone()));
     assert_eq!(at(&model), Some(Key::Session(id(1))));
     half.sessions.push(summary(9, "new", 0));
     half.sessions.push(summary(8, "new", 0));
-    take(&mut model, Answer::Sessions(Ok(half)));
+    take(&mut model, Answer::Sessions(half));
     model.now += SLID;
     let effects = press(&mut model, "enter");
     let session = id(1).to_string();
@@ -221,7 +228,7 @@ fn a_number_finds_the_session_of_that_number_first() {
         sessions,
         next: None,
     };
-    take(&mut model, Answer::Sessions(Ok(list)));
+    take(&mut model, Answer::Sessions(list));
     press(&mut model, "/ 2");
     let shown = rows(dialog(&model).unwrap(), &model);
     let keys: Vec<Key> = shown.into_iter().map(|row| row.key).collect();
@@ -352,13 +359,12 @@ fn what_a_session_said_is_read_once_when_the_mark_rests() {
     assert_eq!(tick(&mut model), []);
     model.now += REST;
     let session = id(2).to_string();
-    let asked = Effect::Preview {
+    let asked = Effect::Call(Call::Preview {
         session: session.clone(),
-    };
+    });
     assert_eq!(tick(&mut model), [asked]);
     assert_eq!(tick(&mut model), []);
-    let result = Err(Trouble::new("no", ""));
-    take(&mut model, Answer::Preview { session, result });
+    fails(&mut model, Call::Preview { session }, "no", "");
     model.now += REST;
     assert_eq!(tick(&mut model), []);
     assert!(model.toast.is_none());
@@ -367,28 +373,21 @@ fn what_a_session_said_is_read_once_when_the_mark_rests() {
 #[test]
 fn answers_for_a_list_that_is_gone_are_dropped() {
     let mut model = opened(ListOf::Inbox);
-    take(&mut model, Answer::Sessions(Ok(listed())));
-    take(
-        &mut model,
-        Answer::Checkpoints {
-            undo: false,
-            result: Err(Trouble::new("gone", "")),
-        },
-    );
+    take(&mut model, Answer::Sessions(listed()));
+    let (session, undo) = (String::new(), false);
+    fails(&mut model, Call::Checkpoints { session, undo }, "gone", "");
     assert!(matches!(dialog(&model).unwrap().content, Content::Inbox(_)));
     assert!(model.toast.is_none());
     model.dialog = None;
-    take(&mut model, Answer::Sessions(Err(Trouble::new("gone", ""))));
+    fails(&mut model, sessions(), "gone", "");
     assert!(model.dialog.is_none() && model.toast.is_none());
 }
 
 #[test]
 fn a_failure_is_told_and_what_was_there_stays() {
     let mut model = opened(ListOf::Processes);
-    take(
-        &mut model,
-        Answer::Processes(Err(Trouble::new("no daemon", "start it"))),
-    );
+    let call = Call::Processes(process::ListParams::default());
+    fails(&mut model, call, "no daemon", "start it");
     assert_eq!(model.toast.as_ref().unwrap().words, "no daemon · start it");
     assert!(at(&model).is_some());
 }
@@ -445,8 +444,7 @@ fn files_alone_leave_the_composer_and_a_draft_is_never_lost() {
     let Call::Rewind(params) = called(&effects).clone() else {
         panic!("{effects:?}")
     };
-    let result = Err(Trouble::new("A turn is running.", ""));
-    take(&mut model, Answer::Rewound { params, result });
+    fails(&mut model, Call::Rewind(params), "A turn is running.", "");
     press(&mut model, "enter");
     assert!(model.composer.is_empty());
 }
@@ -464,22 +462,18 @@ fn files_changed_by_others_are_taken_only_when_that_is_chosen() {
         before: FileState::Absent,
         after: FileState::Absent,
     };
-    let result = Ok(RewindOutput {
+    let output = RewindOutput {
         seq: None,
         turn: 2,
         turns: 1,
         files: vec![file],
         notes: Vec::new(),
-    });
+    };
     let other = RewindParams {
         to_turn: Some(0),
         ..params.clone()
     };
-    let answer = Answer::Rewound {
-        params: other,
-        result: Err(Trouble::new("another turn", "")),
-    };
-    take(&mut model, answer);
+    fails(&mut model, Call::Rewind(other), "another turn", "");
     assert!(
         dialog(&model)
             .unwrap()
@@ -489,7 +483,7 @@ fn files_changed_by_others_are_taken_only_when_that_is_chosen() {
             .effect
             .is_none()
     );
-    take(&mut model, Answer::Rewound { params, result });
+    take(&mut model, Answer::Rewound { params, output });
     press(&mut model, "j j j");
     assert_eq!(at(&model), Some(Key::Choice(Choice::Force)));
     let effects = press(&mut model, "enter");

@@ -6,7 +6,7 @@ use super::Taken;
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
 use crate::model::line::Input;
-use crate::model::pager::{At, Pager, PartId, Told};
+use crate::model::pager::{At, Pager, PartId, SearchNotice};
 use crate::view::pager::{Place, document, found};
 
 /// A match: its part, where that is, the row in it, and whether the part has to be opened for it.
@@ -21,7 +21,7 @@ struct Match {
 /// The line for words opens.
 pub fn begin(pager: &mut Pager) {
     pager.search.typing = Some(Input::default());
-    pager.search.told = Told::Nothing;
+    pager.search.notice = SearchNotice::Nothing;
 }
 
 /// A key while the words are written.
@@ -64,12 +64,12 @@ pub fn next(pager: &mut Pager, model: &Model) {
     let search = &mut pager.search;
     let Some(found) = found else {
         search.found = None;
-        search.told = Told::Missing;
+        search.notice = SearchNotice::Missing;
         return;
     };
-    search.told = match found.wrapped {
-        true => Told::Wrapped,
-        false => Told::Nothing,
+    search.notice = match found.wrapped {
+        true => SearchNotice::Wrapped,
+        false => SearchNotice::Nothing,
     };
     search.found = Some((found.id, found.row));
     if found.turn {

@@ -259,10 +259,10 @@ fn a_search_goes_on_from_match_to_match_and_around() {
     assert!(screen(&model).contains(&"row 150".to_owned()));
     press(&mut model, &["n"; 9]);
     assert_eq!(found(&model), Some(((0, 2), 159 - 128)));
-    assert_eq!(pager(&model).search.told, Told::Nothing);
+    assert_eq!(pager(&model).search.notice, SearchNotice::Nothing);
     press(&mut model, &["n"]);
     assert_eq!(found(&model), Some(((0, 0), 15)));
-    assert_eq!(pager(&model).search.told, Told::Wrapped);
+    assert_eq!(pager(&model).search.notice, SearchNotice::Wrapped);
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn tab_goes_from_section_to_section_of_help() {
 fn earlier_of(model: &Model) -> Effect {
     let session = model.session.as_ref().unwrap().id.to_string();
     let before = Seq(5);
-    Effect::Earlier { session, before }
+    Effect::Call(Call::Earlier { session, before })
 }
 
 fn event(seq: u64) -> client::DecodedEvent {
@@ -434,7 +434,7 @@ fn event(seq: u64) -> client::DecodedEvent {
 
 fn answer(model: &mut Model, result: Result<Vec<client::DecodedEvent>, Trouble>) {
     let session = model.session.as_ref().unwrap().id.to_string();
-    assert!(take(model, Answer::Earlier { session, result }).is_empty());
+    take(model, &session, result);
 }
 
 /// A transcript that begins at record 5.
@@ -496,7 +496,7 @@ fn earlier_events_of_another_session_are_not_taken() {
     press(&mut model, &["g"]);
     let session = SessionId::default().to_string();
     let result = Ok(vec![event(3)]);
-    take(&mut model, Answer::Earlier { session, result });
+    take(&mut model, &session, result);
     assert_eq!(pager(&model).earlier.first, None);
     assert!(pager(&model).earlier.asked);
 }
@@ -526,7 +526,7 @@ fn call(call: &str, begins: u64, ends: u64) -> [client::DecodedEvent; 2] {
 fn calls(model: &Model) -> Vec<String> {
     let layout = document(pager(model), model);
     let parts = (0..layout.count()).filter_map(|index| layout.part(index));
-    let told = parts.filter_map(|part| match part {
+    let notice = parts.filter_map(|part| match part {
         view::pager::Part::Entry(_, entry) => match &entry.kind {
             EntryKind::Tool(tool) if tool.outcome.is_some() => Some(tool.subject.clone()),
             EntryKind::Tool(tool) => Some(format!("{}…", tool.subject)),
@@ -534,7 +534,7 @@ fn calls(model: &Model) -> Vec<String> {
         },
         _ => None,
     });
-    told.collect()
+    notice.collect()
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn rules_are_shown_list_by_list_with_where_they_stand() {
         problems: vec!["/h/config.toml:3: an entry is ignored".to_owned()],
         next: None,
     };
-    show(&mut model, Ok(found));
+    show(&mut model, &found);
     let Some(Dialog::Pager(pager)) = &model.dialog else {
         panic!("nothing to read: {:?}", model.dialog)
     };
@@ -87,7 +87,7 @@ fn a_rule_is_taken_back_by_its_words() {
         place: Place::Kept,
         origin: "/h/permissions.toml".to_owned(),
     };
-    revoked(&mut model, "Bash(make:*)", Ok(gone));
+    revoked(&mut model, "Bash(make:*)", &gone);
     let toast = model.toast.as_ref().map(|toast| toast.words.clone());
     assert!(toast.is_some_and(|text| text.contains("/h/permissions.toml")));
 }

@@ -267,16 +267,16 @@ fn foreseen(words: &mut Words<'_>, restore: &Restore, effect: &RewindOutput) {
         said.push((language.say(Msg::NoFiles).to_owned(), Ink::Text));
     }
     said.extend(others.into_iter().map(file));
-    let told = match said.len() > words.room {
+    let shown = match said.len() > words.room {
         true => words.room.saturating_sub(1),
         false => said.len(),
     };
-    let untold = said.len() - told;
-    for (text, ink) in said.into_iter().take(told) {
+    let left_out = said.len() - shown;
+    for (text, ink) in said.into_iter().take(shown) {
         words.row(&text, ink);
     }
-    if untold > 0 {
-        let more = language.fill(Msg::MoreRows, &[&untold.to_string()]);
+    if left_out > 0 {
+        let more = language.fill(Msg::MoreRows, &[&left_out.to_string()]);
         words.row(&more, Ink::Dim);
     }
 }

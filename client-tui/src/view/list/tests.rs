@@ -6,7 +6,7 @@ use proto::{Event as Record, Pid, Seq};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::effect::{Answer, Trouble};
+use crate::effect::{Answer, Call, Trouble};
 use crate::keymap::key;
 use crate::messages::Language;
 use crate::model::Dialog;
@@ -101,20 +101,20 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
             assert!(text(&drawn(&model)).contains('…'), "{what:?}");
         }
         let answer = match what {
-            ListOf::Sessions { .. } => Answer::Sessions(Ok(proto::params::session::ListOutput {
+            ListOf::Sessions { .. } => Answer::Sessions(proto::params::session::ListOutput {
                 sessions: Vec::new(),
                 next: None,
-            })),
-            ListOf::Processes => Answer::Processes(Ok(proto::params::process::ListOutput {
+            }),
+            ListOf::Processes => Answer::Processes(proto::params::process::ListOutput {
                 processes: Vec::new(),
                 children: Vec::new(),
-            })),
-            ListOf::Inbox => Answer::Waiting(Ok(Vec::new())),
+            }),
+            ListOf::Inbox => Answer::Waiting(Vec::new()),
             ListOf::Turns | ListOf::Queue => {
                 let turns = Vec::new();
                 let undo = false;
-                let result = Ok(proto::params::history::CheckpointsOutput { turns, undo });
-                Answer::Checkpoints { undo, result }
+                let output = proto::params::history::CheckpointsOutput { turns, undo };
+                Answer::Checkpoints { undo, output }
             }
         };
         update::take(&mut model, answer);
@@ -130,10 +130,9 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
 fn a_failure_stands_where_the_rows_would_and_a_toast_in_place_of_keys() {
     let mut model = fixtures::model(80, 24, Language::English);
     update::open(&mut model, ListOf::Processes);
-    update::take(
-        &mut model,
-        Answer::Processes(Err(Trouble::new(format!("gone {HOSTILE}"), "start it"))),
-    );
+    let call = Call::Processes(proto::params::process::ListParams::default());
+    let trouble = Trouble::new(format!("gone {HOSTILE}"), "start it");
+    update::take(&mut model, Answer::Failed { call, trouble });
     let shown = text(&drawn(&model));
     assert_eq!(shown.matches("gone").count(), 2, "{shown}");
     assert!(
@@ -159,7 +158,7 @@ fn a_list_that_is_not_whole_says_so() {
     update::open(&mut model, ListOf::Sessions { here: false });
     let mut list = listed();
     list.next = Some(Pid(1));
-    update::take(&mut model, Answer::Sessions(Ok(list)));
+    update::take(&mut model, Answer::Sessions(list));
     assert!(text(&drawn(&model)).starts_with("Sessions  the newest 5\n"));
 }
 
@@ -245,12 +244,12 @@ fn a_session_says_what_was_said_last_in_it() {
         let said = serde_json::json!({
             "item": "m1.2", "text": "one\ntwo\nthe last words", "finish": "stop",
         });
-        let result = Ok(vec![
+        let events = vec![
             record("message.user", &asked),
             record("message.assistant", &said),
-        ]);
+        ];
         let session = id(2).to_string();
-        update::take(&mut model, Answer::Preview { session, result });
+        update::take(&mut model, Answer::Preview { session, events });
         let shown = text(&drawn(&model));
         for words in [
             "› please",
@@ -275,7 +274,7 @@ fn going_back_tells_before_what_becomes_of_files() {
     };
     let mut removed = file("/user/ann/code/app/new.rs", RewoundResult::Restored);
     removed.after = FileState::Absent;
-    let result = Ok(RewindOutput {
+    let output = RewindOutput {
         seq: None,
         turn: 2,
         turns: 1,
@@ -285,14 +284,14 @@ fn going_back_tells_before_what_becomes_of_files() {
             file("/tmp/b\u{200b}.rs", RewoundResult::ChangedSince),
         ],
         notes: vec!["`rm` ran: what it removed is not kept".to_owned()],
-    });
+    };
     let params = RewindParams {
         session: id(4).to_string(),
         to_turn: Some(2),
         dry_run: true,
         ..RewindParams::default()
     };
-    update::take(&mut model, Answer::Rewound { params, result });
+    update::take(&mut model, Answer::Rewound { params, output });
     insta::assert_snapshot!("restore", text(&drawn(&model)));
     // What somebody else has changed is told on the smallest screen too.
     (model.look.columns, model.look.rows) = (40, 12);

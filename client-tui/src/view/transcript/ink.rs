@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ratatui::text::Line;
 
-use super::{said, told, tool, words};
+use super::{notices, said, tool, words};
 use crate::model::Look;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::{Cache, Made};
@@ -209,18 +209,20 @@ fn made_of(
             _ => markdown.plain(part, look, words::width(look)),
         },
         EntryKind::Tool(tool) => tool::rows(tool, look, output),
-        EntryKind::Resolved { asked, resolved } => told::resolved(look, asked, resolved),
+        EntryKind::Resolved { asked, resolved } => notices::resolved(look, asked, resolved),
         EntryKind::Child {
             pid,
             command,
             exited,
             ..
-        } => told::child(look, *pid, command, exited.as_ref()),
-        EntryKind::Rewound(rewound) => told::rewound(look, rewound),
-        EntryKind::Ended { ended, told } => told::ended(look, ended, |call| told.contains(call)),
-        EntryKind::Status(status) => told::line(look, status),
-        EntryKind::Notice { tone, words } => told::notice(look, *tone, words),
-        EntryKind::Divider { words } => told::divider(look, words),
+        } => notices::child(look, *pid, command, exited.as_ref()),
+        EntryKind::Rewound(rewound) => notices::rewound(look, rewound),
+        EntryKind::Ended { ended, explained } => {
+            notices::ended(look, ended, |call| explained.contains(call))
+        }
+        EntryKind::Status(status) => notices::line(look, status),
+        EntryKind::Notice { tone, words } => notices::notice(look, *tone, words),
+        EntryKind::Divider { words } => notices::divider(look, words),
         EntryKind::Interaction(_) | EntryKind::Todos(_) => Vec::new(),
     };
     rows.iter_mut().for_each(guard);

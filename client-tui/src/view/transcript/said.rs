@@ -7,7 +7,7 @@ use client::transcript::words;
 use proto::item::Finish;
 use ratatui::text::{Line, Span};
 
-use super::words::{before, hang, left_out, lines, span, told, width};
+use super::words::{before, hang, left_out, lines, notice_rows, span, width};
 use crate::messages::transcript::Msg;
 use crate::model::Look;
 use crate::model::transcript::Thought;
@@ -103,5 +103,5 @@ pub(super) fn end(look: &Look, finish: Finish) -> Vec<Line<'static>> {
         Finish::Length | Finish::ContentFilter => ("! ", Ink::Warning),
     };
     let words = words::answer_end(look.language, finish);
-    words.map_or_else(Vec::new, |words| told(look, mark, (ink, ink), words))
+    words.map_or_else(Vec::new, |words| notice_rows(look, mark, (ink, ink), words))
 }

@@ -192,14 +192,14 @@ fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
 
 /// Whether the sandbox stopped it.
 fn stopped(done: &ToolOutcome) -> bool {
-    let told = matches!(
+    let reported = matches!(
         done.display,
         Display::Command {
             sandbox_stopped: true,
             ..
         }
     );
-    told || done.blocked.is_some()
+    reported || done.blocked.is_some()
 }
 
 /// A diff, wholly where it is open.

@@ -25,7 +25,12 @@ pub(super) fn lines(clean: &str) -> Vec<String> {
 }
 
 /// Words that nobody but us has written, or others in them, as rows with a mark and a hanging indent.
-pub(super) fn told(look: &Look, mark: &str, inks: (Ink, Ink), words: &str) -> Vec<Line<'static>> {
+pub(super) fn notice_rows(
+    look: &Look,
+    mark: &str,
+    inks: (Ink, Ink),
+    words: &str,
+) -> Vec<Line<'static>> {
     let words = lines(&text::clean(words));
     hang(look, &span(look, inks.0, mark), inks.1, &words)
 }

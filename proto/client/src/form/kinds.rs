@@ -1,20 +1,24 @@
-//! The kinds of interactions. The only file of the client crates that names them: how each is shown, what its answers
-//! are, and how an answer reads in the transcript and in the trace.
+//! The kinds of interactions: how each is shown, what its answers are, and how an answer reads in the transcript and in
+//! the trace. The only file of the client crates that names them, but for [`super::approval`], which has the long form
+//! of approvals.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use proto::InteractionId;
-use proto::item::{Display, ToolKind};
 use proto::params::interaction::{
-    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
-    Question, Reply, Scope,
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision, Question,
+    Reply,
 };
 use proto::record::InteractionResolved;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Content, Decision, Fields, Form, Label, Lines, Note, OnceOnly, Shape};
+use super::approval::{self, untyped_decision_words};
+use super::{
+    Content, Decision, Fields, Form, Label, Lines, Note, OnceOnly, Settlement, SettlementMark,
+    Shape,
+};
 use crate::messages::Language;
 use crate::messages::transcript::Msg as Transcript;
 use crate::text;
@@ -72,7 +76,7 @@ impl<'a> Form<'a> {
     #[must_use]
     pub fn of(interaction: &'a Interaction) -> Self {
         match &interaction.request {
-            InteractionRequest::Approval(request) => approval(request),
+            InteractionRequest::Approval(request) => approval::form(request),
             InteractionRequest::Questions { questions } => self::questions(questions),
             InteractionRequest::Plan { plan } => Self::of_plan(plan),
         }
@@ -88,7 +92,7 @@ impl<'a> Form<'a> {
             shows_tool: false,
             subject: plan.trim(),
             content: vec![Content::Markdown(plan)],
-            notes: vec![note(Msg::PlanMeans, None)],
+            notes: vec![Note::new(Msg::PlanMeans, None)],
             lines: Lines {
                 heading: "the model proposes a plan".to_owned(),
                 note: Some(Cow::Borrowed(
@@ -130,123 +134,6 @@ impl<'a> Form<'a> {
     }
 }
 
-fn note(message: Msg, value: Option<&str>) -> Note<'_> {
-    Note {
-        message,
-        value,
-        is_warning: false,
-    }
-}
-
-fn approval(approval: &Approval) -> Form<'_> {
-    let (tool, subject) = (approval.tool.as_str(), approval.subject.as_str());
-    let title = title_of_call(approval.kind);
-    let shows_tool = title == Msg::TitleOther;
-    let mut content = vec![Content::Subject(subject)];
-    match &approval.preview {
-        Display::Line { text } | Display::Command { tail: text, .. } => {
-            content.extend((text != subject && !text.is_empty()).then_some(Content::Text(text)));
-        }
-        Display::Diff {
-            path,
-            diff,
-            added,
-            removed,
-        } => content.push(Content::Diff {
-            path,
-            diff,
-            added: *added,
-            removed: *removed,
-        }),
-    }
-    let lines = Lines {
-        heading: format!("may `{tool}` run?"),
-        note: Some(Cow::Owned(format!("asked because: {}", approval.rule))),
-        how_to: "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why",
-        name_suffix: "",
-    };
-    let decision = Decision {
-        scopes: &approval.scopes,
-        reason: Some(&approval.rule),
-        once_only: None,
-        takes_one_word: true,
-        yes: Label {
-            line: "once",
-            key: Msg::KeyOnce,
-        },
-        no: Label {
-            line: "no",
-            key: Msg::KeyDeny,
-        },
-        note_title: Msg::NoteTitle,
-        sent: untyped_decision_words,
-        answer: untyped_decision,
-    };
-    let form = Form {
-        kind: (Msg::Approval, Msg::Approvals),
-        title,
-        tool: Some(tool),
-        shows_tool,
-        subject,
-        content,
-        notes: vec![note(Msg::Because, Some(&approval.rule))],
-        lines,
-        shape: Shape::Decision(decision),
-    };
-    match &approval.escape {
-        None => form,
-        Some(reason) => unsandboxed(form, reason),
-    }
-}
-
-/// The approval of a call that the sandbox stopped: it may run once more, outside.
-fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
-    let tool = form.tool.unwrap_or_default();
-    form.title = Msg::TitleOutside;
-    let stopped = Note {
-        is_warning: true,
-        ..note(Msg::StoppedBecause, Some(reason))
-    };
-    form.notes = vec![stopped, note(Msg::OutsideMeans, None)];
-    form.lines.heading = format!(
-        "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights?"
-    );
-    form.lines.note = None;
-    form.lines.name_suffix = " outside the sandbox";
-    if let Shape::Decision(decision) = &mut form.shape {
-        decision.yes = Label {
-            line: "once, outside the sandbox",
-            key: Msg::KeyOutside,
-        };
-        decision.once_only = Some(OnceOnly {
-            typed: "outside the sandbox a call runs once: y, or n",
-            command: None,
-        });
-    }
-    form
-}
-
-fn title_of_call(kind: ToolKind) -> Msg {
-    match kind {
-        ToolKind::Command => Msg::TitleCommand,
-        ToolKind::Edit => Msg::TitleChange,
-        ToolKind::Patch => Msg::TitlePatch,
-        ToolKind::Write => Msg::TitleWrite,
-        ToolKind::Delete => Msg::TitleDelete,
-        ToolKind::Move => Msg::TitleMove,
-        ToolKind::Copy => Msg::TitleCopy,
-        ToolKind::CreateDirectory => Msg::TitleDirectory,
-        ToolKind::Read | ToolKind::List | ToolKind::Search => Msg::TitleRead,
-        ToolKind::CommandOutput
-        | ToolKind::CommandStop
-        | ToolKind::Todo
-        | ToolKind::Ask
-        | ToolKind::Plan
-        | ToolKind::Tools
-        | ToolKind::Other => Msg::TitleOther,
-    }
-}
-
 fn questions(questions: &[Question]) -> Form<'_> {
     let count = questions.len();
     let (heading, how_to) = match count {
@@ -277,31 +164,6 @@ fn questions(questions: &[Question]) -> Form<'_> {
             questions: Cow::Borrowed(questions),
             answer: untyped_replies,
         }),
-    }
-}
-
-/// A decision about an interaction that is not open: the daemon says who answered it.
-#[must_use]
-pub fn untyped_decision(
-    decision: ApprovalDecision,
-    scope: Option<Scope>,
-    note: Option<String>,
-) -> InteractionAnswer {
-    InteractionAnswer::Approval {
-        decision,
-        scope,
-        note,
-    }
-}
-
-/// What was decided about an interaction of an unknown kind.
-#[must_use]
-pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
-    match decision {
-        ApprovalDecision::AllowOnce => "allowed once",
-        ApprovalDecision::AllowSession => "allowed for the session",
-        ApprovalDecision::AllowAlways => "allowed always in this workspace",
-        ApprovalDecision::Deny => "denied",
     }
 }
 
@@ -358,23 +220,6 @@ pub(crate) enum CallOutcome {
     /// The answer is the result of the call.
     Answered,
     Other,
-}
-
-/// How an interaction was settled, in words.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Settlement {
-    pub mark: SettlementMark,
-    pub words: String,
-    /// Each question, if it was seen, with its reply.
-    pub replies: Vec<(Option<String>, String)>,
-}
-
-/// The kind of a settlement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettlementMark {
-    Allowed,
-    Denied,
-    Answered,
 }
 
 impl From<&InteractionRequest> for Asked {
@@ -459,7 +304,7 @@ impl Asked {
                     (tool, "") => text::line(tool),
                     (tool, subject) => format!("{} {}", text::line(tool), short(subject)),
                 };
-                approval_settlement(language, &call, resolved)
+                approval::settlement(language, &call, resolved)
             }
             Self::Questions(questions) => replies_settlement(language, questions, resolved),
             Self::Plan => Settlement {
@@ -481,10 +326,8 @@ impl Asked {
         match &resolved.answer {
             Some(InteractionAnswer::Approval { decision, note, .. }) => {
                 let decision = match decision {
-                    ApprovalDecision::AllowOnce => "allowed once",
-                    ApprovalDecision::AllowSession => "allowed for the session",
                     ApprovalDecision::AllowAlways => "allowed always",
-                    ApprovalDecision::Deny => "denied",
+                    other => untyped_decision_words(*other),
                 };
                 format!("[{id}] {decision} by {by}{}", with_note(note))
             }
@@ -539,45 +382,6 @@ impl Asked {
             }
         };
         language.fill(Msg::AnsweredBy, &[&by, language.say(decision)])
-    }
-}
-
-fn approval_settlement(
-    language: Language,
-    call: &str,
-    resolved: &InteractionResolved,
-) -> Settlement {
-    let (decision, scope, note) = match &resolved.answer {
-        Some(InteractionAnswer::Approval {
-            decision,
-            scope,
-            note,
-        }) => (*decision, scope.as_ref(), note.as_deref()),
-        Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
-            (ApprovalDecision::Deny, None, resolved.reason.as_deref())
-        }
-    };
-    let rule = scope.map_or(call, |scope| &scope.rule);
-    let (message, values) = match decision {
-        ApprovalDecision::Deny if resolved.unattended => (Transcript::ResolvedAlone, [call, ""]),
-        ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&resolved.by, call]),
-        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
-            (Transcript::ResolvedSession, [&resolved.by, rule])
-        }
-        ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
-    };
-    let mut words = language.fill(message, &values);
-    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
-        words.push_str(": ");
-        words.push_str(note);
-    }
-    Settlement {
-        mark: match decision {
-            ApprovalDecision::Deny => SettlementMark::Denied,
-            _ => SettlementMark::Allowed,
-        },
-        words,
-        replies: Vec::new(),
     }
 }
 

@@ -429,16 +429,16 @@ impl<T: AnswerText> Transcript<T> {
     fn turn_ended(&mut self, ended: &TurnEnded, at: At) {
         self.end_all();
         let reasons = std::mem::take(&mut self.known.reasons);
-        let told = ended.denied.iter().filter(|denied| {
-            let told = reasons.get(&denied.call).map(String::as_str);
-            told.is_some() && told == denied.why.lines().next()
+        let explained = ended.denied.iter().filter(|denied| {
+            let reason = reasons.get(&denied.call).map(String::as_str);
+            reason.is_some() && reason == denied.why.lines().next()
         });
-        let told = told.map(|denied| denied.call.clone()).collect();
+        let explained = explained.map(|denied| denied.call.clone()).collect();
         self.known.calls.clear();
         self.known.denied.clear();
         self.known.blocked.clear();
         let ended = Box::new(ended.clone());
-        self.push(at, EntryKind::Ended { ended, told });
+        self.push(at, EntryKind::Ended { ended, explained });
     }
 
     /// Whatever is live until now is not any more.

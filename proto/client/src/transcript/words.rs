@@ -174,11 +174,11 @@ pub fn answer_end(language: Language, finish: Finish) -> Option<&'static str> {
     }
 }
 
-/// A call that was denied in a turn. `told`: why stands elsewhere.
+/// A call that was denied in a turn. `explained`: why stands elsewhere.
 #[must_use]
-pub fn denied(language: Language, denied: &Denied, told: bool) -> String {
+pub fn denied(language: Language, denied: &Denied, explained: bool) -> String {
     let call = format!("{} {}", denied.tool, denied.subject);
-    let call = match told {
+    let call = match explained {
         true => call,
         false => language.fill(Msg::InBrackets, &[&call, &language.translate(&denied.why)]),
     };

@@ -1,6 +1,6 @@
 //! What happened beside talk and calls: a line or a few each.
 
-use client::form::kinds::{Asked, SettlementMark};
+use client::form::{Asked, SettlementMark};
 use client::text;
 use client::transcript::words as shared;
 use proto::CallId;
@@ -9,7 +9,7 @@ use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::record::{ChildExited, InteractionResolved, SessionRewound};
 use ratatui::text::Line;
 
-use super::words::{told, usage, width};
+use super::words::{notice_rows, usage, width};
 use crate::messages::transcript::Msg;
 use crate::model::transcript::Status;
 use crate::model::{Look, Tone};
@@ -24,15 +24,15 @@ type Rows = Vec<Line<'static>>;
 pub(super) fn notice(look: &Look, tone: Tone, words: &str) -> Rows {
     let words = &look.language.translate(words);
     match tone {
-        Tone::Info => told(look, "· ", QUIET, words),
-        Tone::Good => told(look, "✓ ", (Ink::Good, Ink::Text), words),
+        Tone::Info => notice_rows(look, "· ", QUIET, words),
+        Tone::Good => notice_rows(look, "✓ ", (Ink::Good, Ink::Text), words),
         Tone::Warning => warning(look, words),
-        Tone::Error => told(look, "✗ ", (Ink::Error, Ink::Error), words),
+        Tone::Error => notice_rows(look, "✗ ", (Ink::Error, Ink::Error), words),
     }
 }
 
 fn warning(look: &Look, words: &str) -> Rows {
-    told(look, "! ", (Ink::Warning, Ink::Warning), words)
+    notice_rows(look, "! ", (Ink::Warning, Ink::Warning), words)
 }
 
 pub(super) fn divider(look: &Look, words: &str) -> Rows {
@@ -51,13 +51,13 @@ pub(super) fn resolved(look: &Look, asked: &Asked, how: &InteractionResolved) ->
         SettlementMark::Denied => ("⊘ ", (Ink::Warning, Ink::Text)),
         SettlementMark::Answered => ("? ", (Ink::Question, Ink::Text)),
     };
-    let mut rows = told(look, mark, inks, &settlement.words);
+    let mut rows = notice_rows(look, mark, inks, &settlement.words);
     for (asked, reply) in settlement.replies {
         if let Some(asked) = asked {
-            rows.extend(told(look, "  ", QUIET, &text::line(&asked)));
+            rows.extend(notice_rows(look, "  ", QUIET, &text::line(&asked)));
         }
         let inks = (Ink::Dim, Ink::Strong);
-        rows.extend(told(look, "  → ", inks, &text::line(&reply)));
+        rows.extend(notice_rows(look, "  → ", inks, &text::line(&reply)));
     }
     rows
 }
@@ -66,24 +66,24 @@ pub(super) fn child(look: &Look, pid: Pid, command: &str, exited: Option<&ChildE
     let command = wrap::cut(&text::line(command), width(look));
     let mut words = text::line(&shared::child(look.language, pid, &command, exited));
     let Some(exited) = exited else {
-        return told(look, "• ", (Ink::Tool, Ink::Text), &words);
+        return notice_rows(look, "• ", (Ink::Tool, Ink::Text), &words);
     };
     if !command.is_empty() {
         words = format!("{words} · {command}");
     }
     match exited.code {
-        Some(0) => told(look, "✓ ", (Ink::Good, Ink::Text), &words),
-        _ => told(look, "■ ", (Ink::Warning, Ink::Text), &words),
+        Some(0) => notice_rows(look, "✓ ", (Ink::Good, Ink::Text), &words),
+        _ => notice_rows(look, "■ ", (Ink::Warning, Ink::Text), &words),
     }
 }
 
 pub(super) fn rewound(look: &Look, rewound: &SessionRewound) -> Rows {
     let mark = (Ink::Accent, Ink::Text);
-    let mut rows = told(look, "↩ ", mark, &shared::rewound(look.language, rewound));
+    let mut rows = notice_rows(look, "↩ ", mark, &shared::rewound(look.language, rewound));
     for (tone, line) in shared::files(look.language, &rewound.files) {
         rows.extend(match tone {
             Tone::Warning => warning(look, &line),
-            Tone::Info | Tone::Good | Tone::Error => told(look, "  ", QUIET, &line),
+            Tone::Info | Tone::Good | Tone::Error => notice_rows(look, "  ", QUIET, &line),
         });
     }
     rows
@@ -99,7 +99,7 @@ pub(super) fn ended(look: &Look, ended: &TurnEnded, said: impl Fn(&CallId) -> bo
     if let Some(error) = &ended.error {
         rows.extend(notice(look, Tone::Error, &error.message));
         if !error.hint.is_empty() {
-            rows.extend(told(
+            rows.extend(notice_rows(
                 look,
                 "  → ",
                 (Ink::Dim, Ink::Text),
@@ -111,13 +111,13 @@ pub(super) fn ended(look: &Look, ended: &TurnEnded, said: impl Fn(&CallId) -> bo
     let time = short::elapsed(ended.duration_ms);
     if ended.outcome == OutcomeKind::Completed {
         more.insert(0, language.fill(Msg::Worked, &[&time]));
-        rows.extend(told(look, "· ", QUIET, &more.join(" · ")));
+        rows.extend(notice_rows(look, "· ", QUIET, &more.join(" · ")));
         return rows;
     }
     let how = shared::outcome(language, ended.outcome, ended.reason);
     more.insert(0, time);
     more.insert(0, language.fill(Msg::TurnEnded, &[&how]));
-    rows.extend(told(
+    rows.extend(notice_rows(
         look,
         "■ ",
         (Ink::Warning, Ink::Dim),
@@ -146,5 +146,5 @@ pub(super) fn line(look: &Look, status: &Status) -> Rows {
         }
         status => shared::status(look.language, status),
     };
-    told(look, mark, inks, &words)
+    notice_rows(look, mark, inks, &words)
 }

@@ -1,0 +1,189 @@
+//! Approvals of calls: the form of one, and how it was settled. Called by [`super::kinds`].
+
+use std::borrow::Cow;
+
+use proto::item::{Display, ToolKind};
+use proto::params::interaction::{Approval, ApprovalDecision, InteractionAnswer, Scope};
+use proto::record::InteractionResolved;
+
+use super::kinds::Msg;
+use super::{
+    Content, Decision, Form, Label, Lines, Note, OnceOnly, Settlement, SettlementMark, Shape,
+};
+use crate::messages::Language;
+use crate::messages::transcript::Msg as Transcript;
+
+/// The form of an approval.
+pub(super) fn form(approval: &Approval) -> Form<'_> {
+    let (tool, subject) = (approval.tool.as_str(), approval.subject.as_str());
+    let title = title_of_call(approval.kind);
+    let shows_tool = title == Msg::TitleOther;
+    let mut content = vec![Content::Subject(subject)];
+    match &approval.preview {
+        Display::Line { text } | Display::Command { tail: text, .. } => {
+            content.extend((text != subject && !text.is_empty()).then_some(Content::Text(text)));
+        }
+        Display::Diff {
+            path,
+            diff,
+            added,
+            removed,
+        } => content.push(Content::Diff {
+            path,
+            diff,
+            added: *added,
+            removed: *removed,
+        }),
+    }
+    let lines = Lines {
+        heading: format!("may `{tool}` run?"),
+        note: Some(Cow::Owned(format!("asked because: {}", approval.rule))),
+        how_to: "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why",
+        name_suffix: "",
+    };
+    let decision = Decision {
+        scopes: &approval.scopes,
+        reason: Some(&approval.rule),
+        once_only: None,
+        takes_one_word: true,
+        yes: Label {
+            line: "once",
+            key: Msg::KeyOnce,
+        },
+        no: Label {
+            line: "no",
+            key: Msg::KeyDeny,
+        },
+        note_title: Msg::NoteTitle,
+        sent: untyped_decision_words,
+        answer: untyped_decision,
+    };
+    let form = Form {
+        kind: (Msg::Approval, Msg::Approvals),
+        title,
+        tool: Some(tool),
+        shows_tool,
+        subject,
+        content,
+        notes: vec![Note::new(Msg::Because, Some(&approval.rule))],
+        lines,
+        shape: Shape::Decision(decision),
+    };
+    match &approval.escape {
+        None => form,
+        Some(reason) => unsandboxed(form, reason),
+    }
+}
+
+/// The approval of a call that the sandbox stopped: it may run once more, outside.
+fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
+    let tool = form.tool.unwrap_or_default();
+    form.title = Msg::TitleOutside;
+    let stopped = Note {
+        is_warning: true,
+        ..Note::new(Msg::StoppedBecause, Some(reason))
+    };
+    form.notes = vec![stopped, Note::new(Msg::OutsideMeans, None)];
+    form.lines.heading = format!(
+        "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights?"
+    );
+    form.lines.note = None;
+    form.lines.name_suffix = " outside the sandbox";
+    if let Shape::Decision(decision) = &mut form.shape {
+        decision.yes = Label {
+            line: "once, outside the sandbox",
+            key: Msg::KeyOutside,
+        };
+        decision.once_only = Some(OnceOnly {
+            typed: "outside the sandbox a call runs once: y, or n",
+            command: None,
+        });
+    }
+    form
+}
+
+fn title_of_call(kind: ToolKind) -> Msg {
+    match kind {
+        ToolKind::Command => Msg::TitleCommand,
+        ToolKind::Edit => Msg::TitleChange,
+        ToolKind::Patch => Msg::TitlePatch,
+        ToolKind::Write => Msg::TitleWrite,
+        ToolKind::Delete => Msg::TitleDelete,
+        ToolKind::Move => Msg::TitleMove,
+        ToolKind::Copy => Msg::TitleCopy,
+        ToolKind::CreateDirectory => Msg::TitleDirectory,
+        ToolKind::Read | ToolKind::List | ToolKind::Search => Msg::TitleRead,
+        ToolKind::CommandOutput
+        | ToolKind::CommandStop
+        | ToolKind::Todo
+        | ToolKind::Ask
+        | ToolKind::Plan
+        | ToolKind::Tools
+        | ToolKind::Other => Msg::TitleOther,
+    }
+}
+
+/// A decision about an interaction that is not open: the daemon says who answered it.
+#[must_use]
+pub fn untyped_decision(
+    decision: ApprovalDecision,
+    scope: Option<Scope>,
+    note: Option<String>,
+) -> InteractionAnswer {
+    InteractionAnswer::Approval {
+        decision,
+        scope,
+        note,
+    }
+}
+
+/// What was decided about an interaction of an unknown kind.
+#[must_use]
+pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
+    match decision {
+        ApprovalDecision::AllowOnce => "allowed once",
+        ApprovalDecision::AllowSession => "allowed for the session",
+        ApprovalDecision::AllowAlways => "allowed always in this workspace",
+        ApprovalDecision::Deny => "denied",
+    }
+}
+
+/// How it was settled, for the transcript of a dialog client. `call`: what waited, in words.
+pub(super) fn settlement(
+    language: Language,
+    call: &str,
+    resolved: &InteractionResolved,
+) -> Settlement {
+    let (decision, scope, note) = match &resolved.answer {
+        Some(InteractionAnswer::Approval {
+            decision,
+            scope,
+            note,
+        }) => (*decision, scope.as_ref(), note.as_deref()),
+        Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
+            (ApprovalDecision::Deny, None, resolved.reason.as_deref())
+        }
+    };
+    let rule = scope.map_or(call, |scope| &scope.rule);
+    let (message, values) = match decision {
+        ApprovalDecision::Deny if resolved.unattended => (Transcript::ResolvedAlone, [call, ""]),
+        ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&resolved.by, call]),
+        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
+            (Transcript::ResolvedSession, [&resolved.by, rule])
+        }
+        ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
+    };
+    let mut words = language.fill(message, &values);
+    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
+        words.push_str(": ");
+        words.push_str(note);
+    }
+    Settlement {
+        mark: match decision {
+            ApprovalDecision::Deny => SettlementMark::Denied,
+            _ => SettlementMark::Allowed,
+        },
+        words,
+        replies: Vec::new(),
+    }
+}
