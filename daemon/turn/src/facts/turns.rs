@@ -61,7 +61,8 @@ impl Facts {
         self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
         self.ended = Some(ended.clone());
         self.cut_off = Some(ended.outcome).filter(|outcome| *outcome != OutcomeKind::Completed);
-        self.unsettled = true;
+        // An edited log may put the exit before the end that it followed.
+        self.unsettled = self.exited.is_none();
         self.asked_since = false;
     }
 

@@ -503,9 +503,12 @@ fn logs_of_which_lines_were_moved_that_did_not_go_on_do() {
         (18_267_859_405_261_538_825, 7),
         (10_604_893_390_311_641_882, 12),
         (677_360_714_950_960_217, 24),
+        (11_076_715_316_640_943_046, 1),
     ];
     for (seed, steps) in cases {
-        played_on(&edited(seed, steps), RecoverPolicy::Continue, false);
+        for policy in POLICIES {
+            played_on(&edited(seed, steps), policy, false);
+        }
     }
 }
 
