@@ -147,7 +147,7 @@ async fn one_hunk_that_fails_is_named_and_no_file_is_changed() {
     let patch = PATCH.replace("-f\n", "-other\n");
     assert_eq!(
         scene.fails("apply_patch", call(&patch)).await,
-        "nothing was changed: `from`, hunk 1 of 1: its old lines are not in the file (expected at line 1). Expected:\nother\nNothing in the file is similar"
+        "nothing was changed: `from`, hunk 1 of 1: its old lines are not in the file (expected at line 1); nothing in the file is similar\nExpected:\nother"
     );
     for (patch, word) in [
         (PATCH.replace("new/two", "one"), "the patch has `one` twice"),
