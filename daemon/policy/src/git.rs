@@ -4,29 +4,12 @@
 
 use crate::dangers::has_option;
 use crate::shell::Word;
-
-/// Global options of git that change nothing and take no value.
-const GIT_GLOBALS: &[&str] = &[
-    "--no-pager",
-    "-P",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "--no-replace-objects",
-];
+use crate::tables::tables;
 
 /// Whether a word is an option of git before its subcommand: `Some(true)` where its value is the next word.
 pub(crate) fn global(word: &str) -> Option<bool> {
-    const VALUED: &[&str] = &[
-        "-c",
-        "-C",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--config-env",
-        "--super-prefix",
-        "--attr-source",
-    ];
-    word.starts_with('-').then(|| VALUED.contains(&word))
+    word.starts_with('-')
+        .then(|| tables().git.valued_globals.contains(word))
 }
 
 /// Where the subcommand of a git command stands: behind the program and its global options.
@@ -43,64 +26,22 @@ pub(crate) fn harmless_globals(words: &[Word]) -> bool {
     let before = words.get(1..globals(words)).unwrap_or_default();
     before
         .iter()
-        .all(|word| GIT_GLOBALS.contains(&word.text.as_str()))
+        .all(|word| tables().git.globals.contains(&word.text))
 }
-
-/// Subcommands that only read, but for the options that `options` knows.
-const GIT_READERS: &[&str] = &[
-    "status",
-    "log",
-    "diff",
-    "show",
-    "blame",
-    "shortlog",
-    "describe",
-    "rev-parse",
-    "rev-list",
-    "ls-files",
-    "ls-tree",
-    "cat-file",
-    "merge-base",
-    "name-rev",
-    "for-each-ref",
-    "show-ref",
-    "count-objects",
-    "grep",
-    "range-diff",
-    "diff-tree",
-    "diff-index",
-    "diff-files",
-    "cherry",
-    "whatchanged",
-    "version",
-    "--version",
-];
 
 /// Whether a name is that of a subcommand that only reads.
 pub(crate) fn is_reader(name: &str) -> bool {
-    GIT_READERS.contains(&name.to_ascii_lowercase().as_str())
+    tables().git.readers.contains(&name.to_ascii_lowercase())
 }
 
 /// Whether a git command that only reads, given without its program, looks neither at files nor at objects: no config
 /// makes it run anything.
 pub(crate) fn looks_at_nothing(arguments: &[Word]) -> bool {
-    const PLACES: &[&str] = &[
-        "--show-toplevel",
-        "--show-prefix",
-        "--show-cdup",
-        "--git-dir",
-        "--git-common-dir",
-        "--absolute-git-dir",
-        "--is-inside-work-tree",
-        "--is-bare-repository",
-        "--abbrev-ref",
-        "HEAD",
-    ];
     let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     match words.as_slice() {
         ["--version" | "version"] | ["branch", "--show-current"] => true,
         ["remote"] | ["remote", "-v"] => true,
-        ["rev-parse", rest @ ..] => rest.iter().all(|word| PLACES.contains(word)),
+        ["rev-parse", rest @ ..] => rest.iter().all(|word| tables().git.places.contains(*word)),
         _ => false,
     }
 }
@@ -109,7 +50,7 @@ pub(crate) fn looks_at_nothing(arguments: &[Word]) -> bool {
 pub(crate) fn only_reads(arguments: &[Word]) -> bool {
     let globals = arguments
         .iter()
-        .take_while(|word| GIT_GLOBALS.contains(&word.text.as_str()))
+        .take_while(|word| tables().git.globals.contains(&word.text))
         .count();
     let Some((subcommand, rest)) = arguments[globals..].split_first() else {
         return false;
@@ -117,7 +58,7 @@ pub(crate) fn only_reads(arguments: &[Word]) -> bool {
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.text.as_str()));
     let first = rest.first().map(|word| word.text.as_str());
     let reads = match subcommand.text.as_str() {
-        name if GIT_READERS.contains(&name) => true,
+        name if tables().git.readers.contains(name) => true,
         "branch" => lists_refs(rest, &["-a", "-r", "-v", "-vv", "-l", "-i"]),
         "tag" => lists_refs(rest, &["-l", "-n", "-i"]),
         "remote" => {
@@ -176,37 +117,7 @@ fn lists_refs(rest: &[Word], shorts: &[&str]) -> bool {
 
 /// Options of git's subcommands.
 pub(crate) fn risk(subcommand: &Word, rest: &[Word]) -> Option<String> {
-    const LONG: &[&str] = &[
-        "output",
-        "output-directory",
-        "ext-diff",
-        "textconv",
-        "filters",
-        "exec",
-        "upload-pack",
-        "receive-pack",
-        "open-files-in-pager",
-        "extcmd",
-        "config",
-        "config-env",
-        "template",
-        "separate-git-dir",
-        "exec-path",
-        "git-dir",
-        "work-tree",
-        "namespace",
-        "tool",
-        "show-signature",
-        "ext-grep",
-        "contents",
-        "to-cmd",
-        "cc-cmd",
-        "sendmail-cmd",
-        "smtp-server",
-        "edit-description",
-        "pathspec-from-file",
-        "strategy",
-    ];
+    let long = &tables().git.risky_options;
     let short = match subcommand.text.as_str() {
         "clone" => "uc",
         "rebase" => "xs",
@@ -220,58 +131,21 @@ pub(crate) fn risk(subcommand: &Word, rest: &[Word]) -> Option<String> {
     let asks = subcommand.text == "rev-parse";
     let transport = |text: &str| text.contains("ext::") || text.contains("fd::");
     rest.iter()
-        .find(|word| (!asks && has_option(&word.text, short, LONG, true)) || transport(&word.text))
+        .find(|word| (!asks && has_option(&word.text, short, long, true)) || transport(&word.text))
         .map(|word| format!("`{}` is not covered by a prefix", word.text))
 }
 
 /// Subcommands of git that run programs or write anywhere.
 pub(crate) fn subcommand(subcommand: &str, rest: &[Word], is_named: bool) -> Option<String> {
-    const RUNNERS: &[&str] = &[
-        "filter-branch",
-        "difftool",
-        "mergetool",
-        "instaweb",
-        "daemon",
-        "send-email",
-        "hook",
-        "credential",
-        "shell",
-        "upload-pack",
-        "receive-pack",
-        "upload-archive",
-        "remote-ext",
-        "remote-fd",
-        "fast-import",
-        "fsmonitor--daemon",
-        "web--browse",
-        "gui",
-        "citool",
-        "gitk",
-        "p4",
-        "svn",
-        "maintenance",
-        "for-each-repo",
-    ];
-    const ELSEWHERE: &[&str] = &[
-        "clone",
-        "init",
-        "worktree",
-        "bundle",
-        "archive",
-        "format-patch",
-        "submodule",
-        "remote",
-        "checkout-index",
-    ];
     let first = rest
         .iter()
         .find(|word| !word.text.starts_with('-'))
         .map(|word| word.text.as_str());
-    let runs = RUNNERS.contains(&subcommand)
+    let runs = tables().git.runners.contains(subcommand)
         || (subcommand == "submodule" && rest.iter().any(|word| word.text == "foreach"))
         || (subcommand == "bisect" && first == Some("run"))
         || (subcommand == "config" && !config_reads(rest))
-        || (ELSEWHERE.contains(&subcommand)
+        || (tables().git.elsewhere.contains(subcommand)
             && !is_named
             && !(subcommand == "remote" && first.is_none()));
     runs.then(|| format!("`git {subcommand}` is not covered by this prefix"))

@@ -28,6 +28,7 @@ mod rule;
 mod ruleset;
 mod sed;
 mod shell;
+mod tables;
 mod textrules;
 mod unattended;
 mod variables;

@@ -3,11 +3,12 @@
 //! A grant by prefix covers none of them, and a command with one of them does not only read. Errs on the
 //! side of finding too much: the answer is then a question. Called by `decide` and `programs`.
 
-use crate::dangers::{NEVER, SUBCOMMANDS, WRITERS, dangers_of};
+use crate::dangers::dangers_of;
 use crate::git;
 use crate::programs;
 use crate::sed;
 use crate::shell::{self, Word, is_assignment};
+use crate::tables::tables;
 
 /// What in a command no prefix grant covers, if there is anything. The first `named` words stand in the rule.
 pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
@@ -24,7 +25,7 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
         // The rule names the launcher and what it launches: the rest is that program's.
         return risk(words.get(inner..).unwrap_or_default(), named - inner);
     }
-    if NEVER.contains(&program) || programs::is_launcher(program) {
+    if tables().never.contains(program) || programs::is_launcher(program) {
         return said(program);
     }
     if program == "awk" || program.ends_with("awk") {
@@ -110,38 +111,7 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
 
 /// Programs without any option that could do harm.
 fn is_harmless(program: &str) -> bool {
-    const HARMLESS: &[&str] = &[
-        "ls",
-        "cat",
-        "head",
-        "tail",
-        "wc",
-        "echo",
-        "stat",
-        "du",
-        "df",
-        "grep",
-        "egrep",
-        "fgrep",
-        "cmp",
-        "comm",
-        "cut",
-        "nl",
-        "od",
-        "hexdump",
-        "tac",
-        "rev",
-        "md5sum",
-        "sha1sum",
-        "sha256sum",
-        "sha512sum",
-        "cksum",
-        "basename",
-        "dirname",
-        "realpath",
-        "readlink",
-    ];
-    HARMLESS.contains(&program)
+    tables().harmless.contains(program)
 }
 
 /// Awk programs that run, read or write something beside their input.
@@ -258,7 +228,7 @@ fn loads_code(text: &str) -> bool {
 }
 
 fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
-    let (_, risky) = SUBCOMMANDS.iter().find(|(name, _)| *name == program)?;
+    let risky = tables().subcommands.get(program)?;
     let found = words.get(1)?;
     if found.text.starts_with(['-', '+']) {
         let asks_only = matches!(
@@ -274,7 +244,7 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
         found.text.as_str(),
         "exec" | "x" | "dlx" | "tool" | "unshare"
     ) || shell::launches_by(program, &found.text);
-    let risk = risky.contains(&found.text.as_str()) && (launches || named < 2);
+    let risk = risky.contains(&found.text) && (launches || named < 2);
     risk.then(|| format!("`{program} {}` is not covered by a prefix", found.text))
 }
 
@@ -336,7 +306,7 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .iter()
             .find(|word| word.text.starts_with('@'))
             .map(|word| format!("`{}` holds further options", word.text)),
-        _ if WRITERS.contains(&program) => extra
+        _ if tables().writers.contains(program) => extra
             .iter()
             .find(|word| leaves_folder(word))
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
@@ -384,11 +354,8 @@ fn second_file(words: &[Word], from: usize, program: &str) -> Option<String> {
 
 /// Whether a command's operands are files that it changes or shows, whatever else it is.
 pub(crate) fn works_on_files(words: &[Word]) -> bool {
-    const OTHERS: &[&str] = &[
-        "sed", "awk", "gawk", "tar", "zip", "unzip", "rsync", "scp", "ln", "dd", "tee", "curl",
-    ];
     let program = words.first().map_or("", |word| programs::base(&word.text));
-    WRITERS.contains(&program) || OTHERS.contains(&program)
+    tables().writers.contains(program) || tables().file_workers.contains(program)
 }
 
 /// Whether an operand is not plainly below the current directory.

@@ -3,8 +3,8 @@
 //! Looks at words only, and finds too much rather than too little: a pattern that happens to look like a path is
 //! looked up too, and mostly leads nowhere. Called by `call`, which has the places resolved, and by `command`.
 
-use crate::programs::SHALLOW_READERS;
 use crate::shell::{Part, Script, Word};
+use crate::tables::tables;
 
 /// Places that are looked up for one command; a command with more of them asks.
 const PLACES_MAX: usize = 256;
@@ -199,6 +199,6 @@ fn walks(program: &str, arguments: &[Word]) -> bool {
         "grep" | "egrep" | "fgrep" => {
             short(&['r', 'R', 'd']) || long("--r") || long("--de") || long("--di")
         }
-        program => !SHALLOW_READERS.contains(&program),
+        program => !tables().shallow_readers.contains(program),
     }
 }

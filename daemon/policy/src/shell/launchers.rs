@@ -1,14 +1,21 @@
-//! Facts about programs that launch others: the options and operands that stand before the program, one row each.
+//! Facts about programs that launch others: the options and operands that stand before the program, one row each in `launchers.toml`.
 //!
 //! Called by `launch`.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::is_assignment;
 use super::types::Word;
+use crate::tables::{Names, parsed};
 
 /// What comes behind a launcher's options and operands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Then {
     /// A program with its words.
+    #[default]
     Program,
     /// The same, and more words come from elsewhere.
     ProgramWithMore,
@@ -17,251 +24,43 @@ pub(super) enum Then {
 }
 
 /// A launcher.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Launcher {
-    names: &'static [&'static str],
+    names: Names,
     /// Short options without a value, …
-    flags: &'static str,
+    #[serde(default)]
+    flags: String,
     /// … with one, …
-    valued: &'static str,
+    #[serde(default)]
+    valued: String,
     /// … and long ones.
-    long_flags: &'static [&'static str],
-    long_valued: &'static [&'static str],
+    #[serde(default)]
+    long_flags: Names,
+    #[serde(default)]
+    long_valued: Names,
     /// Words before the program.
+    #[serde(default)]
     operands: usize,
     /// Whether `NAME=value` may stand before the program.
+    #[serde(default)]
     assigns: bool,
+    #[serde(default)]
     pub(super) then: Then,
 }
 
-const PLAIN: Launcher = Launcher {
-    names: &[],
-    flags: "",
-    valued: "",
-    long_flags: &[],
-    long_valued: &[],
-    operands: 0,
-    assigns: false,
-    then: Then::Program,
-};
-
-#[rustfmt::skip]
-const LAUNCHERS: &[Launcher] = &[
-    Launcher {
-        names: &["env", "genv"],
-        flags: "i0v",
-        valued: "uCa",
-        long_flags: &["ignore-environment", "null", "debug"],
-        long_valued: &["unset", "chdir", "argv0"],
-        assigns: true,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["sudo"],
-        flags: "AbEHnPSkKisB",
-        valued: "CDghpRrtTuU",
-        long_flags: &[
-            "non-interactive",
-            "set-home",
-            "background",
-            "preserve-env",
-            "login",
-            "shell",
-            "stdin",
-        ],
-        long_valued: &[
-            "user",
-            "group",
-            "host",
-            "prompt",
-            "chdir",
-            "chroot",
-            "role",
-            "type",
-            "close-from",
-        ],
-        assigns: true,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["doas"],
-        flags: "Lns",
-        valued: "Cu",
-        ..PLAIN
-    },
-    Launcher {
-        names: &[
-            "nohup",
-            "unbuffer",
-            "catchsegv",
-            "busybox",
-            "toybox",
-            "builtin",
-            "proot",
-            "fakeroot",
-            "dbus-run-session",
-            "linux32",
-            "linux64",
-            "rlwrap",
-            "caffeinate",
-        ],
-        ..PLAIN
-    },
-    Launcher {
-        names: &["setsid"],
-        flags: "cfw",
-        long_flags: &["ctty", "fork", "wait"],
-        ..PLAIN
-    },
-    Launcher {
-        names: &["command"],
-        flags: "p",
-        ..PLAIN
-    },
-    Launcher {
-        names: &["exec"],
-        flags: "cl",
-        valued: "a",
-        ..PLAIN
-    },
-    Launcher {
-        names: &["time"],
-        flags: "pvaqlh",
-        valued: "of",
-        long_flags: &["portability", "verbose", "append", "quiet"],
-        long_valued: &["output", "format"],
-        assigns: true,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["timeout", "gtimeout"],
-        flags: "vfp",
-        valued: "ks",
-        long_flags: &["verbose", "foreground", "preserve-status"],
-        long_valued: &["kill-after", "signal"],
-        operands: 1,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["nice"],
-        flags: "0123456789-",
-        valued: "n",
-        long_valued: &["adjustment"],
-        ..PLAIN
-    },
-    Launcher {
-        names: &["ionice"],
-        flags: "t",
-        valued: "cn",
-        long_flags: &["ignore"],
-        long_valued: &["class", "classdata"],
-        ..PLAIN
-    },
-    Launcher {
-        names: &["chrt"],
-        flags: "abdfiorv",
-        valued: "TPD",
-        operands: 1,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["taskset"],
-        flags: "a",
-        operands: 1,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["stdbuf", "gstdbuf"],
-        valued: "ioe",
-        long_valued: &["input", "output", "error"],
-        ..PLAIN
-    },
-    Launcher {
-        names: &["xargs", "gxargs"],
-        flags: "0rtxpo",
-        valued: "adEILlnPsJR",
-        long_flags: &[
-            "null",
-            "no-run-if-empty",
-            "verbose",
-            "exit",
-            "interactive",
-            "open-tty",
-        ],
-        long_valued: &[
-            "arg-file",
-            "delimiter",
-            "max-args",
-            "max-procs",
-            "max-chars",
-            "replace",
-            "max-lines",
-            "process-slot-var",
-        ],
-        then: Then::ProgramWithMore,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["watch"],
-        flags: "bcdegtxCrw",
-        valued: "nq",
-        long_flags: &[
-            "beep",
-            "color",
-            "differences",
-            "errexit",
-            "chgexit",
-            "no-title",
-            "exec",
-            "precise",
-        ],
-        long_valued: &["interval"],
-        then: Then::Line,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["chroot"],
-        long_flags: &["skip-chdir"],
-        long_valued: &["userspec", "groups"],
-        operands: 1,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["ssh"],
-        flags: "46AaCfGgKkMNnqsTtVvXxYy",
-        valued: "BbcDEeFIiJLlmOopQRSWw",
-        operands: 1,
-        then: Then::Line,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["npx", "bunx", "pnpx", "uvx"],
-        flags: "yq",
-        valued: "p",
-        long_flags: &["yes", "no", "no-install", "quiet", "prefer-offline"],
-        long_valued: &["package", "from", "with"],
-        ..PLAIN
-    },
-    Launcher {
-        names: &["strace", "ltrace"],
-        flags: "cCfdhiqrtTvVwxyzFk",
-        valued: "abeEIoOpPsSuU",
-        ..PLAIN
-    },
-    Launcher {
-        names: &["prlimit", "numactl", "gosu", "su-exec"],
-        operands: 1,
-        ..PLAIN
-    },
-    Launcher {
-        names: &["eval"],
-        then: Then::Line,
-        ..PLAIN
-    },
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    launchers: Vec<Launcher>,
+}
 
 /// What is known of a launcher.
 pub(super) fn row(program: &str) -> Option<&'static Launcher> {
-    LAUNCHERS.iter().find(|row| row.names.contains(&program))
+    static TABLE: LazyLock<Table> =
+        LazyLock::new(|| parsed(include_str!("launchers.toml"), "launchers.toml"));
+    let mut rows = TABLE.launchers.iter();
+    rows.find(|row| row.names.contains(program))
 }
 
 impl Launcher {
@@ -274,7 +73,7 @@ impl Launcher {
                 at += 1;
                 break;
             }
-            if !text.starts_with('-') || text == "-" && self.names.contains(&"env") {
+            if !text.starts_with('-') || text == "-" && self.names.contains("env") {
                 break;
             }
             if !word.is_known() || word.glob {
@@ -285,7 +84,7 @@ impl Launcher {
                 None => self.short(&text[1..])?,
             };
         }
-        if words.get(at).is_some_and(|word| word.text == "-") && self.names.contains(&"env") {
+        if words.get(at).is_some_and(|word| word.text == "-") && self.names.contains("env") {
             at += 1;
         }
         at += self.operands;
@@ -305,10 +104,10 @@ impl Launcher {
             Some((name, _)) => (name, true),
             None => (long, false),
         };
-        if self.long_valued.contains(&name) {
+        if self.long_valued.contains(name) {
             return Some(if valued { 1 } else { 2 });
         }
-        (self.long_flags.contains(&name)).then_some(1)
+        (self.long_flags.contains(name)).then_some(1)
     }
 
     /// How many words a cluster of short options takes.
