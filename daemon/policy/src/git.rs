@@ -78,37 +78,18 @@ pub(crate) fn only_reads(arguments: &[Word]) -> bool {
 /// `git branch` and `git tag` list as long as no name stands alone.
 fn lists_refs(rest: &[Word], shorts: &[&str]) -> bool {
     const LISTS: &[&str] = &["-l", "--list"];
-    const LONGS: &[&str] = &[
-        "--all",
-        "--remotes",
-        "--verbose",
-        "--show-current",
-        "--ignore-case",
-        "--column",
-        "--no-column",
-        "--no-color",
-        "--color",
-    ];
-    const VALUED: &[&str] = &[
-        "--contains",
-        "--no-contains",
-        "--merged",
-        "--no-merged",
-        "--points-at",
-        "--sort",
-        "--format",
-    ];
+    let git = &tables().git;
     let listed = rest.iter().any(|word| LISTS.contains(&word.text.as_str()));
     let mut value = false;
     rest.iter().all(|word| {
         let text = word.text.as_str();
         let name = text.split('=').next().unwrap_or(text);
-        let was_value = std::mem::replace(&mut value, VALUED.contains(&text));
+        let was_value = std::mem::replace(&mut value, git.valued_listing_options.contains(text));
         if text.starts_with('-') {
             shorts.contains(&text)
                 || LISTS.contains(&text)
-                || LONGS.contains(&name)
-                || VALUED.contains(&name)
+                || git.listing_options.contains(name)
+                || git.valued_listing_options.contains(name)
         } else {
             listed || was_value
         }

@@ -21,43 +21,7 @@ use crate::programs;
 use crate::rule::{self, List, Matcher, Rule, Target};
 use crate::ruleset;
 use crate::shell::{self, Word};
-
-/// Tools with subcommands, and the subcommands that may be granted with any further arguments.
-const SUBCOMMANDS: &[(&str, &[&str])] = &[
-    (
-        "cargo",
-        &[
-            "test", "build", "check", "clippy", "fmt", "doc", "bench", "nextest", "tree",
-            "metadata", "update",
-        ],
-    ),
-    ("go", &["test", "build", "vet", "fmt", "mod", "list"]),
-    ("npm", &["test", "ci", "run", "ls", "outdated", "audit"]),
-    ("pnpm", &["test", "run", "build", "lint", "ls"]),
-    ("yarn", &["test", "run", "build", "lint"]),
-    (
-        "git",
-        &[
-            "add", "commit", "fetch", "switch", "stash", "log", "diff", "show", "status",
-        ],
-    ),
-    (
-        "make",
-        &[
-            "all", "build", "test", "check", "lint", "fmt", "format", "clean",
-        ],
-    ),
-    ("docker", &["ps", "images", "logs", "inspect"]),
-    ("kubectl", &["get", "describe", "logs"]),
-    ("gradle", &["test", "build", "check"]),
-    ("mvn", &["test", "verify", "compile", "package"]),
-];
-
-/// Programs that do one thing.
-const SINGLE: &[&str] = &[
-    "pytest", "eslint", "tsc", "ruff", "mypy", "black", "prettier", "jest", "vitest", "rustfmt",
-    "gofmt",
-];
+use crate::tables::tables;
 
 /// Scopes for a command, narrowest first. `of_parts`: what allows each of its parts, or does not.
 pub(crate) fn command(whole: &Line<'_>, of_parts: &[Finding]) -> Vec<Scope> {
@@ -110,16 +74,16 @@ fn prefix(words: &[Word]) -> Option<Scope> {
     if program.contains('/') || programs::holds_commands(words) {
         return None;
     }
-    let named = match SUBCOMMANDS.iter().find(|(name, _)| *name == program) {
-        Some((_, known)) => {
+    let named = match tables().grantable_subcommands.get(program) {
+        Some(known) => {
             let subcommand = words.get(1)?.text.as_str();
-            if !known.contains(&subcommand) {
+            if !known.contains(subcommand) {
                 return None;
             }
             // `npm run` alone would be every script.
             if subcommand == "run" { 3 } else { 2 }
         }
-        None if SINGLE.contains(&program) => 1,
+        None if tables().single_purpose.contains(program) => 1,
         None => return None,
     };
     let plain = |word: &Word| {

@@ -25,6 +25,16 @@ pub(crate) struct Tables {
     pub harmless: Names,
     pub file_workers: Names,
     pub whole_names: Names,
+    pub shells: Names,
+    pub other_shells: Names,
+    pub changing_builtins: Names,
+    pub evaluating_builtins: Names,
+    pub harmless_variables: Names,
+    pub code_variables: Names,
+    pub single_purpose: Names,
+    pub code_options: HashMap<String, CodeOptions>,
+    pub grantable_subcommands: HashMap<String, Names>,
+    pub launching_subcommands: HashMap<String, HashMap<String, usize>>,
     pub subcommands: HashMap<String, Names>,
     pub git: GitTables,
     /// Of programs that stand in no table: their options are not known, but what these names say is.
@@ -43,6 +53,18 @@ pub(crate) struct GitTables {
     pub risky_options: Names,
     pub runners: Names,
     pub elsewhere: Names,
+    pub listing_options: Names,
+    pub valued_listing_options: Names,
+}
+
+/// Options of an interpreter behind which code stands.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CodeOptions {
+    #[serde(default)]
+    pub short: String,
+    #[serde(default)]
+    pub long: Names,
 }
 
 /// Options of some programs that start others, load code or write where they are told. Short ones count inside clusters

@@ -6,44 +6,13 @@ use super::launchers::{Then, row};
 use super::parse::Reader;
 use super::shells;
 use super::types::{Doubt, Part, Span, Value, Via, Word};
-
-/// Programs with a subcommand that launches, and how many words stand before what it launches.
-const SUBCOMMANDS: &[(&str, &str, usize)] = &[
-    ("poetry", "run", 2),
-    ("uv", "run", 2),
-    ("pipenv", "run", 2),
-    ("pdm", "run", 2),
-    ("hatch", "run", 2),
-    ("rye", "run", 2),
-    ("conda", "run", 2),
-    ("mamba", "run", 2),
-    ("pipx", "run", 2),
-    ("bundle", "exec", 2),
-    ("npm", "exec", 2),
-    ("npm", "x", 2),
-    ("pnpm", "exec", 2),
-    ("pnpm", "dlx", 2),
-    ("yarn", "exec", 2),
-    ("yarn", "dlx", 2),
-    ("bun", "x", 2),
-    ("mise", "exec", 2),
-    ("mise", "x", 2),
-    ("rbenv", "exec", 2),
-    ("pyenv", "exec", 2),
-    ("nodenv", "exec", 2),
-    ("asdf", "exec", 2),
-    ("rustup", "run", 3),
-    ("direnv", "exec", 3),
-];
+use crate::tables::tables;
 
 /// Where the program stands that a subcommand launches, if nothing but `--` is between.
 fn behind_subcommand(words: &[Word]) -> Option<usize> {
     let text = |at: usize| words.get(at).map(|word| word.text.as_str());
-    let program = base(text(0)?);
-    let row = SUBCOMMANDS
-        .iter()
-        .find(|(name, subcommand, _)| *name == program && text(1) == Some(subcommand));
-    let from = row.map(|(.., from)| *from)?;
+    let subcommands = tables().launching_subcommands.get(base(text(0)?))?;
+    let from = *subcommands.get(text(1)?)?;
     let from = from + usize::from(text(from) == Some("--"));
     text(from)
         .filter(|text| !text.starts_with('-'))
@@ -52,9 +21,8 @@ fn behind_subcommand(words: &[Word]) -> Option<usize> {
 
 /// Whether a program launches by this subcommand.
 pub(crate) fn launches_by(program: &str, subcommand: &str) -> bool {
-    SUBCOMMANDS
-        .iter()
-        .any(|(name, by, _)| *name == program && *by == subcommand)
+    let subcommands = tables().launching_subcommands.get(program);
+    subcommands.is_some_and(|row| row.contains_key(subcommand))
 }
 
 /// What was found behind a launcher.

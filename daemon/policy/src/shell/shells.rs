@@ -4,85 +4,8 @@
 
 use super::launch::{Inner, line_of};
 use super::types::{Doubt, Part, Redirection, Span, Word};
+use crate::tables::{Names, tables};
 use crate::variables;
-
-/// Shells whose language this reads.
-const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "zsh"];
-/// Shells with another one.
-const OTHER_SHELLS: &[&str] = &[
-    "fish",
-    "csh",
-    "tcsh",
-    "elvish",
-    "nu",
-    "xonsh",
-    "pwsh",
-    "powershell",
-    "cmd",
-];
-
-/// Interpreters, and the short and long options behind which code stands.
-const CODE: &[(&str, &str, &[&str])] = &[
-    ("python", "c", &[]),
-    ("pypy", "c", &[]),
-    ("ipython", "c", &[]),
-    ("perl", "eE", &[]),
-    ("ruby", "e", &[]),
-    ("irb", "e", &[]),
-    ("node", "ep", &["eval", "print"]),
-    ("nodejs", "ep", &["eval", "print"]),
-    ("bun", "ep", &["eval", "print"]),
-    ("deno", "", &["eval"]),
-    ("tsx", "ep", &["eval", "print"]),
-    ("ts-node", "ep", &["eval", "print"]),
-    ("php", "rBRE", &["run"]),
-    ("lua", "e", &[]),
-    ("luajit", "e", &[]),
-    ("Rscript", "e", &[]),
-    ("R", "e", &[]),
-    ("julia", "eEL", &["eval", "print"]),
-    ("osascript", "e", &[]),
-    ("scala", "e", &[]),
-    ("groovy", "e", &[]),
-    ("elixir", "e", &["eval", "rpc-eval"]),
-    ("erl", "", &["eval", "run"]),
-    ("emacs", "", &["eval", "execute", "batch"]),
-    ("vim", "cS", &["cmd"]),
-    ("nvim", "cS", &["cmd"]),
-    ("vi", "cS", &["cmd"]),
-    ("ex", "cS", &["cmd"]),
-    ("gdb", "x", &["ex", "eval-command", "command", "args"]),
-    ("lldb", "oOs", &["one-line"]),
-    ("sqlite3", "", &["cmd", "init"]),
-    ("psql", "c", &["command"]),
-    ("mysql", "e", &["execute"]),
-    ("expect", "c", &[]),
-    ("tclsh", "", &[]),
-    ("jrunscript", "e", &[]),
-];
-/// Builtins that change what later words mean.
-const CHANGES: &[&str] = &[
-    "alias", "shopt", "enable", "bind", "complete", "compgen", "fc", "hash", "set",
-];
-/// Builtins that evaluate what stands between brackets in their arguments.
-const EVALUATES: &[&str] = &[
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "unset",
-    "read",
-    "printf",
-    "test",
-    "[",
-    "[[",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "wait",
-    "let",
-];
 
 fn text(part: &Part, at: usize) -> &str {
     part.words.get(at).map_or("", |word| word.text.as_str())
@@ -90,10 +13,10 @@ fn text(part: &Part, at: usize) -> &str {
 
 /// What a program that takes code is given. `None`: it is no such program.
 pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
-    if SHELLS.contains(&name) {
+    if tables().shells.contains(name) {
         return Some(shell(name, part));
     }
-    if OTHER_SHELLS.contains(&name) {
+    if tables().other_shells.contains(name) {
         return Some(if part.words.len() == 2 && text(part, 1) == "--version" {
             Vec::new()
         } else {
@@ -120,12 +43,13 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
         }
         _ => {}
     }
-    if CHANGES.contains(&name) {
+    if tables().changing_builtins.contains(name) {
         return Some(changes(name, part));
     }
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let row = CODE.iter().find(|(of, ..)| *of == name || *of == plain);
-    row.map(|(_, short, long)| interpreter(part, short, long))
+    let options = &tables().code_options;
+    let row = options.get(name).or_else(|| options.get(plain));
+    row.map(|row| interpreter(part, &row.short, &row.long))
 }
 
 /// `bash -c LINE`, `bash < file`, `bash script`.
@@ -317,7 +241,7 @@ fn changes(name: &str, part: &Part) -> Vec<Inner> {
 }
 
 /// Code of another language in the arguments or on the input.
-fn interpreter(part: &Part, short: &str, long: &[&str]) -> Vec<Inner> {
+fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Inner> {
     let doubt = |doubt| vec![Inner::Doubt(doubt)];
     for word in part.words.get(1..).unwrap_or_default() {
         let text = word.text.as_str();
@@ -330,13 +254,13 @@ fn interpreter(part: &Part, short: &str, long: &[&str]) -> Vec<Inner> {
             .or_else(|| text.strip_prefix('+'));
         match bare {
             // The script: what is behind it is its own.
-            None if long.contains(&text) => return doubt(Doubt::Code),
+            None if long.contains(text) => return doubt(Doubt::Code),
             None => return Vec::new(),
             Some("") => return doubt(Doubt::Input),
             Some(name) => {
                 let name = name.split('=').next().unwrap_or(name);
                 let clustered = !text.starts_with("--") && name.chars().any(|c| short.contains(c));
-                if long.contains(&name) || clustered || text.starts_with('+') {
+                if long.contains(name) || clustered || text.starts_with('+') {
                     return doubt(Doubt::Code);
                 }
                 // `-m module`, and questions about itself.
@@ -360,7 +284,8 @@ pub(super) fn evaluates(part: &Part) -> bool {
         || words
             .first()
             .is_some_and(|word| word.text.starts_with("-v") || !word.is_known());
-    program == "let" || (EVALUATES.contains(&program) && named && words.iter().any(subscript))
+    program == "let"
+        || (tables().evaluating_builtins.contains(program) && named && words.iter().any(subscript))
 }
 
 /// Whether a part sets a variable whose value somebody runs.
