@@ -1,16 +1,45 @@
 //! Lenient reading of events: a member of an unexpected type counts as absent.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::json::text_of;
 
 /// A JSON object whose members are parsed when they are asked for. Of a repeated key, the last
-/// counts.
-#[derive(Default, serde::Deserialize)]
-pub(crate) struct Object<'a>(#[serde(borrow)] HashMap<Cow<'a, str>, &'a RawValue>);
+/// counts. A list, because an event has too few members for hashing their keys to pay.
+#[derive(Default)]
+pub(crate) struct Object<'a>(Vec<(Key<'a>, &'a RawValue)>);
+
+/// A key, borrowed unless it contains escapes.
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Deserialize<'a> for Object<'a> {
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Members)
+    }
+}
+
+struct Members;
+
+impl<'a> Visitor<'a> for Members {
+    type Value = Object<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Object<'a>, A::Error> {
+        let mut members = Vec::with_capacity(8);
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Object(members))
+    }
+}
 
 impl<'a> Object<'a> {
     /// Parses the text of an object. `None` if it is anything else.
@@ -20,16 +49,24 @@ impl<'a> Object<'a> {
 
     /// A value as received, unless it is absent or null.
     pub(crate) fn raw(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.get(key).copied().filter(|raw| raw.get() != "null")
+        let found = self.0.iter().rfind(|(name, _)| name.0 == key);
+        found.map(|(_, raw)| *raw).filter(|raw| raw.get() != "null")
+    }
+
+    /// A value that begins with this. Parsing one of another type would only make an error to throw
+    /// away.
+    fn raw_of(&self, key: &str, begin: char) -> Option<&'a RawValue> {
+        self.raw(key).filter(|raw| raw.get().starts_with(begin))
     }
 
     pub(crate) fn object(&self, key: &str) -> Option<Self> {
-        Self::parse(self.raw(key)?.get())
+        Self::parse(self.raw_of(key, '{')?.get())
     }
 
     /// A list's elements as received, empty if absent.
     pub(crate) fn list(&self, key: &str) -> Vec<&'a RawValue> {
-        let list = self.raw(key).map(|raw| serde_json::from_str(raw.get()));
+        let list = self.raw_of(key, '[');
+        let list = list.map(|raw| serde_json::from_str(raw.get()));
         list.and_then(Result::ok).unwrap_or_default()
     }
 
@@ -58,8 +95,7 @@ impl<'a> Object<'a> {
     }
 
     fn string(&self, key: &str) -> Cow<'a, str> {
-        let raw = self.raw(key).filter(|raw| raw.get().starts_with('"'));
-        raw.map(text_of).unwrap_or_default()
+        self.raw_of(key, '"').map(text_of).unwrap_or_default()
     }
 
     /// A non-negative number in any notation, or in a string.
