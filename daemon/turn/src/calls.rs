@@ -3,15 +3,14 @@
 
 use contract::{Basis, CallAction, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind, ToolMessage};
-use proto::params::interaction::{Approval, InteractionRequest};
+use proto::params::interaction::InteractionRequest;
 use proto::record::{
-    CheckpointCreated, PolicyDecided, Todo, TodoUpdated, ToolFinished, ToolStarted,
-    Unattended as Left, Verdict,
+    PolicyDecided, Todo, TodoUpdated, ToolFinished, ToolStarted, Unattended as Left, Verdict,
 };
 use proto::{Body, CallId};
 
 use crate::facts::{OpenCall, Stage};
-use crate::input::{Effect, Judgement, Unattended};
+use crate::input::{Decided, Effect, Judgement, Unattended};
 use crate::machine::{Calls, Phase, Ready, Step};
 use crate::words;
 
@@ -129,48 +128,23 @@ impl Step<'_> {
                 self.hold_back(&mut calls, &call);
             }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
-            Judgement::Decided {
-                decision,
-                subject,
-                input_sha256,
-                action,
-                shown_hash,
-                approval,
-                unattended,
-                tool,
-                kind,
-                effective_permissions,
-                checkpoint,
-                files_changed,
-            } => {
-                if effective_permissions != self.facts.effective_permissions() {
+            Judgement::Decided(decided) => {
+                if decided.effective_permissions != self.facts.effective_permissions() {
                     // What the session may do has changed since it was looked at.
                     return self.proceed(calls);
                 }
                 let alone = calls.running.is_empty() && self.all_before_closed(&calls, id);
                 let blocked = self.facts.blocked(id).is_some();
                 // What may run outside the sandbox is a writer, whatever it was within.
-                if (!decision.read_only || blocked) && !alone {
+                if (!decided.decision.read_only || blocked) && !alone {
                     // A writer is judged when all before it have ended: what it would do depends on them. A call behind it
                     // runs only where this one was taken for a reader before.
                     return self.look_before(calls, id);
                 }
-                if !files_changed && self.goes_in_circles(&call, kind) {
+                if !decided.files_changed && self.goes_in_circles(&call, decided.kind) {
                     self.hold_back(&mut calls, &call);
                     return self.proceed(calls);
                 }
-                let decided = Decided {
-                    decision,
-                    subject,
-                    input_sha256,
-                    tool,
-                    action,
-                    kind,
-                    shown_hash,
-                    approval,
-                    unattended,
-                    checkpoint,
-                };
                 if blocked {
                     self.decide_escape(&mut calls, &call, decided);
                     return self.proceed(calls);
@@ -557,18 +531,4 @@ fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
         }
     }
     None
-}
-
-/// A decision with what is logged of it.
-struct Decided {
-    decision: Decision,
-    subject: String,
-    input_sha256: String,
-    tool: String,
-    action: CallAction,
-    kind: ToolKind,
-    shown_hash: String,
-    approval: Approval,
-    unattended: Unattended,
-    checkpoint: Option<CheckpointCreated>,
 }

@@ -211,31 +211,35 @@ impl Answer {
 pub enum Judgement {
     /// It can't run at all: unknown tool, arguments that don't parse.
     Refused(Outcome),
-    Decided {
-        decision: Decision,
-        /// What it works on, for people.
-        subject: String,
-        /// SHA-256 of tool and arguments.
-        input_sha256: String,
-        /// What the call leads to.
-        action: CallAction,
-        /// SHA-256 over what the user is shown of it, whatever they are asked.
-        shown_hash: String,
-        /// What the user is shown, should they have to be asked for a yes.
-        approval: Approval,
-        /// What `on_ask` says to an ask; `Wait` where a person is to be asked. For questions and plans it tells only
-        /// whether somebody is there.
-        unattended: Unattended,
-        /// The tool that runs, where the call stands for another one.
-        tool: String,
-        kind: ToolKind,
-        /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
-        effective_permissions: EffectivePermissions,
-        /// What is kept of the files that it may change, where it is the first of its turn to change them.
-        checkpoint: Option<CheckpointCreated>,
-        /// Somebody else has changed files that the session has read, and it does not know yet.
-        files_changed: bool,
-    },
+    Decided(Decided),
+}
+
+/// What policy says of a call, and what is known of it then.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    pub decision: Decision,
+    /// What it works on, for people.
+    pub subject: String,
+    /// SHA-256 of tool and arguments.
+    pub input_sha256: String,
+    /// What the call leads to.
+    pub action: CallAction,
+    /// SHA-256 over what the user is shown of it, whatever they are asked.
+    pub shown_hash: String,
+    /// What the user is shown, should they have to be asked for a yes.
+    pub approval: Approval,
+    /// What `on_ask` says to an ask; `Wait` where a person is to be asked. For questions and plans it tells only
+    /// whether somebody is there.
+    pub unattended: Unattended,
+    /// The tool that runs, where the call stands for another one.
+    pub tool: String,
+    pub kind: ToolKind,
+    /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
+    pub effective_permissions: EffectivePermissions,
+    /// What is kept of the files that it may change, where it is the first of its turn to change them.
+    pub checkpoint: Option<CheckpointCreated>,
+    /// Somebody else has changed files that the session has read, and it does not know yet.
+    pub files_changed: bool,
 }
 
 /// What to do with an ask.

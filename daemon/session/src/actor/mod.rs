@@ -252,20 +252,14 @@ impl Actor {
 
     /// What becomes of an ask depends on who is here now, not on who was when the judging began.
     fn attend(&self, judgement: &mut turn::Judgement) {
-        let turn::Judgement::Decided {
-            decision,
-            unattended,
-            action,
-            ..
-        } = judgement
-        else {
+        let turn::Judgement::Decided(decided) = judgement else {
             return;
         };
         let on_ask = self.machine.facts().on_ask();
         let attended = self.viewers.fanout().attended();
-        match action {
+        match decided.action {
             CallAction::AskUser(_) | CallAction::PresentPlan(_) => {
-                *unattended = match policy::unasked(on_ask, attended) {
+                decided.unattended = match policy::unasked(on_ask, attended) {
                     true => Unattended::Allow,
                     false => Unattended::Wait,
                 };
@@ -274,7 +268,8 @@ impl Actor {
             CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
         }
         let accept_partial = self.calls.bench().confine.accept_partial;
-        *unattended = match policy::unattended(decision, on_ask, attended, accept_partial) {
+        let left = policy::unattended(&decided.decision, on_ask, attended, accept_partial);
+        decided.unattended = match left {
             policy::Unattended::Allow => Unattended::Allow,
             policy::Unattended::Deny(why) => Unattended::Deny(why),
             policy::Unattended::Wait => Unattended::Wait,

@@ -16,8 +16,8 @@ use proto::params::process::ChildProcess;
 use proto::record::Verdict;
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
-use turn::Judgement;
 use turn::repair::flatten::Flat;
+use turn::{Decided, Judgement};
 use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::SandboxSettings;
@@ -220,7 +220,7 @@ impl CallEnvironment {
         let spec = found.tool.spec();
         let name = &*spec.name;
         let canonical = Value::Object(found.arguments.clone()).to_string();
-        let judgement = Judgement::Decided {
+        let judgement = Judgement::Decided(Decided {
             shown_hash: shown_hash(&found, &canonical, &preview, &judged.subject, standpoint),
             approval: Approval {
                 tool: name.to_owned(),
@@ -242,7 +242,7 @@ impl CallEnvironment {
             effective_permissions: standpoint.effective_permissions,
             checkpoint,
             files_changed: self.notes.has_news(),
-        };
+        });
         let ready = Ready {
             tool: name.to_owned(),
             arguments: found.arguments,

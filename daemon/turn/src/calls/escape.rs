@@ -9,9 +9,8 @@ use proto::Body;
 use proto::item::{CallStatus, ToolCall};
 use proto::record::{ToolBlocked, Unattended as Left, Verdict};
 
-use super::Decided;
 use crate::facts::{OpenCall, Stage};
-use crate::input::Unattended;
+use crate::input::{Decided, Unattended};
 use crate::machine::{Calls, Step};
 use crate::words;
 

@@ -117,12 +117,8 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
                 Effect::Judge { call } => {
                     let mut judgement =
                         judgement(&call, Verdict::Allow, Unattended::Wait, false, 0);
-                    if let Judgement::Decided {
-                        effective_permissions,
-                        ..
-                    } = &mut judgement
-                    {
-                        *effective_permissions = machine.facts().effective_permissions();
+                    if let Judgement::Decided(decided) = &mut judgement {
+                        decided.effective_permissions = machine.facts().effective_permissions();
                     }
                     happens.push(Input::Judged {
                         call: call.id,

@@ -11,9 +11,9 @@ use proto::record::{
 use proto::state::{Kind, OnAsk};
 use proto::{CallId, Pid, PromptId, SessionId, SessionOptions};
 
-use crate::Judgement;
 use crate::input::Unattended;
 use crate::repair::{Means, RepairTool};
+use crate::{Decided, Judgement};
 
 /// The first record of a session with these settings.
 pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
@@ -135,7 +135,7 @@ pub fn judgement(
         escape: None,
         scopes: vec![scope],
     };
-    Judgement::Decided {
+    Judgement::Decided(Decided {
         checkpoint: None,
         action: CallAction::Run,
         effective_permissions: EffectivePermissions::default(),
@@ -148,7 +148,7 @@ pub fn judgement(
         approval,
         unattended,
         files_changed: false,
-    }
+    })
 }
 
 fn kind(tool: &str) -> ToolKind {

@@ -41,7 +41,7 @@ use crate::compacting::{CompactionEnd, Digest, Job, JobEnd};
 use crate::compaction::Why;
 use crate::input::Unattended;
 use crate::{
-    Answer, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
+    Answer, Decided, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
 };
 
 mod happens;
@@ -550,7 +550,7 @@ impl Stage {
             other => panic!("policy never says `{other}`"),
         };
         let mut judgement = judgement(&call, verdict, unattended, call.name != "write", 0);
-        if let Judgement::Decided {
+        if let Judgement::Decided(Decided {
             action,
             approval,
             shown_hash,
@@ -559,7 +559,7 @@ impl Stage {
             tool,
             input_sha256,
             ..
-        } = &mut judgement
+        }) = &mut judgement
         {
             if let Some(real) = leads_to.map(happens::call) {
                 *input_sha256 = format!("{} {}", real.name, real.arguments);

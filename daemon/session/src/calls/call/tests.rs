@@ -205,7 +205,7 @@ fn verdict(bench: &CallEnvironment, command: &str) -> (Verdict, String) {
         effective_permissions: EffectivePermissions::default(),
     };
     match bench.judge(&call, &standpoint, &KeptPaths::default()).0 {
-        Judgement::Decided { decision, .. } => (decision.verdict, decision.rule),
+        Judgement::Decided(decided) => (decided.decision.verdict, decided.decision.rule),
         Judgement::Refused(outcome) => panic!("`{command}` was refused: {}", outcome.text),
     }
 }
@@ -338,7 +338,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
             found: false,
         };
         match bench.judge(&call, &standpoint, &KeptPaths::default()).0 {
-            Judgement::Decided { decision, .. } => {
+            Judgement::Decided(Decided { decision, .. }) => {
                 assert_eq!(decision.verdict, expected, "{source}: {}", decision.rule);
             }
             Judgement::Refused(outcome) => panic!("{source} was refused: {}", outcome.text),

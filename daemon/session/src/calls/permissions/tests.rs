@@ -153,7 +153,7 @@ fn judged(
         found: false,
     };
     match bench.judge(&call, standpoint, &KeptPaths::default()).0 {
-        Judgement::Decided { decision, .. } => Some(decision),
+        Judgement::Decided(decided) => Some(decided.decision),
         Judgement::Refused(_) => None,
     }
 }

@@ -21,7 +21,7 @@ use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionOptions};
 use super::{Running, World};
 use crate::input::{Resolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
-use crate::{Answer, Input, Judgement};
+use crate::{Answer, Decided, Input, Judgement};
 
 impl World {
     // The model.
@@ -398,14 +398,14 @@ impl World {
             8 => judgement(&call, Verdict::Deny, Unattended::Wait, read_only, version),
             _ => Judgement::Refused(Outcome::refused("no such tool")),
         };
-        if let Judgement::Decided {
+        if let Judgement::Decided(Decided {
             action,
             approval,
             shown_hash,
             effective_permissions,
             checkpoint: kept,
             ..
-        } = &mut judgement
+        }) = &mut judgement
         {
             if let Some(why) = self.machine.facts().blocked(&call.id)
                 && !self.chance.once_in(20)
