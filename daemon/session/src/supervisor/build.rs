@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::KnownState;
 use hooks::Hooks;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
 use proto::state::ApprovalMode;
-use proto::{Body, ErrorName, Failure, Pid, Record, Seq, SessionId};
-use store::log::{LogFile, LogIndex};
+use proto::{Body, ErrorName, Failure, Pid, Record, Seq};
 use tokio::sync::{mpsc, watch};
-use turn::{Facts, Limits, Machine};
+use turn::{Facts, Machine};
 use workspace::{Workspace, WorkspaceOptions};
 
+use crate::actor::commands::interactions::InteractionState;
 use crate::actor::commands::prompt_gate::PromptGate;
 use crate::actor::handle::{Activity, PublishedState, SessionHandle, Shared};
 use crate::actor::inbox::{Command, Happened, call_reporter, journal_reporter};
@@ -24,7 +23,7 @@ use crate::actor::life::Life;
 use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::setup::Setup;
+use crate::assembly::setup::{Profile, Setup};
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
 use crate::calls::call::CallEnvironment;
@@ -35,39 +34,27 @@ use crate::calls::sandbox as walls;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message as opening;
-use crate::context::prefix::FrozenPrefix;
 use crate::history::summary;
-use crate::journal::elements::ElementAt;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
 use crate::request::budget::{self, BudgetMember};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
-use crate::supervisor::load::SessionServices;
+use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::viewers::Viewers;
-use crate::viewers::absence::Digest;
 use checkpoint::Keeper;
 
 /// What a session's actor is made from.
 pub struct Parts {
     pub created: SessionCreated,
-    pub file: LogFile,
-    pub index: LogIndex,
-    pub facts: Facts,
-    pub prefix: FrozenPrefix,
+    pub log: SessionLog,
     pub setup: Setup,
     pub keys: Arc<Keys>,
     /// The whole environment of its commands.
     pub env: BTreeMap<String, String>,
     /// Its marker of unfinished work is there.
     pub marked: bool,
-    pub read_only: Option<Closed>,
-    /// Where the elements of cache resets stand in their lines.
-    pub elements: Vec<(Seq, Vec<ElementAt>)>,
-    pub missed: Option<Digest>,
-    /// The files that the model knows, the oldest first.
-    pub known: Vec<KnownState>,
 }
 
 /// Builds the actor. Nothing runs yet: see `Actor::run`.
@@ -76,46 +63,49 @@ pub fn build(
     parts: Parts,
 ) -> Result<(Actor, Inbox, SessionHandle), Failure> {
     let dir = ground.home.session_dir(parts.created.session);
-    let is_new = parts.index.last() == Seq(0);
+    let is_new = parts.log.index.last() == Seq(0);
     let (workspace, lost) = workspace_of(ground, &parts, &dir, is_new)?;
+    let Parts {
+        created,
+        log,
+        setup,
+        keys,
+        env,
+        marked,
+    } = parts;
     let (to, inbox) = queues();
-    let environment = Environment::new(&parts.created, parts.env, parts.setup.environment_filter());
+    let environment = Environment::new(&created, env, setup.environment_filter());
     let bench = bench(
         ground,
-        &parts.created,
-        &parts.setup,
+        &created,
+        &setup,
         workspace,
         &environment,
         &to.happened,
     );
-    bench.memory.note_known_files(&parts.known);
-    let hooks = ground.assembly.hooks(Path::new(&parts.created.cwd));
-    let profile = &parts.setup.profile;
-    let mut machine = machine(parts.facts, profile.model.limits, &parts.created);
-    machine.tell_ends(hooks.any(HookEvent::Stop));
-    machine.set_call_repair(tool_repair::wanted(&profile.model, &profile.tools));
-    machine.fall_back_to(profile.model.fallback.clone());
+    bench.memory.note_known_files(&log.known);
+    let hooks = ground.assembly.hooks(Path::new(&created.cwd));
+    let machine = machine(log.facts, &setup.profile, &hooks, &created);
     let mut journal = Journal::new(
-        parts.file,
-        parts.index,
-        parts.created.session,
+        log.file,
+        log.index,
+        created.session,
         Arc::clone(&ground.home),
-        parts.marked,
+        marked,
         journal_reporter(&to.happened),
     );
-    for (reset, elements) in parts.elements {
+    for (reset, elements) in log.elements {
         journal.note_elements(reset, elements);
     }
-    let unusable = parts.setup.unusable.clone();
-    journal.set_closed(parts.read_only.or_else(|| unworkable(unusable, lost)));
-    let (seen, see) = watch::channel(first_seen(&machine, &journal, &parts.created));
+    journal.set_closed(log.read_only.or_else(|| unworkable(setup.unusable, lost)));
+    let (seen, see) = watch::channel(first_seen(&machine, &journal, &created));
     let activity = Arc::new(Activity::default());
     let handle = SessionHandle {
         shared: Arc::new(Shared {
-            id: parts.created.session,
-            pid: parts.created.pid,
-            epoch: parts.created.epoch,
-            commands: to.commands.clone(),
+            id: created.session,
+            pid: created.pid,
+            epoch: created.epoch,
+            commands: to.commands,
             seen: see,
             activity: Arc::clone(&activity),
             reopen: ground.supervisor.clone(),
@@ -123,28 +113,38 @@ pub fn build(
             notes: bench.notes.clone(),
         }),
     };
-    let budget = seat(ground, &machine, &parts.created);
-    let made = Made {
-        id: parts.created.session,
-        pid: parts.created.pid,
-        epoch: parts.created.epoch,
-        dir,
-        is_new,
+    let own = machine.facts().approval_mode();
+    let configured = setup.options.approval_mode.unwrap_or_default();
+    let warning = looser(own, configured).filter(|_| !is_new);
+    let budget = seat(ground, &machine, &created);
+    let profile = setup.profile;
+    let route = ModelRoute::new(&profile.model, log.prefix.prefix);
+    let kept_rules = ground.assembly.kept_rules(bench.workspace.root());
+    let actor = Actor {
+        id: created.session,
+        epoch: created.epoch,
         machine,
         journal,
-        prefix: parts.prefix,
-        setup: parts.setup,
-        bench,
-        keys: parts.keys,
-        environment,
-        hooks,
-        missed: parts.missed,
-        seen,
-        activity,
-        to,
-        budget,
+        requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),
+        viewers: Viewers::new(created.pid, dir, log.missed, to.gone),
+        resets: ResetState::new(log.prefix.text),
+        calls: CallState::new(
+            bench,
+            environment,
+            HookState::new(hooks),
+            profile.rules,
+            kept_rules,
+            profile.model.limits.grace_ms,
+        ),
+        replies: Replies::default(),
+        publisher: Publisher::new(seen, ground.catalog.clone()),
+        gate: PromptGate::default(),
+        life: Life::new(activity, warning),
+        interactions: InteractionState::default(),
+        happened: to.happened,
+        assembly: Arc::clone(&ground.assembly),
     };
-    Ok((actor(ground, made), inbox, handle))
+    Ok((actor, inbox, handle))
 }
 
 /// What the session may use, and has used so far, for who holds budgets.
@@ -271,78 +271,16 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
     }
 }
 
-/// What an actor has of its own from the beginning.
-struct Made {
-    id: SessionId,
-    pid: Pid,
-    epoch: u64,
-    dir: PathBuf,
-    is_new: bool,
-    machine: Machine,
-    journal: Journal,
-    prefix: FrozenPrefix,
-    setup: Setup,
-    bench: CallEnvironment,
-    keys: Arc<Keys>,
-    environment: Environment,
-    hooks: Hooks,
-    missed: Option<Digest>,
-    seen: watch::Sender<PublishedState>,
-    activity: Arc<Activity>,
-    to: Queues,
-    budget: BudgetMember,
-}
-
-/// The actor, with nothing under way.
-fn actor(ground: &SessionServices, made: Made) -> Actor {
-    let own = made.machine.facts().approval_mode();
-    let warning = match made.is_new {
-        true => None,
-        false => looser(own, made.setup.options.approval_mode.unwrap_or_default()),
-    };
-    let profile = made.setup.profile;
-    let route = ModelRoute::new(&profile.model, made.prefix.prefix);
-    let kept_rules = ground.assembly.kept_rules(made.bench.workspace.root());
-    Actor {
-        id: made.id,
-        epoch: made.epoch,
-        machine: made.machine,
-        journal: made.journal,
-        requests: Requests::new(
-            route,
-            made.keys,
-            made.budget,
-            made.to.arrived,
-            &made.dir,
-            made.is_new,
-        ),
-        viewers: Viewers::new(made.pid, made.dir, made.missed, made.to.gone),
-        resets: ResetState::new(made.prefix.text),
-        calls: CallState::new(
-            made.bench,
-            made.environment,
-            HookState::new(made.hooks),
-            profile.rules,
-            kept_rules,
-            profile.model.limits.grace_ms,
-        ),
-        replies: Replies::default(),
-        publisher: Publisher::new(made.seen, ground.catalog.clone()),
-        gate: PromptGate::default(),
-        life: Life::new(made.activity, warning),
-        interactions: crate::actor::commands::interactions::InteractionState::default(),
-        happened: made.to.happened,
-        assembly: Arc::clone(&ground.assembly),
-    }
-}
-
-fn machine(facts: Facts, limits: Limits, created: &SessionCreated) -> Machine {
-    let mut machine = Machine::new(facts, limits);
+fn machine(facts: Facts, profile: &Profile, hooks: &Hooks, created: &SessionCreated) -> Machine {
+    let mut machine = Machine::new(facts, profile.model.limits);
     if machine.facts().spoken == 0 {
         let shell = created.env.get("SHELL").map(String::as_str);
         let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
         machine.set_context(opening::context(cwd, root, shell));
     }
+    machine.tell_ends(hooks.any(HookEvent::Stop));
+    machine.set_call_repair(tool_repair::wanted(&profile.model, &profile.tools));
+    machine.fall_back_to(profile.model.fallback.clone());
     machine
 }
 

@@ -23,7 +23,7 @@ use crate::context::first_message as opening;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self as making, Parts};
-use crate::supervisor::load::SessionServices;
+use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
 
@@ -324,18 +324,11 @@ fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, 
     let mut notices = setup.notices.clone();
     let parts = Parts {
         created: created.clone(),
-        file,
-        index: store::log::LogIndex::new(),
-        facts: turn::Facts::default(),
-        prefix,
+        log: SessionLog::new(file, prefix),
         setup,
         keys,
         env,
         marked: false,
-        read_only: None,
-        elements: Vec::new(),
-        missed: None,
-        known: Vec::new(),
     };
     let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
         // Nobody was notified of it: an empty directory would only be in the way.

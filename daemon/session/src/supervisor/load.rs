@@ -40,8 +40,8 @@ pub struct SessionServices {
     pub ledger: Arc<Ledger>,
 }
 
-/// A session read from its log.
-pub struct Read {
+/// What an actor has from its session's log.
+pub struct SessionLog {
     pub file: LogFile,
     pub index: LogIndex,
     pub facts: Facts,
@@ -56,8 +56,25 @@ pub struct Read {
     pub known: Vec<KnownState>,
 }
 
+impl SessionLog {
+    /// One without any record.
+    pub fn new(file: LogFile, prefix: FrozenPrefix) -> Self {
+        Self {
+            file,
+            index: LogIndex::new(),
+            facts: Facts::default(),
+            prefix,
+            repair: None,
+            read_only: None,
+            elements: Vec::new(),
+            missed: None,
+            known: Vec::new(),
+        }
+    }
+}
+
 /// Reads a log: the fold of its records. Blocks.
-pub fn read(ground: &SessionServices, session: SessionId) -> Result<Read, Failure> {
+pub fn read(ground: &SessionServices, session: SessionId) -> Result<SessionLog, Failure> {
     let dir = ground.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
     let mut elements = Vec::new();
@@ -123,7 +140,7 @@ pub fn read(ground: &SessionServices, session: SessionId) -> Result<Read, Failur
     });
     // A record that this build cannot read may matter: look, but do not touch.
     let read_only = refused.or(strange.map(|reason| Closed::new(Cause::Log, reason)));
-    Ok(Read {
+    Ok(SessionLog {
         file: opened.file,
         index: opened.index,
         facts,
@@ -167,41 +184,25 @@ pub fn revive(
     session: SessionId,
     before: Before,
 ) -> Result<Revived, Failure> {
-    let Read {
-        file,
-        index,
-        facts,
-        prefix,
-        repair,
-        read_only,
-        elements,
-        missed,
-        known,
-    } = read(ground, session)?;
-    let Some(created) = facts.created.clone() else {
+    let mut log = read(ground, session)?;
+    let Some(created) = log.facts.created.clone() else {
         return Err(unreadable(session, "its first record is missing"));
     };
-    let as_now = facts.created_now();
+    let as_now = log.facts.created_now();
     let mut setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
     let profile = &mut setup.profile;
     profile.tools = profile.tools.restricted_to(&created.tools);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);
+    let repair = log.repair.take();
     let parts = Parts {
         created,
-        file,
-        index,
-        facts,
-        prefix,
+        log,
         setup,
         keys: before.keys,
         env,
         marked: store::markers::is_marked(&ground.home, session),
-        read_only,
-        elements,
-        missed,
-        known,
     };
     let (actor, inbox, handle) = build(ground, parts)?;
     Ok(Revived {

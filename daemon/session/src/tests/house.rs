@@ -14,7 +14,7 @@ use proto::state::{ApprovalMode, OnAsk};
 use proto::{CallId, Failure, Pid, PromptId, Record, SessionId, SessionOptions};
 use serde_json::Value;
 use store::home::Home;
-use store::log::{LogFile, LogIndex, Syncer};
+use store::log::{LogFile, Syncer};
 use tokio::sync::oneshot;
 
 use super::fixtures::{self, Marker, Stops};
@@ -201,22 +201,15 @@ impl House {
             tokio::time::sleep(Duration::from_millis(1)).await;
             read = load::read(&self.ground, self.handle.id());
         }
-        let read = read.unwrap();
-        let created = read.facts.created.clone().unwrap();
+        let log = read.unwrap();
+        let created = log.facts.created.clone().unwrap();
         let parts = Parts {
             env: created.env.clone(),
             created,
-            file: read.file,
-            index: read.index,
-            facts: read.facts,
-            prefix: read.prefix,
+            log,
             setup: script.setup(),
             keys: Arc::new(Keys::default()),
             marked: true,
-            read_only: read.read_only,
-            missed: read.missed,
-            elements: read.elements,
-            known: read.known,
         };
         let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
@@ -272,18 +265,11 @@ pub fn begin_with(
     let prefix = FrozenPrefix::of(&setup.profile);
     let parts = Parts {
         created: created.clone(),
-        file,
-        index: LogIndex::new(),
-        facts: turn::Facts::default(),
-        prefix,
+        log: load::SessionLog::new(file, prefix),
         setup,
         keys: Arc::new(Keys::default()),
         env,
         marked: false,
-        read_only: None,
-        missed: None,
-        elements: Vec::new(),
-        known: Vec::new(),
     };
     let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
     let (reply, created_on_disk) = oneshot::channel();
