@@ -34,9 +34,9 @@ pub(crate) struct ResetState {
 
 impl ResetState {
     /// A session whose prefix says this.
-    pub fn new(text: PrefixText) -> Self {
+    pub fn new(text: Arc<PrefixText>) -> Self {
         Self {
-            text: Arc::new(text),
+            text,
             own: None,
             swap: None,
             made: None,

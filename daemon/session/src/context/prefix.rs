@@ -1,5 +1,7 @@
 //! The frozen prefix of a session: its text and what a model's provider makes of it, both kept in the first record.
 
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use contract::{Prefix, PrefixText, ToolSpec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -30,6 +32,27 @@ impl FrozenPrefix {
     /// Reads the `own` member of a first record. `None`: it holds no prefix.
     pub fn read(own: &str) -> Option<Self> {
         serde_json::from_str(own).ok()
+    }
+}
+
+/// The texts of the sessions in memory: those that say the same share one.
+#[derive(Debug, Default)]
+pub struct SharedTexts(Mutex<Vec<Weak<PrefixText>>>);
+
+impl SharedTexts {
+    /// This text, or the equal one that another session has.
+    pub fn share(&self, text: PrefixText) -> Arc<PrefixText> {
+        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.retain(|known| known.strong_count() > 0);
+        let equal = texts
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find(|known| **known == text);
+        equal.unwrap_or_else(|| {
+            let text = Arc::new(text);
+            texts.push(Arc::downgrade(&text));
+            text
+        })
     }
 }
 
@@ -68,4 +91,31 @@ pub fn digest(parts: &[&[u8]]) -> String {
         hasher.update(part);
     }
     hex::encode(hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(system: &str) -> PrefixText {
+        PrefixText {
+            system: system.to_owned(),
+            tools: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn equal_texts_are_one_and_leave_with_their_last_session() {
+        let texts = SharedTexts::default();
+        let first = texts.share(text("a"));
+        assert!(Arc::ptr_eq(&first, &texts.share(text("a"))));
+        let other = texts.share(text("b"));
+        assert_eq!(*other, text("b"));
+        drop(first);
+        let again = texts.share(text("a"));
+        assert_eq!(
+            (Arc::strong_count(&again), texts.0.lock().unwrap().len()),
+            (1, 2)
+        );
+    }
 }

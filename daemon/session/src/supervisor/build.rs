@@ -127,7 +127,7 @@ pub fn build(
         journal,
         requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),
         viewers: Viewers::new(created.pid, dir, log.missed, to.gone),
-        resets: ResetState::new(log.prefix.text),
+        resets: ResetState::new(ground.texts.share(log.prefix.text)),
         calls: CallState::new(
             bench,
             environment,

@@ -16,7 +16,7 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::file_knowledge::Knowledge;
 use crate::assembly::setup::Assembly;
-use crate::context::prefix::FrozenPrefix;
+use crate::context::prefix::{FrozenPrefix, SharedTexts};
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self as base, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
@@ -38,6 +38,8 @@ pub struct SessionServices {
     pub supervisor: Weak<Supervisor>,
     /// What they may use, and have used.
     pub ledger: Arc<Ledger>,
+    /// The texts of their prefixes.
+    pub texts: Arc<SharedTexts>,
 }
 
 /// What an actor has from its session's log.

@@ -115,6 +115,7 @@ impl Supervisor {
                 catalog: feed,
                 pids,
                 supervisor: me.clone(),
+                texts: Arc::default(),
             },
             catalog,
             slots: Slots::default(),

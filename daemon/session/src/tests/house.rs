@@ -253,6 +253,7 @@ pub fn begin_with(
             Arc::clone(&script) as Arc<dyn Assembly>,
             std::sync::Weak::<crate::Supervisor>::new(),
         )),
+        texts: Arc::default(),
     };
     let setup = script.setup();
     let session = SessionId::new();
