@@ -1,10 +1,23 @@
 //! The options of a session as flags. Every command that has them flattens [`SessionArgs`].
 
-use clap::ValueEnum;
 use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::record::Rules;
 use proto::state::{ApprovalMode, Mode, OnAsk};
+
+/// Parses a value that is one of the words of a type; help lists them.
+macro_rules! one_of {
+    ($type:ty) => {{
+        use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+        let words = <$type>::ALL.map(|one| match one.about() {
+            "" => PossibleValue::new(one.as_str()),
+            about => PossibleValue::new(one.as_str()).help(about),
+        });
+        PossibleValuesParser::new(words).try_map(|word| <$type>::named(&word).ok_or("no such word"))
+    }};
+}
+
+pub(crate) use one_of;
 
 /// Options of a session.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -19,8 +32,8 @@ pub struct SessionArgs {
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Which tool calls run without asking.
-    #[arg(long, value_enum, value_name = "MODE")]
-    approval_mode: Option<ApprovalModeName>,
+    #[arg(long, value_name = "MODE", value_parser = one_of!(ApprovalMode))]
+    approval_mode: Option<ApprovalMode>,
     /// Plan mode: look and plan, and change nothing until you approve the plan.
     #[arg(long)]
     plan: bool,
@@ -28,8 +41,8 @@ pub struct SessionArgs {
     #[arg(long)]
     read_only: bool,
     /// How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`].
-    #[arg(long, value_enum, value_name = "WHAT")]
-    on_ask: Option<OnAskName>,
+    #[arg(long, value_name = "WHAT", value_parser = one_of!(OnAsk))]
+    on_ask: Option<OnAsk>,
     /// Allow what matches this rule, for instance `Bash(cargo test:*)`; repeatable.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
@@ -66,44 +79,6 @@ pub struct SessionArgs {
     samples: Option<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ApprovalModeName {
-    Ask,
-    Auto,
-    Yolo,
-}
-
-impl From<ApprovalModeName> for ApprovalMode {
-    fn from(name: ApprovalModeName) -> Self {
-        match name {
-            ApprovalModeName::Ask => Self::Ask,
-            ApprovalModeName::Auto => Self::Auto,
-            ApprovalModeName::Yolo => Self::Yolo,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OnAskName {
-    Sandboxed,
-    Allow,
-    Deny,
-    Wait,
-    Park,
-}
-
-impl From<OnAskName> for OnAsk {
-    fn from(name: OnAskName) -> Self {
-        match name {
-            OnAskName::Sandboxed => Self::Sandboxed,
-            OnAskName::Allow => Self::Allow,
-            OnAskName::Deny => Self::Deny,
-            OnAskName::Wait => Self::Wait,
-            OnAskName::Park => Self::Park,
-        }
-    }
-}
-
 impl SessionArgs {
     /// The options that the flags name.
     #[must_use]
@@ -121,10 +96,10 @@ impl SessionArgs {
         SessionOptions {
             model: self.model.clone(),
             effort: self.effort.clone(),
-            approval_mode: self.approval_mode.map(Into::into),
+            approval_mode: self.approval_mode,
             mode: self.plan.then_some(Mode::Plan),
             read_only: self.read_only.then_some(true),
-            on_ask: self.on_ask.map(Into::into),
+            on_ask: self.on_ask,
             name: self.name.clone(),
             labels: (!self.label.is_empty()).then(|| self.label.clone()),
             rules: (!rules.is_empty()).then_some(rules),

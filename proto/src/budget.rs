@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// Limits. In each member 0 means none; absent means none too, and in a change that it stays as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
@@ -117,29 +119,15 @@ impl Spent {
     }
 }
 
-/// Whose a budget is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum BudgetNodeKind {
-    /// All sessions of the home, since the daemon's last midnight.
-    Day,
-    /// All sessions of a workspace root, since then.
-    Project,
-    /// One session, in its whole life.
-    Session,
-}
-
-impl BudgetNodeKind {
-    /// As it stands on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Project => "project",
-            Self::Session => "session",
-        }
+words! {
+    /// Whose a budget is.
+    BudgetNodeKind {
+        /// All sessions of the home, since the daemon's last midnight.
+        Day = "day",
+        /// All sessions of a workspace root, since then.
+        Project = "project",
+        /// One session, in its whole life.
+        Session = "session",
     }
 }
 

@@ -6,19 +6,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Stamp;
+use crate::words::words;
 
-/// What a connection may do. Each role may do all that the one before it may.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Only reads.
-    Watch,
-    /// May also answer approvals and questions.
-    Approve,
-    /// May also prompt, interrupt and set.
-    Drive,
+words! {
+    /// What a connection may do. Each role may do all that the one before it may.
+    Role {
+        /// Only reads.
+        Watch = "watch",
+        /// May also answer approvals and questions.
+        Approve = "approve",
+        /// May also prompt, interrupt and set.
+        Drive = "drive",
+    }
 }
 
 /// Who a client says it is.

@@ -4,51 +4,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::CallId;
+use crate::words::words;
 
-/// When a hook runs. Written as its users know it: `PreToolUse`.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-pub enum HookEvent {
-    /// Before a call of a tool is looked at by the rules. Gating.
-    PreToolUse,
-    /// Before a prompt enters the session. Gating.
-    UserPromptSubmit,
-    /// Before a sub-agent starts. Gating.
-    PreSubagent,
-    /// After a call has its result, before the model sees it. Observing.
-    PostToolUse,
-    /// A turn has ended. Observing.
-    Stop,
-    /// The session waits for a person. Observing.
-    Notification,
+words! {
+    /// When a hook runs. Written as its users know it: `PreToolUse`.
+    HookEvent {
+        /// Before a call of a tool is looked at by the rules. Gating.
+        PreToolUse = "PreToolUse",
+        /// Before a prompt enters the session. Gating.
+        UserPromptSubmit = "UserPromptSubmit",
+        /// Before a sub-agent starts. Gating.
+        PreSubagent = "PreSubagent",
+        /// After a call has its result, before the model sees it. Observing.
+        PostToolUse = "PostToolUse",
+        /// A turn has ended. Observing.
+        Stop = "Stop",
+        /// The session waits for a person. Observing.
+        Notification = "Notification",
+    }
 }
 
 impl HookEvent {
-    /// All of them, in the order of the contract.
-    pub const ALL: [Self; 6] = [
-        Self::PreToolUse,
-        Self::UserPromptSubmit,
-        Self::PreSubagent,
-        Self::PostToolUse,
-        Self::Stop,
-        Self::Notification,
-    ];
-
-    /// As it is written in settings and told to hooks.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PreToolUse => "PreToolUse",
-            Self::UserPromptSubmit => "UserPromptSubmit",
-            Self::PreSubagent => "PreSubagent",
-            Self::PostToolUse => "PostToolUse",
-            Self::Stop => "Stop",
-            Self::Notification => "Notification",
-        }
-    }
-
-    /// Whether a hook can stop what it is notified of.
+    /// Whether a hook can stop what happens.
     #[must_use]
     pub fn is_gating(self) -> bool {
         match self {
@@ -58,19 +35,19 @@ impl HookEvent {
     }
 }
 
-/// What a run of a hook came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HookOutcome {
-    Pass,
-    /// What it was notified of does not happen.
-    Block,
-    /// It ended otherwise than with 0; nothing is stopped by that.
-    Warn,
-    /// It took longer than it may, and was killed. On a gating event that blocks.
-    Timeout,
-    /// It could not be started. That blocks nothing.
-    Error,
+words! {
+    /// What a run of a hook came to.
+    HookOutcome {
+        Pass = "pass",
+        /// What was about to happen does not.
+        Block = "block",
+        /// It ended otherwise than with 0; nothing is stopped by that.
+        Warn = "warn",
+        /// It took longer than it may, and was killed. On a gating event that blocks.
+        Timeout = "timeout",
+        /// It could not be started. That blocks nothing.
+        Error = "error",
+    }
 }
 
 impl HookOutcome {
@@ -81,18 +58,6 @@ impl HookOutcome {
             Self::Block => true,
             Self::Timeout => event.is_gating(),
             Self::Pass | Self::Warn | Self::Error => false,
-        }
-    }
-
-    /// As programs and the lists for people have it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Block => "block",
-            Self::Warn => "warn",
-            Self::Timeout => "timeout",
-            Self::Error => "error",
         }
     }
 }

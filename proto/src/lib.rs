@@ -23,6 +23,7 @@ pub mod reset;
 pub mod secret;
 pub mod startup;
 pub mod state;
+mod words;
 
 pub use error::{ErrorName, Failure};
 pub use hidden::hidden;

@@ -3,17 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a session is doing, as `ps` shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Waits for a prompt. A new session is idle as soon as it is on disk.
-    Idle,
-    Running,
-    Waiting,
-    /// Stopped by `PAUSE` before its next step; `RESUME` takes it back to where it was.
-    Paused,
-    Exited,
+use crate::words::words;
+
+words! {
+    /// What a session is doing, as `ps` shows it.
+    State {
+        /// Waits for a prompt. A new session is idle as soon as it is on disk.
+        Idle = "idle",
+        Running = "running",
+        Waiting = "waiting",
+        /// Stopped by `PAUSE` before its next step; `RESUME` takes it back to where it was.
+        Paused = "paused",
+        Exited = "exited",
+    }
 }
 
 impl State {
@@ -72,63 +74,25 @@ pub enum Kind {
     Headless,
 }
 
-/// How approvals of tool calls are answered (contract, chapter 50).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalMode {
-    #[default]
-    Ask,
-    Auto,
-    Yolo,
-}
-
-impl ApprovalMode {
-    /// The word for it: on the wire, in settings and in commands.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Auto => "auto",
-            Self::Yolo => "yolo",
-        }
-    }
-
-    /// The approval mode of this word.
-    #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
-        let all = [Self::Ask, Self::Auto, Self::Yolo];
-        all.into_iter()
-            .find(|approval_mode| approval_mode.name() == word)
+words! {
+    /// How approvals of tool calls are answered (contract, chapter 50).
+    ApprovalMode default Ask {
+        Ask = "ask",
+        Auto = "auto",
+        Yolo = "yolo",
     }
 }
 
-/// How the agent works with a person (contract, chapter 50).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    #[default]
-    Normal,
-    /// It looks and plans: calls that change anything are refused until a person has approved a plan.
-    Plan,
+words! {
+    /// How the agent works with a person (contract, chapter 50).
+    Mode default Normal {
+        Normal = "normal",
+        /// It looks and plans: calls that change anything are refused until a person has approved a plan.
+        Plan = "plan",
+    }
 }
 
 impl Mode {
-    /// The word for it: on the wire and in commands.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Plan => "plan",
-        }
-    }
-
-    /// The mode of this word.
-    #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
-        let all = [Self::Normal, Self::Plan];
-        all.into_iter().find(|mode| mode.name() == word)
-    }
-
     /// Whether it is what a session has where nothing else was said.
     #[must_use]
     pub fn is_normal(&self) -> bool {
@@ -136,20 +100,20 @@ impl Mode {
     }
 }
 
-/// What becomes of a question that nobody is there to answer (contract, chapters 50 and 80).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OnAsk {
-    /// Writers that a confinement holds are allowed; all else waits for an attached approver, or is denied where there is none.
-    Sandboxed,
-    /// Every ask is a yes; deny rules hold.
-    Allow,
-    /// Every ask is a no.
-    Deny,
-    /// Wait, however long it takes.
-    Wait,
-    /// Wait, but the run that asked leaves with exit code 75.
-    Park,
+words! {
+    /// What becomes of a question that nobody is there to answer (contract, chapters 50 and 80).
+    OnAsk {
+        /// Writers that a confinement holds are allowed; all else waits for an attached approver, or is denied where there is none.
+        Sandboxed = "sandboxed",
+        /// Every ask is a yes; deny rules hold.
+        Allow = "allow",
+        /// Every ask is a no.
+        Deny = "deny",
+        /// Wait, however long it takes.
+        Wait = "wait",
+        /// Wait, but the run that asked leaves with exit code 75.
+        Park = "park",
+    }
 }
 
 #[cfg(test)]

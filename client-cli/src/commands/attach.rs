@@ -8,7 +8,6 @@ mod say;
 
 use std::time::Duration;
 
-use clap::ValueEnum;
 use client::transcript::words;
 use client::{CallError, Client, Content, DecodedEvent, Follow, Followed, From, Heard, Start};
 use client_tui::Open;
@@ -25,6 +24,7 @@ use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
 use crate::paint::Painter;
 use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
+use crate::session_options::one_of;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines};
 use crate::{ended, output, reach, text};
@@ -54,8 +54,8 @@ pub struct Args {
     #[arg(long)]
     plain: bool,
     /// What this client may do [default: drive].
-    #[arg(long, value_enum, value_name = "ROLE")]
-    role: Option<RoleName>,
+    #[arg(long, value_name = "ROLE", value_parser = one_of!(Role))]
+    role: Option<Role>,
     /// Only watch: the same as `--role watch`.
     #[arg(long, conflicts_with_all = ["new", "role"])]
     read_only: bool,
@@ -71,23 +71,11 @@ pub struct Args {
     session: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RoleName {
-    /// Only look.
-    Watch,
-    /// Also answer questions.
-    Approve,
-    /// Also prompt, stop and change.
-    Drive,
-}
-
 impl Args {
     fn role(&self) -> Role {
-        match self.role {
-            _ if self.read_only => Role::Watch,
-            Some(RoleName::Watch) => Role::Watch,
-            Some(RoleName::Approve) => Role::Approve,
-            Some(RoleName::Drive) | None => Role::Drive,
+        match self.read_only {
+            true => Role::Watch,
+            false => self.role.unwrap_or(Role::Drive),
         }
     }
 }

@@ -5,12 +5,12 @@ mod file;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use client::Client;
 use proto::hello::Role;
 use proto::params::history::ExportFormat;
 
 use crate::exit::{self, Error};
+use crate::session_options::one_of;
 use crate::signals::{Arrived, Signals};
 use crate::text::Cleaner;
 use crate::{output, reach};
@@ -23,29 +23,14 @@ pub struct Args {
     /// Pid, id, or name.
     session: String,
     /// What to write.
-    #[arg(long, value_enum, default_value_t = Format::Markdown, value_name = "FORMAT")]
-    format: Format,
+    #[arg(long, default_value = "markdown", value_name = "FORMAT", value_parser = one_of!(ExportFormat))]
+    format: ExportFormat,
     /// Into this file, instead of standard output. It is there whole, or not at all.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace the file where it exists.
     #[arg(long, requires = "output")]
     force: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Markdown,
-    Jsonl,
-}
-
-impl From<Format> for ExportFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Markdown => Self::Markdown,
-            Format::Jsonl => Self::Jsonl,
-        }
-    }
 }
 
 /// Writes it, piece by piece. A signal leaves no half of a file behind.
@@ -58,7 +43,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let writing = async {
         let client = connect().await?;
         client
-            .export(&args.session, args.format.into(), |text| target.write(text))
+            .export(&args.session, args.format, |text| target.write(text))
             .await
     };
     tokio::select! {
@@ -82,7 +67,7 @@ async fn print(args: Args) -> Result<(), Error> {
     let terminal = std::io::stdout().is_terminal();
     let mut cleaner = Cleaner::default();
     client
-        .export(&args.session, args.format.into(), |text| {
+        .export(&args.session, args.format, |text| {
             if terminal {
                 output::part(&cleaner.push(text))
             } else {

@@ -1,6 +1,5 @@
 //! `reasonix ls`: stored sessions.
 
-use clap::ValueEnum;
 use client::transcript::words;
 use proto::Stamp;
 use proto::methods::SessionList;
@@ -12,6 +11,7 @@ use crate::exit::Error;
 use crate::output;
 use crate::pieces::LANGUAGE;
 use crate::reach;
+use crate::session_options::one_of;
 
 /// List stored sessions, newest first. `-v` shows more columns.
 #[derive(Debug, clap::Args)]
@@ -20,8 +20,8 @@ pub struct Args {
     #[arg(long)]
     here: bool,
     /// Only sessions in this state.
-    #[arg(long, value_enum)]
-    state: Option<StateName>,
+    #[arg(long, value_parser = one_of!(State))]
+    state: Option<State>,
     /// Only sessions with this label.
     #[arg(short, long)]
     label: Option<String>,
@@ -32,34 +32,13 @@ pub struct Args {
     listing: Listing,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StateName {
-    Idle,
-    Running,
-    Waiting,
-    Paused,
-    Exited,
-}
-
-impl From<StateName> for State {
-    fn from(name: StateName) -> Self {
-        match name {
-            StateName::Idle => Self::Idle,
-            StateName::Running => Self::Running,
-            StateName::Waiting => Self::Waiting,
-            StateName::Paused => Self::Paused,
-            StateName::Exited => Self::Exited,
-        }
-    }
-}
-
 /// Lists them, all pages; `verbose`: with more columns.
 pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     let cwd = super::here(args.here)?;
     let client = reach::daemon("ls").await?;
     let params = ListParams {
         cwd,
-        state: args.state.map(Into::into),
+        state: args.state,
         label: args.label,
         ..ListParams::default()
     };
@@ -136,7 +115,7 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         tokens,
         output::cost(&session.usage),
         context(session),
-        session.approval_mode.name().to_owned(),
+        session.approval_mode.as_str().to_owned(),
         minute(session.created_at),
         minute(session.active_at),
         session.attached.to_string(),

@@ -4,18 +4,18 @@ mod check;
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use client::Client;
 use proto::hello::Role;
 use proto::methods::{PermissionExplain, RulesList, RulesRevoke};
 use proto::params::rules::{
-    ExplainOutput, ExplainParams, ExplainedPart, List, ListParams, Place, RevokeParams,
+    ExplainOutput, ExplainParams, ExplainedPart, ListParams, Place, RevokeParams,
 };
-use proto::record::Verdict;
+use proto::state::ApprovalMode;
 use serde_json::Map;
 
 use crate::exit::Error;
-use crate::session_options::ApprovalModeName;
+use crate::session_options::one_of;
 use crate::{output, reach, text};
 
 pub use check::Line;
@@ -50,8 +50,8 @@ enum What {
         #[arg(short, long)]
         session: Option<String>,
         /// Where it stands, if it stands in several places.
-        #[arg(long, value_enum, value_name = "PLACE")]
-        from: Option<PlaceName>,
+        #[arg(long, value_name = "PLACE", value_parser = one_of!(Place))]
+        from: Option<Place>,
     },
     /// Run a file of cases, calls under rules with the verdicts that are right, and print a JSON line for each. Exits 1
     /// where one is wrong.
@@ -67,8 +67,8 @@ struct Explain {
     #[arg(short, long)]
     session: Option<String>,
     /// As under this approval mode [default: the one that is in force].
-    #[arg(long, value_enum, value_name = "MODE")]
-    approval_mode: Option<ApprovalModeName>,
+    #[arg(long, value_name = "MODE", value_parser = one_of!(ApprovalMode))]
+    approval_mode: Option<ApprovalMode>,
     /// A call of this tool, not a command; what it is called with is said by `--args`.
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
@@ -78,23 +78,6 @@ struct Explain {
     /// The command: a line in quotes, or its words.
     #[arg(trailing_var_arg = true, required_unless_present = "tool")]
     command: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PlaceName {
-    Session,
-    Kept,
-    User,
-}
-
-impl From<PlaceName> for Place {
-    fn from(name: PlaceName) -> Self {
-        match name {
-            PlaceName::Session => Self::Session,
-            PlaceName::Kept => Self::Kept,
-            PlaceName::User => Self::User,
-        }
-    }
 }
 
 /// Shows, explains, takes back, checks.
@@ -142,7 +125,7 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
                 None => rule.rule.clone(),
             };
             [
-                list_name(rule.list).to_owned(),
+                rule.list.as_str().to_owned(),
                 text::line(&rule_text),
                 text::line(&format!("{}: {}", rule.layer, rule.origin)),
             ]
@@ -156,22 +139,6 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
         output::progress(&text::line(&format!("! {problem}")));
     }
     Ok(0)
-}
-
-fn list_name(list: List) -> &'static str {
-    match list {
-        List::Deny => "deny",
-        List::Ask => "ask",
-        List::Allow => "allow",
-    }
-}
-
-fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Allow => "allow",
-        Verdict::Ask => "ask",
-        Verdict::Deny => "deny",
-    }
 }
 
 /// The words of a command as one line: a single word is the line itself.
@@ -211,7 +178,7 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         command: what.tool.is_none().then(|| one_line(&what.command)),
         tool: what.tool,
         arguments,
-        approval_mode: what.approval_mode.map(Into::into),
+        approval_mode: what.approval_mode,
     };
     let client = watching().await?;
     let found = client.call::<PermissionExplain>(&params).await?;
@@ -229,10 +196,10 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
 fn told(found: &ExplainOutput) -> Vec<String> {
     let mut lines = vec![format!(
         "{}: {} ({}), approval mode {}",
-        verdict_name(found.verdict),
+        found.verdict.as_str(),
         found.rule,
         found.layer,
-        found.approval_mode.name()
+        found.approval_mode.as_str()
     )];
     if found.read_only {
         lines.push("  it changes nothing".to_owned());
@@ -262,7 +229,7 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
         false => format!(", {}", part.via.join(", ")),
     };
     let mut lines = vec![
-        format!("  {:5}  {}", verdict_name(part.verdict), part.text),
+        format!("  {:5}  {}", part.verdict.as_str(), part.text),
         format!("         by {} ({}){via}", part.rule, part.layer),
     ];
     if let Some(doubt) = &part.doubt {
@@ -274,14 +241,14 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
 async fn revoke(
     rule: String,
     session: Option<String>,
-    from: Option<PlaceName>,
+    from: Option<Place>,
     json: bool,
 ) -> Result<u8, Error> {
     let params = RevokeParams {
         rule,
         cwd: here(session.as_ref())?,
         session,
-        place: from.map(Place::from),
+        place: from,
     };
     let client = reach::daemon("permissions").await?;
     let gone = client.call::<RulesRevoke>(&params).await?;

@@ -194,7 +194,7 @@ pub fn approval_mode_is(model: &mut Model, approval_mode: ApprovalMode) -> Vec<E
             return Vec::new();
         }
         model.place.template.options.approval_mode = Some(approval_mode);
-        let words = language.fill(Msg::ApprovalMode, &[approval_mode.name()]);
+        let words = language.fill(Msg::ApprovalMode, &[approval_mode.as_str()]);
         model.toast(Tone::Info, words);
         return Vec::new();
     };

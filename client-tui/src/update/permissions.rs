@@ -53,7 +53,7 @@ pub(super) fn ask(session: String, cwd: String, arguments: &str) -> Vec<Effect> 
 pub(super) fn show(model: &mut Model, found: &ListOutput) -> Vec<Effect> {
     let language = model.look.language;
     let plain = |text: &str| client::text::line(text);
-    let approval_mode = found.approval_mode.name();
+    let approval_mode = found.approval_mode.as_str();
     let mut lines = vec![language.fill(Msg::RulesWhere, &[&plain(&found.root), approval_mode])];
     for (list, title) in [
         (List::Deny, Msg::RulesDeny),

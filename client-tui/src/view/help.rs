@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use proto::hello::Role;
 use ratatui::text::{Line, Span};
 
 use crate::keymap::{Action, BINDINGS, Binding, Context, shown, written};
@@ -162,11 +161,7 @@ pub fn markdown() -> String {
         "\n## {title}\n\n| command | what it does | least role | needs a session |\n|---|---|---|---|\n"
     );
     for row in COMMANDS {
-        let role = match row.role {
-            Role::Watch => "watch",
-            Role::Approve => "approve",
-            Role::Drive => "drive",
-        };
+        let role = row.role.as_str();
         let session = if row.session { "yes" } else { "no" };
         let about = escaped(language.say(row.about));
         let _ = writeln!(

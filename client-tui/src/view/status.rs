@@ -77,7 +77,7 @@ fn approval_mode(model: &Model) -> Group {
         ApprovalMode::Ask | ApprovalMode::Auto => Ink::Dim,
         ApprovalMode::Yolo => Ink::Warning,
     };
-    Group::new(1, ink, model.approval_mode().name())
+    Group::new(1, ink, model.approval_mode().as_str())
 }
 
 /// Model, context, cache, tokens, money: what is known of them.

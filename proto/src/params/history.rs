@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::hook::HookEvent;
 use crate::params::forecast::Forecast;
 use crate::record::RewoundFile;
+use crate::words::words;
 use crate::{Pid, RequestId, Seq, SessionId, Stamp};
 
 /// Parameters of `session.fork`.
@@ -107,15 +108,14 @@ pub struct TurnCheckpoint {
     pub notes: Vec<String>,
 }
 
-/// How a session is written out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ExportFormat {
-    /// The conversation, for people.
-    #[default]
-    Markdown,
-    /// All durable events, one a line.
-    Jsonl,
+words! {
+    /// How a session is written out.
+    ExportFormat default Markdown {
+        /// The conversation, for people.
+        Markdown = "markdown",
+        /// All durable events, one a line.
+        Jsonl = "jsonl",
+    }
 }
 
 /// Parameters of `session.export`. The answer is a piece of the text.

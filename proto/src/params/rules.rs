@@ -8,17 +8,16 @@ use super::interaction::Scope;
 use crate::Pid;
 use crate::record::Verdict;
 use crate::state::ApprovalMode;
+use crate::words::words;
 
-/// In which list a rule stands.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "RuleList")]
-pub enum List {
-    Deny,
-    Ask,
-    Allow,
+words! {
+    /// In which list a rule stands.
+    #[schemars(rename = "RuleList")]
+    List {
+        Deny = "deny",
+        Ask = "ask",
+        Allow = "allow",
+    }
 }
 
 /// Parameters of `rules.list`.
@@ -73,17 +72,17 @@ pub struct InForce {
     pub problem: Option<String>,
 }
 
-/// Where a rule that allows can be taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "RulePlace")]
-pub enum Place {
-    /// Allowed in a session.
-    Session,
-    /// Allowed always, in this workspace.
-    Kept,
-    /// The user's own config.
-    User,
+words! {
+    /// Where a rule that allows can be taken back.
+    #[schemars(rename = "RulePlace")]
+    Place {
+        /// Allowed in a session.
+        Session = "session",
+        /// Allowed always, in this workspace.
+        Kept = "kept",
+        /// The user's own config.
+        User = "user",
+    }
 }
 
 /// Parameters of `rules.revoke`.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Changed, KnownFile};
 use crate::item::{CallStatus, Display, ToolKind};
 use crate::params::interaction::InteractionAnswer;
+use crate::words::words;
 use crate::{CallId, InteractionId, PromptId, RequestId};
 
 /// `turn.started`.
@@ -48,13 +49,13 @@ pub enum Unattended {
     Denied,
 }
 
-/// What policy says to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Allow,
-    Ask,
-    Deny,
+words! {
+    /// What policy says to a call.
+    Verdict {
+        Allow = "allow",
+        Ask = "ask",
+        Deny = "deny",
+    }
 }
 
 /// `tool.started`: on disk before a call with side effects starts.

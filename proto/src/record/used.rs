@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ItemId;
+use crate::words::words;
 
 /// `usage`: what one provider request took, as the provider reported it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,49 +78,21 @@ pub enum MissCause {
     NotReported,
 }
 
-/// What a request was for.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// An answer of the conversation.
-    #[default]
-    Answer,
-    /// The digest of a compaction.
-    Digest,
-    /// A trace of reasoning turned into lists.
-    Extraction,
-    /// One of several answers to the same request, of which another may win.
-    Sample,
+words! {
+    /// What a request was for.
+    Purpose default Answer {
+        /// An answer of the conversation.
+        Answer = "answer",
+        /// The digest of a compaction.
+        Digest = "digest",
+        /// A trace of reasoning turned into lists.
+        Extraction = "extraction",
+        /// One of several answers to the same request, of which another may win.
+        Sample = "sample",
+    }
 }
 
 impl Purpose {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Answer, Self::Digest, Self::Extraction, Self::Sample];
-
-    /// As it is written.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Digest => "digest",
-            Self::Extraction => "extraction",
-            Self::Sample => "sample",
-        }
-    }
-
     /// For `skip_serializing_if`.
     #[must_use]
     pub fn is_answer(&self) -> bool {

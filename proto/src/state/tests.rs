@@ -3,8 +3,8 @@ use super::*;
 #[test]
 fn a_mode_has_the_name_that_the_wire_has() {
     for mode in [Mode::Normal, Mode::Plan] {
-        assert_eq!(serde_json::to_value(mode).unwrap(), mode.name());
-        assert_eq!(Mode::named(mode.name()), Some(mode));
+        assert_eq!(serde_json::to_value(mode).unwrap(), mode.as_str());
+        assert_eq!(Mode::named(mode.as_str()), Some(mode));
     }
     assert_eq!(Mode::named("Plan"), None);
 }
@@ -14,10 +14,10 @@ fn an_approval_mode_has_the_name_that_the_wire_has() {
     for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
         assert_eq!(
             serde_json::to_value(approval_mode).unwrap(),
-            approval_mode.name()
+            approval_mode.as_str()
         );
         assert_eq!(
-            ApprovalMode::named(approval_mode.name()),
+            ApprovalMode::named(approval_mode.as_str()),
             Some(approval_mode)
         );
     }

@@ -8,7 +8,6 @@ use proto::budget::Budget;
 use proto::params::session::{CreateParams, PromptParams, SessionSummary};
 use proto::state::{Kind, OnAsk};
 use proto::{PromptId, Seq, SessionId, SessionOptions, Stamp};
-use serde_json::json;
 
 use super::report::Report;
 use super::{Args, Format};
@@ -182,18 +181,18 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
         .approval_mode
         .filter(|approval_mode| *approval_mode != before.approval_mode);
     let words: Vec<String> = [
-        approval_mode.map(|approval_mode| format!("approval mode {}", name_of(&approval_mode))),
+        approval_mode.map(|approval_mode| format!("approval mode {}", approval_mode.as_str())),
         settings
             .mode
             .filter(|mode| *mode != before.mode)
-            .map(|mode| format!("mode {}", mode.name())),
+            .map(|mode| format!("mode {}", mode.as_str())),
         settings
             .read_only
             .filter(|only| *only != before.only_reads)
             .map(|_| "read-only".to_owned()),
         settings
             .on_ask
-            .map(|on_ask| format!("on-ask {}", name_of(&on_ask))),
+            .map(|on_ask| format!("on-ask {}", on_ask.as_str())),
         settings.max_steps.map(|steps| match steps {
             0 => "no step limit".to_owned(),
             steps => format!("max-steps {steps}"),
@@ -213,11 +212,6 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
             words.join(", ")
         )
     })
-}
-
-/// A word as the protocol spells it, which is how the options are spelled.
-fn name_of<T: serde::Serialize>(value: &T) -> String {
-    json!(value).as_str().unwrap_or_default().to_owned()
 }
 
 async fn follow(
