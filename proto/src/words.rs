@@ -5,11 +5,11 @@ macro_rules! words {
     ($(#[$meta:meta])* $name:ident $(default $default:ident)? {
         $($(#[doc = $doc:tt])* $variant:ident = $word:literal,)+
     }) => {
-        $(#[$meta])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
             serde::Serialize, serde::Deserialize, schemars::JsonSchema,
         )]
+        $(#[$meta])*
         pub enum $name {
             $($(#[doc = $doc])* #[serde(rename = $word)] $variant,)+
         }

@@ -336,8 +336,8 @@ fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
     (rank(own) > rank(configured)).then(|| {
         format!(
             "This session keeps its approval mode `{}`, which is looser than the `{}` that is configured now.",
-            own.name(),
-            configured.name()
+            own.as_str(),
+            configured.as_str()
         )
     })
 }
