@@ -39,7 +39,7 @@ words! {
     /// What a run of a hook came to.
     HookOutcome {
         Pass = "pass",
-        /// What was about to happen does not.
+        /// What was about to happen is stopped.
         Block = "block",
         /// It ended otherwise than with 0; nothing is stopped by that.
         Warn = "warn",

@@ -103,15 +103,15 @@ impl Mode {
 words! {
     /// What becomes of a question that nobody is there to answer (contract, chapters 50 and 80).
     OnAsk {
-        /// Writers that a confinement holds are allowed; all else waits for an attached approver, or is denied where there is none.
+        /// Writes inside the sandbox are allowed; all else waits for an attached client, or is denied where there is none.
         Sandboxed = "sandboxed",
-        /// Every ask is a yes; deny rules hold.
+        /// Everything is allowed, except what a deny rule matches.
         Allow = "allow",
-        /// Every ask is a no.
+        /// Everything that would be asked is denied.
         Deny = "deny",
         /// Wait, however long it takes.
         Wait = "wait",
-        /// Wait, but the run that asked leaves with exit code 75.
+        /// Wait, but `run` exits with code 75.
         Park = "park",
     }
 }
