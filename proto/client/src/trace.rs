@@ -364,10 +364,7 @@ fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
                 cause: short(&state.cause),
             },
         ),
-        (
-            State::Waiting,
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
-        )
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None)
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
     }
 }

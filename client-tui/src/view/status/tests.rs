@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use client::queue::Queue;
 use proptest::prelude::*;
+use proto::params::interaction::InteractionKind;
 use proto::params::session::QueuedPrompt;
 use proto::record::{ChildKind, ChildSpawned, Todo, TodoStatus};
 use proto::state::{State, WaitingFor};
@@ -106,13 +107,13 @@ fn every_state_has_a_mark_and_a_word() {
         (State::Running, None, "⠋ working", "⠋ 工作中"),
         (
             State::Waiting,
-            Some(WaitingFor::Approval),
+            Some(WaitingFor::Interaction(InteractionKind::Approval)),
             "? waits for you",
             "? 等待你处理",
         ),
         (
             State::Waiting,
-            Some(WaitingFor::Question),
+            Some(WaitingFor::Interaction(InteractionKind::Questions)),
             "? waits for you",
             "? 等待你处理",
         ),
@@ -289,7 +290,7 @@ fn what_is_waited_for_is_told() {
         ]
     );
     let session = model.session.as_mut().unwrap();
-    session.waiting_for = Some(WaitingFor::Question);
+    session.waiting_for = Some(WaitingFor::Interaction(InteractionKind::Questions));
     let question = serde_json::from_str(
         r#"{"interaction_id":"12.1","session":12,"call":"c","shown_hash":"h","opened_at":"2026-01-01T00:00:00.000Z",
             "request":{"type":"questions","questions":[]}}"#,
@@ -468,9 +469,9 @@ fn only_what_goes_on_by_itself_spins() {
     };
     assert!(spins(WaitingFor::Retry));
     for waiting_for in [
-        WaitingFor::Approval,
-        WaitingFor::Question,
-        WaitingFor::Plan,
+        WaitingFor::Interaction(InteractionKind::Approval),
+        WaitingFor::Interaction(InteractionKind::Questions),
+        WaitingFor::Interaction(InteractionKind::Plan),
         WaitingFor::Credentials,
     ] {
         assert!(!spins(waiting_for), "{waiting_for:?}");
