@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{CallId, ItemId, PromptId};
 
 /// One member of a conversation. The system prompt is not one: it stands in the frozen prefix.
@@ -130,22 +131,22 @@ pub struct ToolMessage {
     pub text: String,
 }
 
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CallStatus {
-    /// It did what it was asked.
-    Ok,
-    /// The tool could not do it and said why. Also a command with an exit code other than 0.
-    Failed,
-    /// A rule or a person said no. It never ran.
-    Denied,
-    /// It was stopped while it ran, or before.
-    Interrupted,
-    /// The daemon died while it ran: what it did is not known.
-    Unknown,
-    /// It never ran: arguments that don't parse, an unknown tool, an answer cut in the middle.
-    Refused,
+words! {
+    /// How a call ended.
+    CallStatus {
+        /// It did what it was asked.
+        Ok = "ok",
+        /// The tool could not do it and said why. Also a command with an exit code other than 0.
+        Failed = "failed",
+        /// A rule or a person said no. It never ran.
+        Denied = "denied",
+        /// It was stopped while it ran, or before.
+        Interrupted = "interrupted",
+        /// The daemon died while it ran: what it did is not known.
+        Unknown = "unknown",
+        /// It never ran: arguments that don't parse, an unknown tool, an answer cut in the middle.
+        Refused = "refused",
+    }
 }
 
 /// What a tool does, for titles and icons: clients do not look at names of tools.

@@ -3,20 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{CallId, Failure};
 
-/// How a turn ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OutcomeKind {
-    Completed,
-    Failed,
-    Interrupted,
-    Killed,
-    BudgetExceeded,
-    MaxSteps,
-    ContextFull,
-    Blocked,
+words! {
+    /// How a turn ended.
+    OutcomeKind {
+        Completed = "completed",
+        Failed = "failed",
+        Interrupted = "interrupted",
+        Killed = "killed",
+        BudgetExceeded = "budget_exceeded",
+        MaxSteps = "max_steps",
+        ContextFull = "context_full",
+        Blocked = "blocked",
+    }
 }
 
 /// Why, where the kind alone does not say.

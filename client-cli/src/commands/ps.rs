@@ -3,7 +3,6 @@
 use proto::hello::Role;
 use proto::methods::ProcessList;
 use proto::params::process::{ChildProcess, ListParams};
-use proto::record::ChildKind;
 use serde_json::json;
 
 use super::Listing;
@@ -60,15 +59,11 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
     let rows: Vec<_> = children
         .iter()
         .map(|child| {
-            let kind = match child.kind {
-                ChildKind::Command => "command",
-                ChildKind::Shell => "shell",
-            };
             [
                 child
                     .pid
                     .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
-                kind.to_owned(),
+                child.kind.as_str().to_owned(),
                 child.session.to_string(),
                 child.os_pid.to_string(),
                 output::lasted(child.running_ms),

@@ -36,7 +36,7 @@ fn main() {
             Some(found) if brief => {
                 println!(
                     "{:5} | {line}    [{}]",
-                    cases::word(found.decision.verdict),
+                    found.decision.verdict.as_str(),
                     found.decision.rule
                 );
             }

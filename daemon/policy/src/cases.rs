@@ -95,16 +95,6 @@ fn times(piece: &Value) -> usize {
     usize::try_from(piece[1].as_u64().unwrap_or(0)).unwrap_or(usize::MAX)
 }
 
-/// A verdict as cases have it.
-#[must_use]
-pub fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Allow => "allow",
-        Verdict::Ask => "ask",
-        Verdict::Deny => "deny",
-    }
-}
-
 fn list(value: &Value) -> Vec<String> {
     value
         .as_array()
@@ -139,7 +129,7 @@ fn judge(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> (&'sta
     let unattended = case["mode"] == "deny" && decision.basis != Basis::Rule;
     match decision.verdict {
         Verdict::Ask if unattended => ("deny", decision.rule),
-        verdict => (word(verdict), decision.rule),
+        verdict => (verdict.as_str(), decision.rule),
     }
 }
 

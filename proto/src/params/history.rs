@@ -34,16 +34,15 @@ pub struct ForkOutput {
     pub forecast: Option<Forecast>,
 }
 
-/// What a rewind takes back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum What {
-    /// What was said after the turn is hidden.
-    Conversation,
-    /// Files get the content they had at the end of the turn.
-    Code,
-    #[default]
-    Both,
+words! {
+    /// What a rewind takes back.
+    What default Both {
+        /// What was said after the turn is hidden.
+        Conversation = "conversation",
+        /// Files get the content they had at the end of the turn.
+        Code = "code",
+        Both = "both",
+    }
 }
 
 /// Parameters of `session.rewind`: `to_turn`, or `undo`.

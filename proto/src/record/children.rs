@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{CallId, Pid};
 
 /// `child.spawned`: a command of the session runs in the background.
@@ -17,14 +18,14 @@ pub struct ChildSpawned {
     pub command: String,
 }
 
-/// What a child of a session is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ChildKind {
-    /// A call in the foreground.
-    Command,
-    /// A command in the background.
-    Shell,
+words! {
+    /// What a child of a session is.
+    ChildKind {
+        /// A call in the foreground.
+        Command = "command",
+        /// A command in the background.
+        Shell = "shell",
+    }
 }
 
 /// `child.exited`.

@@ -10,7 +10,6 @@ use futures::FutureExt as _;
 use jsonrpsee::core::server::{MethodCallback, MethodResponse};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
-use proto::hello::Role;
 use proto::methods::{DaemonHello, DaemonShutdown, Method, SessionWait};
 use proto::{ErrorName, Failure};
 
@@ -83,8 +82,8 @@ fn begin<M: Method>(
                 format!(
                     "`{}` takes the role `{}`; this connection has `{}`.",
                     M::NAME,
-                    word(M::ROLE),
-                    word(role)
+                    M::ROLE.as_str(),
+                    role.as_str()
                 ),
                 "Connect with a role that may do it.",
             ));
@@ -101,14 +100,6 @@ fn begin<M: Method>(
         )
     })?;
     Ok((peer, parsed))
-}
-
-fn word(role: Role) -> &'static str {
-    match role {
-        Role::Watch => "watch",
-        Role::Approve => "approve",
-        Role::Drive => "drive",
-    }
 }
 
 /// Begins the call that a frame holds.

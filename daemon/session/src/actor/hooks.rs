@@ -73,11 +73,10 @@ impl Actor {
         tokio::spawn(async move {
             let mut finished = Vec::new();
             if let (Some(asker), Some(ended)) = (asker, ended) {
-                let outcome = serde_json::to_value(ended.outcome).unwrap_or_default();
                 let what = HookPayload::Stop {
                     last_text: &ended.text,
                     turn,
-                    outcome: outcome.as_str().unwrap_or_default(),
+                    outcome: ended.outcome.as_str(),
                 };
                 let chain = asker.ask(what, &stop).await.unwrap_or_default();
                 finished = chain.finished;

@@ -3,7 +3,6 @@
 use std::fmt::{self, Display};
 
 use proto::item::{CallStatus, Voice};
-use proto::params::history;
 use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unattended, Verdict};
 use serde_json::Value;
 
@@ -335,17 +334,17 @@ impl What {
                 let took = Took(*duration_ms);
                 // Nobody saw its end, nor how long it took.
                 if *status == CallStatus::Unknown {
-                    return write!(f, "run {tool} {}", status_word(*status));
+                    return write!(f, "run {tool} {}", status.as_str());
                 }
                 match (exit_code, signal) {
                     (Some(code), _) => write!(f, "run {tool} {took} exit {code}"),
                     (None, Some(signal)) => write!(f, "run {tool} {took} signal {signal}"),
-                    (None, None) => write!(f, "run {tool} {took} {}", status_word(*status)),
+                    (None, None) => write!(f, "run {tool} {took} {}", status.as_str()),
                 }
             }
             Self::Result {
                 tool, status, text, ..
-            } => write!(f, "result {tool} {}: {text}", status_word(*status)),
+            } => write!(f, "result {tool} {}: {text}", status.as_str()),
             Self::ChildSpawned { pid, command } => write!(f, "child {pid} spawned \"{command}\""),
             Self::ChildExited {
                 pid,
@@ -404,11 +403,7 @@ impl What {
                     Some(seq) => write!(f, "rewind of record {seq} undone")?,
                     None => write!(f, "rewound to turn {to_turn}")?,
                 }
-                let of = match of {
-                    history::What::Conversation => "conversation",
-                    history::What::Code => "code",
-                    history::What::Both => "both",
-                };
+                let of = of.as_str();
                 write!(f, " ({of}) by {by}, {restored} files restored")?;
                 for (count, words) in [(left, "left alone"), (failed, "failed")] {
                     if *count > 0 {
@@ -445,16 +440,5 @@ fn verdict_words(verdict: Verdict, unattended: Option<Unattended>) -> &'static s
         (Verdict::Ask, None) => "to be asked",
         (Verdict::Ask, Some(Unattended::Allowed)) => "allowed unattended",
         (Verdict::Ask, Some(Unattended::Denied)) => "denied unattended",
-    }
-}
-
-fn status_word(status: CallStatus) -> &'static str {
-    match status {
-        CallStatus::Ok => "ok",
-        CallStatus::Failed => "failed",
-        CallStatus::Denied => "denied",
-        CallStatus::Interrupted => "interrupted",
-        CallStatus::Unknown => "unknown",
-        CallStatus::Refused => "refused",
     }
 }

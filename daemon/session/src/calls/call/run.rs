@@ -140,8 +140,7 @@ impl Run {
 /// Asks the hooks behind a call, and waits for them. `None`: none has run.
 async fn asked_behind(after: Option<After>, outcome: &Outcome) -> Option<Vec<HookFinished>> {
     let After { asker, seen, stop } = after?;
-    let status = serde_json::to_value(outcome.status).unwrap_or_default();
-    let what = seen.after(outcome, status.as_str().unwrap_or_default());
+    let what = seen.after(outcome, outcome.status.as_str());
     let chain = asker.ask(what, &stop).await?;
     (!chain.finished.is_empty()).then_some(chain.finished)
 }
