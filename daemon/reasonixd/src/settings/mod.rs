@@ -13,8 +13,6 @@ mod hooks;
 pub(crate) mod kept;
 mod layers;
 mod near;
-mod pinned;
-pub use pinned::known_tools;
 pub mod presets;
 mod project;
 mod providers;
@@ -74,7 +72,7 @@ pub struct Settings {
     pub retry_base_ms: u64,
     pub retry_cap_ms: u64,
     pub retry_total_ms: u64,
-    /// Deferred tools that stand in the prefix all the same. Only names of tools that there are.
+    /// Deferred tools that stand in the prefix all the same.
     pub pinned: Vec<String>,
     /// Variables that commands get although they are named like a secret.
     pub pass: Vec<String>,
@@ -115,4 +113,4 @@ pub struct Life {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -21,8 +21,8 @@ pub enum Kind {
         min: i64,
         max: i64,
     },
-    /// A list of texts.
-    Texts,
+    /// A list of names of tools.
+    Tools,
     /// A list of permission rules.
     Rules(List),
     /// A directory: absolute, below `~`, or relative to the file that sets it; not `/`.
@@ -123,7 +123,7 @@ settings! {
         "Seconds that a command may take where the call says nothing; 0: no limit.";
     "tools.shell.pass", Kind::Variables, User, "[]":
         "Names of environment variables, with `*` for any letters, that commands get although they are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `PASS` as a part between `_`), have a password in their value (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key never passes.";
-    "tools.pinned", Kind::Texts, Trusted, "[]":
+    "tools.pinned", Kind::Tools, Trusted, "[]":
         "Names of tools whose full description stands in every request from the start, where it would come only when the model asks for it.";
     "permissions.mode", Kind::Word(&["ask", "auto", "yolo"]), Trusted, "\"ask\"":
         "How new sessions answer what no rule decides: `ask` a person, `auto` allow confined writes, `yolo` allow everything that no rule denies.";

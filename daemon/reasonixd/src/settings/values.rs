@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use contract::ToolSet;
 use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::params::config;
@@ -17,7 +18,7 @@ use turn::RecoverPolicy;
 use super::presets::Preset;
 use super::providers::ProviderEntry;
 use super::schema::{self, KEYS};
-use super::{Budgets, Life, Settings, caches, pinned, rules, value};
+use super::{Budgets, Life, Settings, caches, rules, value};
 use crate::credentials::StoreChoice;
 
 /// A value that a file sets.
@@ -27,26 +28,38 @@ pub(super) struct Set {
 }
 
 /// What files set; for all else defaults count.
-#[derive(Default)]
 pub(super) struct Values {
     /// By key; rules of the two layers are kept apart.
     pub set: BTreeMap<String, Set>,
     pub project_rules: BTreeMap<String, Set>,
     pub user_home: PathBuf,
+    /// The tools that settings may name.
+    pub tools: ToolSet,
     pub presets: BTreeMap<String, Preset>,
 }
 
 impl Values {
-    pub fn new(user_home: &Path) -> Self {
+    pub fn new(user_home: &Path, tools: &ToolSet) -> Self {
         Self {
+            set: BTreeMap::new(),
+            project_rules: BTreeMap::new(),
             user_home: user_home.to_path_buf(),
-            ..Self::default()
+            tools: tools.clone(),
+            presets: BTreeMap::new(),
+        }
+    }
+
+    /// For the values of a file in this directory.
+    pub fn context<'a>(&'a self, directory: &'a Path) -> value::ValueContext<'a> {
+        value::ValueContext {
+            directory,
+            user_home: &self.user_home,
+            tools: &self.tools,
         }
     }
 
     /// The settings, with the providers of all files.
     pub fn settings(&self, providers: Vec<ProviderEntry>) -> Settings {
-        let pinned = self.texts("tools.pinned").into_iter();
         let writable = self.texts("sandbox.allow_write").into_iter();
         Settings {
             default_model: self.text("default_model"),
@@ -86,9 +99,7 @@ impl Values {
             retry_cap_ms: self.seconds_in_ms("internal.retry_cap_seconds"),
             retry_total_ms: self.seconds_in_ms("internal.retry_total_seconds"),
             pass: self.texts("tools.shell.pass"),
-            pinned: pinned
-                .filter(|name| pinned::known_tools().get(name).is_some())
-                .collect(),
+            pinned: self.texts("tools.pinned"),
             providers,
             queue_ms: self.seconds_in_ms("internal.queue_seconds"),
             budget: Budgets {
@@ -198,11 +209,8 @@ impl Values {
         }
         let key = schema::readable().find(|key| key.name == name)?;
         let document = Document::parse(format!("value = {}", key.default)).ok()?;
-        let around = value::BaseDirectories {
-            directory: Path::new("/"),
-            user_home: &self.user_home,
-        };
-        value::of(key.kind, document.get("value")?, &around, &mut Vec::new()).ok()
+        let context = self.context(Path::new("/"));
+        value::of(key.kind, document.get("value")?, &context, &mut Vec::new()).ok()
     }
 
     fn is_on(&self, name: &str) -> bool {
