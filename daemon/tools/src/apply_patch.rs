@@ -12,6 +12,9 @@ use crate::arguments::{self, Arguments};
 use crate::file_tool::{Call, FileTool};
 use crate::files::Spot;
 
+/// For the model.
+const DESCRIPTION: &str = "Apply a unified diff to one or more files: all of it, or nothing. Headers `--- a/path`, `+++ b/path` (`/dev/null` for new and deleted files), hunks `@@ -line,count +line,count @@` with unchanged lines around each change; line numbers may be off. Files that it changes must have been read in this session.";
+
 mod plan;
 
 #[derive(Deserialize, JsonSchema)]
@@ -44,7 +47,7 @@ impl FileTool for ApplyPatch {
         ToolSpec {
             kind: ToolKind::Patch,
             deferred: true,
-            ..arguments::spec::<Args>("apply_patch", include_str!("apply_patch.md"), Family::Edit)
+            ..arguments::spec::<Args>("apply_patch", DESCRIPTION, Family::Edit)
                 .with_names(Some("Edit"), &[])
         }
     }

@@ -36,6 +36,9 @@ use back::Back;
 use shell_state::ShellState;
 use stopped::SandboxDenial;
 
+/// For the model.
+const DESCRIPTION: &str = "Run a shell command and wait for its end; directory and exported variables last from call to call. Returns exit code, duration and output (stdout and stderr as they came). stdin is closed, there is no terminal, and what is still running at the end is stopped. A server or a long job needs `run_in_background`: it returns an id at once. Long output is cut in the middle; the full text is then in the file named. Quote paths with blanks. Read, search and edit files with the other tools.";
+
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
 const END_MAX: usize = 128 * 1024;
@@ -93,7 +96,7 @@ impl Bash {
             timeout_ms,
             spec: ToolSpec {
                 kind: ToolKind::Command,
-                ..arguments::spec::<Args>("bash", include_str!("bash.md"), Family::Bash)
+                ..arguments::spec::<Args>("bash", DESCRIPTION, Family::Bash)
                     .with_names(Some("Bash"), &["shell", "run_command"])
                     .with_arguments(&[("command", ArgumentUse::Command)])
             },

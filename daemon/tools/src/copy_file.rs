@@ -9,6 +9,9 @@ use crate::file_tool::{Call, FileTool};
 use crate::files;
 use crate::transfer::{self, Args, Pair};
 
+/// For the model.
+const DESCRIPTION: &str = "Copy a file (with its mode), link or directory (10,000 entries at most); directories above are made. `destination` is the whole new path. An existing file is replaced only with `overwrite`, after it was read.";
+
 pub(crate) struct CopyFile;
 
 impl FileTool for CopyFile {
@@ -19,11 +22,10 @@ impl FileTool for CopyFile {
         ToolSpec {
             kind: ToolKind::Copy,
             deferred: true,
-            ..arguments::spec::<Args>("copy_file", include_str!("copy_file.md"), Family::Edit)
-                .with_arguments(&[
-                    ("source", ArgumentUse::Read),
-                    ("destination", ArgumentUse::Create),
-                ])
+            ..arguments::spec::<Args>("copy_file", DESCRIPTION, Family::Edit).with_arguments(&[
+                ("source", ArgumentUse::Read),
+                ("destination", ArgumentUse::Create),
+            ])
         }
     }
 

@@ -10,6 +10,9 @@ use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
+/// For the model.
+const DESCRIPTION: &str = "Delete a file, a link (not what it leads to) or an empty directory.";
+
 /// Bytes of a text that a person is shown before it is deleted.
 const SHOWN_MAX: usize = 64 * 1024;
 
@@ -37,7 +40,7 @@ impl FileTool for DeleteFile {
         ToolSpec {
             kind: ToolKind::Delete,
             deferred: true,
-            ..arguments::spec::<Args>("delete_file", include_str!("delete_file.md"), Family::Edit)
+            ..arguments::spec::<Args>("delete_file", DESCRIPTION, Family::Edit)
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
     }

@@ -12,6 +12,9 @@ use crate::files::{self, Spot};
 use crate::memory::Memory;
 use crate::truncate::{self, Pieces};
 
+/// For the model.
+const DESCRIPTION: &str = "Replace text in a file that was read in this session. `old_string` must match the file exactly, blanks included, and only once: add lines around it to make it unique, or set `replace_all`. Write out all of `new_string`; placeholders for unchanged code are refused.";
+
 /// Tokens of an error with a passage in it.
 const ERROR_TOKENS_MAX: usize = 1500;
 
@@ -46,7 +49,7 @@ impl FileTool for EditFile {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Edit,
-            ..arguments::spec::<Args>("edit_file", include_str!("edit_file.md"), Family::Edit)
+            ..arguments::spec::<Args>("edit_file", DESCRIPTION, Family::Edit)
                 .with_names(Some("Edit"), &[])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }

@@ -16,6 +16,9 @@ use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
 
+/// For the model.
+const DESCRIPTION: &str = "Find files by a glob such as `src/**/*.rs`, the newest first. Skips hidden and ignored files unless `include_ignored`.";
+
 const SHOWN_MAX: usize = 1000;
 const TOKENS_MAX: usize = 16_000;
 const TIME_MAX: Duration = Duration::from_secs(60);
@@ -106,7 +109,7 @@ impl FileTool for Glob {
         ToolSpec {
             kind: ToolKind::Search,
             shallow: true,
-            ..arguments::spec::<Args>("glob", include_str!("glob.md"), Family::Read)
+            ..arguments::spec::<Args>("glob", DESCRIPTION, Family::Read)
                 .with_names(Some("Glob"), &["search_files"])
                 .with_arguments(&[
                     ("path", ArgumentUse::Search),

@@ -13,6 +13,9 @@ use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
 
+/// For the model.
+const DESCRIPTION: &str = "Search file contents with ripgrep; use it rather than grep or rg in `bash`. Skips hidden, ignored and binary files (`include_ignored` takes the first two in). Prints `path:line:text`; `output_mode` can list files or counts instead. A match stays within a line unless `multiline`.";
+
 const LIMIT_DEFAULT: u64 = 250;
 /// What `head_limit: 0`, no limit, comes to: more than the token limit lets through.
 const LIMIT_MAX: u64 = 20_000;
@@ -80,7 +83,7 @@ impl FileTool for Grep {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Search,
-            ..arguments::spec::<Args>("grep", include_str!("grep.md"), Family::Read)
+            ..arguments::spec::<Args>("grep", DESCRIPTION, Family::Read)
                 .with_names(Some("Grep"), &["search_content"])
                 .with_arguments(&[("path", ArgumentUse::Search)])
         }

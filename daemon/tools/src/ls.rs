@@ -11,6 +11,9 @@ use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 use crate::truncate::{self, Pieces};
 
+/// For the model.
+const DESCRIPTION: &str = "List a directory as a tree with sizes. Build output, dependencies and .git are folded to a count; list them by `path`.";
+
 const DEPTH_DEFAULT: u64 = 2;
 const DEPTH_MAX: u64 = 5;
 const ENTRIES_MAX: usize = 1000;
@@ -42,7 +45,7 @@ impl FileTool for Ls {
         ToolSpec {
             kind: ToolKind::List,
             shallow: true,
-            ..arguments::spec::<Args>("ls", include_str!("ls.md"), Family::Read)
+            ..arguments::spec::<Args>("ls", DESCRIPTION, Family::Read)
                 .with_names(Some("LS"), &["list_directory"])
                 .with_arguments(&[("path", ArgumentUse::Search)])
         }

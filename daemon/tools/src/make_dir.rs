@@ -10,6 +10,9 @@ use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
+/// For the model.
+const DESCRIPTION: &str = "Make a directory and those above it. One that exists is fine.";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -32,7 +35,7 @@ impl FileTool for MakeDir {
             kind: ToolKind::CreateDirectory,
             deferred: true,
             shallow: true,
-            ..arguments::spec::<Args>("make_dir", include_str!("make_dir.md"), Family::Edit)
+            ..arguments::spec::<Args>("make_dir", DESCRIPTION, Family::Edit)
                 .with_names(None, &["create_directory"])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }

@@ -11,6 +11,9 @@ use crate::file_tool::{Call, FileTool};
 use crate::files;
 use crate::transfer::{self, Args, Pair};
 
+/// For the model.
+const DESCRIPTION: &str = "Move or rename a file, link or directory; directories above are made. `destination` is the whole new path. An existing file is replaced only with `overwrite`, after it was read.";
+
 pub(crate) struct MoveFile;
 
 impl FileTool for MoveFile {
@@ -21,11 +24,10 @@ impl FileTool for MoveFile {
         ToolSpec {
             kind: ToolKind::Move,
             deferred: true,
-            ..arguments::spec::<Args>("move_file", include_str!("move_file.md"), Family::Edit)
-                .with_arguments(&[
-                    ("source", ArgumentUse::Edit),
-                    ("destination", ArgumentUse::Create),
-                ])
+            ..arguments::spec::<Args>("move_file", DESCRIPTION, Family::Edit).with_arguments(&[
+                ("source", ArgumentUse::Edit),
+                ("destination", ArgumentUse::Create),
+            ])
         }
     }
 

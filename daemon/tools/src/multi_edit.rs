@@ -11,6 +11,9 @@ use crate::edit_file;
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
+/// For the model.
+const DESCRIPTION: &str = "Several `edit_file` replacements in one file, in order, each on the result of the one before: all are made, or none.";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Edit {
@@ -43,7 +46,7 @@ impl FileTool for MultiEdit {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Edit,
-            ..arguments::spec::<Args>("multi_edit", include_str!("multi_edit.md"), Family::Edit)
+            ..arguments::spec::<Args>("multi_edit", DESCRIPTION, Family::Edit)
                 .with_names(Some("MultiEdit"), &[])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }

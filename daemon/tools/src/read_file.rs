@@ -13,6 +13,9 @@ use crate::files::{self, Spot};
 use crate::memory::Memory;
 use crate::truncate;
 
+/// For the model.
+const DESCRIPTION: &str = "Read a text file as numbered lines (`number<TAB>text`; the number is not part of the file). Returns up to 2000 lines; for more, give `offset` and `limit`. `path` is relative to the working directory, absolute, or starts with `~/`. Read a file before you change it.";
+
 const LINES_DEFAULT: u64 = 2000;
 const TOKENS_MAX: usize = 64_000;
 const LINE_CHARS_MAX: usize = 2000;
@@ -42,7 +45,7 @@ impl FileTool for ReadFile {
         ToolSpec {
             kind: ToolKind::Read,
             shallow: true,
-            ..arguments::spec::<Args>("read_file", include_str!("read_file.md"), Family::Read)
+            ..arguments::spec::<Args>("read_file", DESCRIPTION, Family::Read)
                 .with_names(Some("Read"), &[])
                 .with_arguments(&[("path", ArgumentUse::Read)])
         }

@@ -10,6 +10,9 @@ use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
 use crate::files::{self, Spot};
 
+/// For the model.
+const DESCRIPTION: &str = "Write a whole file; directories above it are made. An existing file must have been read in this session and be unchanged since. To change a part of a file use `edit_file`. For very long content write a first part, then add the others with `append`.";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -37,7 +40,7 @@ impl FileTool for WriteFile {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Write,
-            ..arguments::spec::<Args>("write_file", include_str!("write_file.md"), Family::Edit)
+            ..arguments::spec::<Args>("write_file", DESCRIPTION, Family::Edit)
                 .with_names(Some("Write"), &[])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
