@@ -67,8 +67,8 @@ from_toml! {
         pub subcommands: HashMap<String, Names>,
         pub git: GitTables,
         /// Of programs that stand in no table: their options are not known, but what these names say is.
-        pub unknown: Danger,
-        pub dangers: Vec<Danger>,
+        pub unknown: DangerousOptions,
+        pub dangers: Vec<DangerousOptions>,
     }
 
     /// What is known of git.
@@ -92,7 +92,7 @@ from_toml! {
 
     /// Options of some programs that start others, load code or write where they are told. Short ones count inside clusters
     /// (`-xo`), long ones also when shortened.
-    pub(crate) struct Danger {
+    pub(crate) struct DangerousOptions {
         pub programs: Names,
         pub short: String,
         pub long: Names,

@@ -24,15 +24,15 @@ use crate::command;
 use crate::files;
 use crate::lasting;
 use crate::memory::Memory;
-use crate::run::{End, GRACE_MS, Run, Step, Stopped};
-use crate::shells::Starting;
+use crate::run::{CommandEnd, GRACE_MS, RunEvent, RunningCommand, StopCause};
+use crate::shells::StartedCommand;
 use crate::truncate;
 
 mod back;
 mod shell_state;
 mod stopped;
 
-use back::Back;
+use back::ShellStateFile;
 use shell_state::ShellState;
 use stopped::SandboxDenial;
 
@@ -208,7 +208,7 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
         Ok(child) => child,
         Err(outcome) => return outcome,
     };
-    let run = Run::new(child, started, args.limit(default_ms));
+    let run = RunningCommand::new(child, started, args.limit(default_ms));
     let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
@@ -252,8 +252,8 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
     let display = Display::Line {
         text: format!("in the background as {number}: {title}"),
     };
-    let run = Run::new(child, started, args.limit(0));
-    memory.shells().keep(Starting {
+    let run = RunningCommand::new(child, started, args.limit(0));
+    memory.shells().keep(StartedCommand {
         number,
         title,
         run,
@@ -275,7 +275,7 @@ async fn spawn(
             "stopped before the command was started",
         ));
     }
-    let back = state.back.as_ref().map(Back::path);
+    let back = state.back.as_ref().map(ShellStateFile::path);
     let start = state.start.clone();
     let command = command::command(&args.command, args.title(), number, start, back);
     context
@@ -286,35 +286,39 @@ async fn spawn(
 }
 
 /// Takes what the command prints until it has ended. Stops it at a limit, or when the call is cancelled.
-async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> End {
+async fn follow(
+    mut run: RunningCommand,
+    context: &CallContext,
+    capture: &mut Capture,
+) -> CommandEnd {
     let mut cancelled = context.cancel.cancelled();
     loop {
         // Cancel-safe: one only waits, the other says so of itself.
         let step = tokio::select! {
             biased;
             () = &mut cancelled, if !run.is_stopped() => {
-                run.stop(Stopped::Cancelled, context.cancel.grace_ms());
+                run.stop(StopCause::Cancelled, context.cancel.grace_ms());
                 continue;
             }
             step = run.next() => step,
         };
         let bytes = match step {
-            Step::Output(bytes) => bytes,
-            Step::Ended(end) => return end,
+            RunEvent::Output(bytes) => bytes,
+            RunEvent::Ended(end) => return end,
         };
         let text = capture.push(&bytes).await;
         if !text.is_empty() {
             context.progress.output(&text);
         }
         if capture.too_much() && !run.is_stopped() {
-            run.stop(Stopped::Output, GRACE_MS);
+            run.stop(StopCause::Output, GRACE_MS);
         }
     }
 }
 
 /// Why the sandbox stopped a command that failed, if it did.
 fn sandbox_denial(
-    end: &End,
+    end: &CommandEnd,
     capture: &Capture,
     sandbox: Option<&SandboxSpec>,
 ) -> Option<SandboxDenial> {
@@ -324,7 +328,11 @@ fn sandbox_denial(
 }
 
 /// The two texts of the outcome.
-async fn outcome(end: &End, mut capture: Capture, stopped: Option<SandboxDenial>) -> Outcome {
+async fn outcome(
+    end: &CommandEnd,
+    mut capture: Capture,
+    stopped: Option<SandboxDenial>,
+) -> Outcome {
     let mut text = end.report();
     text.push('\n');
     if let Some(stopped) = &stopped {
@@ -334,7 +342,7 @@ async fn outcome(end: &End, mut capture: Capture, stopped: Option<SandboxDenial>
     let (output, spill) = shown(&mut capture).await;
     text.push_str(&output);
     let status = match end.stopped {
-        Some(Stopped::Cancelled) => CallStatus::Interrupted,
+        Some(StopCause::Cancelled) => CallStatus::Interrupted,
         _ if end.is_success() => CallStatus::Ok,
         _ => CallStatus::Failed,
     };

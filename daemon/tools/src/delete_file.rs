@@ -8,7 +8,7 @@ use workspace::{Access, FileKind, PathState, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 
 /// For the model.
 const DESCRIPTION: &str = "Delete a file, a link (not what it leads to) or an empty directory.";
@@ -46,7 +46,7 @@ impl FileTool for DeleteFile {
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        let at = call.place(Spot::itself(&args.path, Access::Write))?;
+        let at = call.place(CallPath::itself(&args.path, Access::Write))?;
         unchanged(call, &at)?;
         Ok(at)
     }

@@ -8,9 +8,9 @@ use workspace::{Access, EditError, EditResult, ExpectedFile, FileContent, Resolv
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 use crate::memory::Memory;
-use crate::truncate::{self, Pieces};
+use crate::truncate::{self, TextPieces};
 
 /// For the model.
 const DESCRIPTION: &str = "Replace text in a file that was read in this session. `old_string` must match the file exactly, blanks included, and only once: add lines around it to make it unique, or set `replace_all`. Write out all of `new_string`; placeholders for unchanged code are refused.";
@@ -56,7 +56,7 @@ impl FileTool for EditFile {
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedEdit, Outcome> {
-        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let at = call.place(CallPath::at(&args.path, Access::Write))?;
         let before = known_content(&call.memory, &at)?;
         let (old, new) = (&args.old_string, &args.new_string);
         let edited = replace(&before.bytes, old, new, args.replace_all);
@@ -143,7 +143,7 @@ pub(crate) fn not_replaced(shown: &str, which: &str, error: &EditError) -> Outco
     let text = format!("`{shown}` was not changed: {which}{error}{next}");
     Outcome::failed(
         truncate::cut(
-            Pieces::whole(&text),
+            TextPieces::whole(&text),
             ERROR_TOKENS_MAX,
             "read the file for the rest",
         )

@@ -8,7 +8,7 @@ use workspace::{Access, PathState, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 
 /// For the model.
 const DESCRIPTION: &str = "Make a directory and those above it. One that exists is fine.";
@@ -42,7 +42,7 @@ impl FileTool for MakeDir {
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        call.place(Spot::at(&args.path, Access::Write))
+        call.place(CallPath::at(&args.path, Access::Write))
     }
 
     fn shown(_: &Args, at: &ResolvedPath, call: &Call<'_>) -> Result<Display, Outcome> {

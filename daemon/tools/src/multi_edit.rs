@@ -9,7 +9,7 @@ use workspace::{Access, ExpectedFile, FileContent, ResolvedPath, replace};
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::edit_file;
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 
 /// For the model.
 const DESCRIPTION: &str = "Several `edit_file` replacements in one file, in order, each on the result of the one before: all are made, or none.";
@@ -53,7 +53,7 @@ impl FileTool for MultiEdit {
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedEdits, Outcome> {
-        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let at = call.place(CallPath::at(&args.path, Access::Write))?;
         plan(call, at, args)
     }
 

@@ -9,7 +9,7 @@ use workspace::{Access, LineWindow, ResolvedPath, WindowContent};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 use crate::memory::Memory;
 use crate::truncate;
 
@@ -52,7 +52,7 @@ impl FileTool for ReadFile {
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        call.place(Spot::at(&args.path, Access::Read))
+        call.place(CallPath::at(&args.path, Access::Read))
     }
 
     fn shown(_: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {

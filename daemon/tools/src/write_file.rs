@@ -8,7 +8,7 @@ use workspace::{Access, ExpectedFile, FileContent, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 
 /// For the model.
 const DESCRIPTION: &str = "Write a whole file; directories above it are made. An existing file must have been read in this session and be unchanged since. To change a part of a file use `edit_file`. For very long content write a first part, then add the others with `append`.";
@@ -47,7 +47,7 @@ impl FileTool for WriteFile {
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedContent, Outcome> {
-        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let at = call.place(CallPath::at(&args.path, Access::Write))?;
         plan(call, at, args)
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{ArgumentUse, Basis, ToolSet};
-use policy::{Explanation, Layer, List, Via, cases};
+use policy::{Explanation, Layer, List, NestingStep, cases};
 use proto::params::rules as p;
 use proto::{ErrorName, Failure};
 use session::{PermissionScope, Permissions};
@@ -368,21 +368,21 @@ fn short_of(text: &str) -> String {
     }
 }
 
-fn via(via: &Via) -> String {
+fn via(via: &NestingStep) -> String {
     match via {
-        Via::Background => "in the background".to_owned(),
-        Via::PipeBoth => "in a `|&`".to_owned(),
-        Via::Negated => "negated".to_owned(),
-        Via::Subshell => "in a subshell".to_owned(),
-        Via::Group => "in a group".to_owned(),
-        Via::Loop => "in a loop".to_owned(),
-        Via::Condition => "in a condition".to_owned(),
-        Via::Case => "in a `case`".to_owned(),
-        Via::Function(name) => format!("in the function `{}`", short_of(name)),
-        Via::Substitution => "in a substitution".to_owned(),
-        Via::ProcessSubstitution => "in a process substitution".to_owned(),
-        Via::Inside => "inside an expression or text".to_owned(),
-        Via::Launched(program) => format!("launched by `{}`", short_of(program)),
-        Via::Line(program) => format!("a line for `{}`", short_of(program)),
+        NestingStep::Background => "in the background".to_owned(),
+        NestingStep::PipeBoth => "in a `|&`".to_owned(),
+        NestingStep::Negated => "negated".to_owned(),
+        NestingStep::Subshell => "in a subshell".to_owned(),
+        NestingStep::Group => "in a group".to_owned(),
+        NestingStep::Loop => "in a loop".to_owned(),
+        NestingStep::Condition => "in a condition".to_owned(),
+        NestingStep::Case => "in a `case`".to_owned(),
+        NestingStep::Function(name) => format!("in the function `{}`", short_of(name)),
+        NestingStep::Substitution => "in a substitution".to_owned(),
+        NestingStep::ProcessSubstitution => "in a process substitution".to_owned(),
+        NestingStep::Inside => "inside an expression or text".to_owned(),
+        NestingStep::Launched(program) => format!("launched by `{}`", short_of(program)),
+        NestingStep::Line(program) => format!("a line for `{}`", short_of(program)),
     }
 }

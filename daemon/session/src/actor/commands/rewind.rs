@@ -11,7 +11,7 @@ use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewou
 use proto::{ErrorName, Failure, Seq};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Input;
-use turn::facts::{Mark, content_of_rewind};
+use turn::facts::{TurnMark, content_of_rewind};
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
@@ -71,7 +71,7 @@ pub struct Rewound {
 
 /// What the list of checkpoints is made from.
 pub struct Marks {
-    marks: Vec<Mark>,
+    marks: Vec<TurnMark>,
     undo: bool,
     bench: Arc<CallEnvironment>,
 }
