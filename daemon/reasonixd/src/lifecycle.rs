@@ -350,7 +350,7 @@ fn sessions(
         known_tools: start.tools.clone(),
         bounds: settings::KnownBounds::default(),
     };
-    let residence = match start.loaded.settings.life.evict {
+    let residency_limits = match start.loaded.settings.life.evict {
         Some(idle) => ResidencyLimits {
             idle,
             ..ResidencyLimits::default()
@@ -360,7 +360,13 @@ fn sessions(
             idle_max: usize::MAX,
         },
     };
-    let supervisor = Supervisor::with(Arc::clone(home), catalog, pids, Arc::new(wire), residence)?;
+    let supervisor = Supervisor::with(
+        Arc::clone(home),
+        catalog,
+        pids,
+        Arc::new(wire),
+        residency_limits,
+    )?;
     Ok((supervisor, opened.state))
 }
 

@@ -77,7 +77,7 @@ pub struct Ready {
     /// What stands beside its checkpoint, in the log's line.
     pub own: Option<String>,
     /// What its command may touch.
-    pub walls: Option<Arc<SandboxSpec>>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -248,7 +248,7 @@ impl CallEnvironment {
             arguments: found.arguments,
             watched,
             own,
-            walls: judged.walls,
+            sandbox: judged.sandbox,
         };
         Ok((judgement, ready))
     }

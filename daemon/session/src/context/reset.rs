@@ -19,7 +19,7 @@ use turn::compaction::{
 use crate::assembly::setup::{Assembly, Effort, ModelSetup};
 use crate::context::prefix;
 use crate::journal::MessageAt;
-use crate::journal::elements::{self as base, Element, Reader};
+use crate::journal::elements::{self, Element, Reader};
 use crate::request::keys::Keys;
 
 /// Bytes beside a record, at most: three quarters of the longest line.
@@ -142,7 +142,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
         ))),
         CompactionPlan::Done { parts, done } => {
             let (pieces, elements) = put(&*work.codec, &messages, parts);
-            let own = bounded(base::own(None, &elements))?;
+            let own = bounded(elements::own(None, &elements))?;
             let reset = CacheReset {
                 reason: "compaction".to_owned(),
                 base: Some(pieces),
@@ -329,7 +329,7 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         context_window: swap.model.context_window,
         prefix_sha256: prefix::hash(&swap.prefix),
     });
-    let own = base::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
+    let own = elements::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
     let reset = CacheReset {
         reason: match wire {
             Some(_) => "switch".to_owned(),

@@ -84,7 +84,7 @@ impl Actor {
             },
             wanted: ModelTarget {
                 assembly: Arc::clone(&self.assembly),
-                cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+                cwd: self.calls.call_environment().workspace.cwd().to_path_buf(),
                 text: self.resets.text(),
                 wire: Wire {
                     provider: options.provider().to_owned(),
@@ -120,7 +120,7 @@ impl Actor {
         if reset.wire.is_some()
             && let Some(swap) = self.resets.take_swap()
         {
-            let repair = tool_repair::wanted(&swap.model, &self.calls.bench().tools);
+            let repair = tool_repair::wanted(&swap.model, &self.calls.call_environment().tools);
             self.machine.set_call_repair(repair);
             self.machine.set_limits(swap.model.limits);
             self.machine.fall_back_to(swap.model.fallback.clone());

@@ -78,7 +78,7 @@ impl Actor {
                 }
             }
             InspectPart::Children => InspectOutput::Children {
-                children: self.calls.bench().running_processes(),
+                children: self.calls.call_environment().running_processes(),
             },
             InspectPart::Env => {
                 let has_key = |name: &str| self.requests.has_key(name);
