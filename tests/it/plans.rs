@@ -137,7 +137,7 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
     let results = log.results();
     assert_eq!(results[0].status, CallStatus::Denied);
     assert!(
-        results[0].text.contains("exit_plan_mode"),
+        results[0].text.contains("the tool that hands it in"),
         "{}",
         results[0].text
     );

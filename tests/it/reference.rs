@@ -108,7 +108,7 @@ fn settings() -> String {
         let value = match key.kind {
             Kind::Text => "text".to_owned(),
             Kind::Flag => "`true`, `false`".to_owned(),
-            Kind::Texts => "list of texts".to_owned(),
+            Kind::Tools => "list of tools".to_owned(),
             Kind::Rules(_) => "list of rules".to_owned(),
             Kind::Place => "directory".to_owned(),
             Kind::Places => "list of directories".to_owned(),

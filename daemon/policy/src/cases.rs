@@ -28,7 +28,7 @@ pub type IsProtected = fn(&Path) -> bool;
 
 /// What a case came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct CaseResult {
     pub id: String,
     pub tier: String,
     /// `error` where the case is none.
@@ -44,13 +44,13 @@ pub struct Ran {
 
 /// Runs one case. What is no case is never right: its `rule` says what is wrong with it.
 #[must_use]
-pub fn run(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> Ran {
+pub fn run(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> CaseResult {
     let accept = list(&case["accept"]);
     let (verdict, rule) = match broken(case, &accept) {
         Some(why) => ("error", why),
         None => judge(case, is_protected, tools),
     };
-    Ran {
+    CaseResult {
         id: case["id"].as_str().unwrap_or_default().to_owned(),
         tier: case["tier"].as_str().unwrap_or_default().to_owned(),
         ok: accept.iter().any(|right| right == verdict),

@@ -15,15 +15,15 @@ use std::collections::HashSet;
 use contract::Basis;
 use proto::record::Verdict;
 
-use crate::decide::{Case, Finding, Judged, JudgedPart, general};
+use crate::decide::{CallFindings, Finding, JudgeContext, JudgedPart, general};
 use crate::git;
 use crate::grants;
 use crate::programs::{self, Reading};
-use crate::shell::{self, Doubt, Part, Redirection, Script, Via, Word};
+use crate::shell::{self, Doubt, NestingStep, Part, Redirection, Script, Word};
 use crate::variables;
 
 /// A line in all the forms in which rules are tried against it.
-pub(crate) struct Line<'a> {
+pub(crate) struct CommandForms<'a> {
     pub(crate) command: &'a str,
     pub(crate) script: Script,
     /// Of each part, whether it is known to only read.
@@ -39,15 +39,15 @@ pub(crate) struct Line<'a> {
 }
 
 /// Judges a command line.
-pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
+pub(crate) fn judge(case: &mut JudgeContext<'_>, command: &str) -> CallFindings {
     let context = case.context;
     // The session's shell may stand in another repository than the one that its person opened.
     let moved = context.cwd != context.root;
     let changed = variables::distrusted(&context.altered);
-    let line = Line::new(command, changed, moved, &context.git_programs);
+    let line = CommandForms::new(command, changed, moved, &context.git_programs);
     let read_only = line.only_reads();
     let mut findings = general(case, read_only);
-    findings.extend(context.unconfined.as_deref().map(Case::unclear));
+    findings.extend(context.unconfined.as_deref().map(JudgeContext::unclear));
     findings.extend(line.rough_findings(case));
     findings.extend(line.guarded_as_text(&context.masked));
     let mut parts = Vec::with_capacity(line.script.parts.len());
@@ -91,7 +91,7 @@ pub(crate) fn judge(case: &mut Case<'_>, command: &str) -> Judged {
         .parts
         .iter()
         .any(|part| part.program() == Some("cd"));
-    Judged {
+    CallFindings {
         finding,
         parts,
         doubt: line.script.doubt,
@@ -112,7 +112,7 @@ fn unknown(doubt: Doubt) -> Finding {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> CommandForms<'a> {
     fn new(
         command: &'a str,
         changed: Option<&'a str>,
@@ -247,16 +247,20 @@ fn is_bare(part: &Part) -> bool {
 /// What a part reads, if it is known to only read. `moved`: the directory is another one by now.
 fn reading(part: &Part, moved: bool, plain: bool) -> Option<Reading> {
     let reached = part.via.iter().all(|via| match via {
-        Via::Negated | Via::Subshell | Via::Group | Via::Loop | Via::Condition => true,
-        Via::Launched(_) => true,
-        Via::Background
-        | Via::PipeBoth
-        | Via::Case
-        | Via::Function(_)
-        | Via::Substitution
-        | Via::ProcessSubstitution
-        | Via::Inside
-        | Via::Line(_) => false,
+        NestingStep::Negated
+        | NestingStep::Subshell
+        | NestingStep::Group
+        | NestingStep::Loop
+        | NestingStep::Condition => true,
+        NestingStep::Launched(_) => true,
+        NestingStep::Background
+        | NestingStep::PipeBoth
+        | NestingStep::Case
+        | NestingStep::Function(_)
+        | NestingStep::Substitution
+        | NestingStep::ProcessSubstitution
+        | NestingStep::Inside
+        | NestingStep::Line(_) => false,
     });
     let first = part.words.first()?;
     let named = first.value == shell::Value::Known && !first.glob && !first.tilde;

@@ -2,12 +2,12 @@
 //!
 //! Called by `options` and `git`.
 
-use crate::tables::{Danger, Names, tables};
+use crate::tables::{DangerousOptions, Names, tables};
 
 /// The rows of a program. One that is not known has one too: names of options that mean the same everywhere.
-pub(crate) fn dangers_of(program: &str) -> Vec<&'static Danger> {
+pub(crate) fn dangers_of(program: &str) -> Vec<&'static DangerousOptions> {
     let rows = tables().dangers.iter();
-    let found: Vec<&Danger> = rows
+    let found: Vec<&DangerousOptions> = rows
         .filter(|danger| danger.programs.contains(program))
         .collect();
     match found.is_empty() {
@@ -16,7 +16,7 @@ pub(crate) fn dangers_of(program: &str) -> Vec<&'static Danger> {
     }
 }
 
-impl Danger {
+impl DangerousOptions {
     /// Whether a word is, or may be read as, one of these options.
     pub(crate) fn has(&self, word: &str) -> bool {
         let shortened =

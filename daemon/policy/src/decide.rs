@@ -20,7 +20,7 @@ use crate::explain::{ExplainedPart, Explanation};
 use crate::files;
 use crate::grants;
 use crate::ruleset::{Layer, RuleSet};
-use crate::shell::{Doubt, Span, Via};
+use crate::shell::{Doubt, NestingStep, Span};
 
 /// Parts of one command that are written down with its decision.
 const SHOWN_MAX: usize = 64;
@@ -99,7 +99,7 @@ impl Finding {
 }
 
 /// What the judging of a call came to, before the approval mode.
-pub(crate) struct Judged {
+pub(crate) struct CallFindings {
     pub(crate) finding: Finding,
     pub(crate) parts: Vec<JudgedPart>,
     /// Why a command line is not understood as a whole.
@@ -112,7 +112,7 @@ pub(crate) struct Judged {
 pub(crate) struct JudgedPart {
     pub(crate) text: String,
     pub(crate) span: Option<Span>,
-    pub(crate) via: Vec<Via>,
+    pub(crate) via: Vec<NestingStep>,
     pub(crate) doubt: Option<Doubt>,
     pub(crate) finding: Finding,
 }
@@ -131,14 +131,14 @@ impl JudgedPart {
 }
 
 /// What all judging needs.
-pub(crate) struct Case<'a> {
+pub(crate) struct JudgeContext<'a> {
     pub(crate) rules: &'a RuleSet,
     pub(crate) context: &'a Context,
     pub(crate) call: &'a Call<'a>,
     pub(crate) budget: Budget,
 }
 
-impl Case<'_> {
+impl JudgeContext<'_> {
     /// What becomes of a writer that no rule speaks of, before the approval mode.
     pub(crate) fn writer_fallback() -> Finding {
         Finding::built_in(Verdict::Ask, Basis::Fallback, "no rule allows it")
@@ -158,7 +158,7 @@ pub fn decide(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Decision {
 /// The same, with what each part came to and why.
 #[must_use]
 pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanation {
-    let mut case = Case {
+    let mut case = JudgeContext {
         rules,
         context,
         call,
@@ -168,7 +168,7 @@ pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanati
     let judged = match (whole(&case), &subjects) {
         (Some(denied), _) => {
             let parts = parts_of(&subjects, &denied);
-            Judged {
+            CallFindings {
                 finding: denied,
                 parts,
                 doubt: None,
@@ -193,7 +193,7 @@ pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanati
 }
 
 /// A deny rule for all calls of the tool.
-fn whole(case: &Case<'_>) -> Option<Finding> {
+fn whole(case: &JudgeContext<'_>) -> Option<Finding> {
     let index = case.rules.deny.whole(case.call)?;
     Some(Finding::rule(Verdict::Deny, case.rules, index))
 }
@@ -212,7 +212,7 @@ fn parts_of(subjects: &Subjects, finding: &Finding) -> Vec<JudgedPart> {
 }
 
 /// Findings that do not look at a call's subjects.
-pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
+pub(crate) fn general(case: &JudgeContext<'_>, read_only: bool) -> Vec<Finding> {
     let rules = case.rules;
     let mut findings = Vec::new();
     if let Some(index) = rules.ask.whole(case.call) {
@@ -238,16 +238,16 @@ pub(crate) fn general(case: &Case<'_>, read_only: bool) -> Vec<Finding> {
 }
 
 /// A call that is about neither a command nor a path.
-fn plain(case: &Case<'_>) -> Judged {
+fn plain(case: &JudgeContext<'_>) -> CallFindings {
     let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
     findings.push(match case.rules.allow.whole(case.call) {
         Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
         None if read_only => Finding::built_in(Verdict::Allow, Basis::Fallback, "fallback"),
-        None => Case::writer_fallback(),
+        None => JudgeContext::writer_fallback(),
     });
-    let finding = Finding::strictest(findings).unwrap_or_else(Case::writer_fallback);
-    Judged {
+    let finding = Finding::strictest(findings).unwrap_or_else(JudgeContext::writer_fallback);
+    CallFindings {
         finding,
         parts: Vec::new(),
         doubt: None,
@@ -257,8 +257,8 @@ fn plain(case: &Case<'_>) -> Judged {
 }
 
 /// Puts the approval mode on top.
-fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
-    let Judged {
+fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
+    let CallFindings {
         finding,
         parts,
         doubt,
@@ -334,7 +334,7 @@ fn finish(case: &Case<'_>, judged: Judged) -> Explanation {
 /// Within walls a command that is not known before it runs can do no more than one that is: any script may hold the
 /// same. But a rule about commands, or one that asks about paths, could not be tried against it, and walls know nothing
 /// of such rules.
-fn answerable(case: &Case<'_>, finding: &Finding) -> bool {
+fn answerable(case: &JudgeContext<'_>, finding: &Finding) -> bool {
     let asks = finding.verdict == Verdict::Ask && !finding.firm;
     asks && match finding.basis {
         Basis::Fallback => true,
@@ -349,7 +349,7 @@ fn is_command(call: &Call<'_>) -> bool {
 }
 
 /// What answers an ask in a person's place, where something does: their approval of a plan, or the approval mode.
-fn lifter(case: &Case<'_>, finding: &Finding, suffices: bool) -> Option<&'static str> {
+fn lifter(case: &JudgeContext<'_>, finding: &Finding, suffices: bool) -> Option<&'static str> {
     if finding.verdict != Verdict::Ask || finding.firm || finding.basis == Basis::AlwaysAsked {
         return None;
     }

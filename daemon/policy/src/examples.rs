@@ -17,7 +17,7 @@ use contract::{EffectivePermissions, SandboxStrength};
 use crate::context::{Context, ResolvedPath};
 use crate::decide::decide;
 use crate::files;
-use crate::names::Known;
+use crate::names::KnownTools;
 use crate::rule::{self, List, RuleProblem, Target};
 use crate::ruleset::{Layer, RuleSet};
 
@@ -43,7 +43,7 @@ impl Examples {
     /// [`RuleSet::parse`], and not told again.
     #[must_use]
     pub fn check(&self, layer: Layer, tools: &[&ToolSpec]) -> Vec<RuleProblem> {
-        let Ok(parsed) = rule::parse(&self.rule, self.list, Known(tools)) else {
+        let Ok(parsed) = rule::parse(&self.rule, self.list, KnownTools(tools)) else {
             return Vec::new();
         };
         let wanted = self.matches.iter().map(|example| (example, true));

@@ -7,7 +7,7 @@ use proto::record::Verdict;
 use serde::Serialize;
 
 use crate::decide::JudgedPart;
-use crate::shell::{Doubt, Span, Via};
+use crate::shell::{Doubt, NestingStep, Span};
 
 /// A decision, and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct ExplainedPart {
     pub span: Option<Span>,
     /// How it is reached, from the line inwards. Empty: it is one of the commands that follow each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub via: Vec<Via>,
+    pub via: Vec<NestingStep>,
     /// Why what it runs is not known before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,

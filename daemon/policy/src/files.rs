@@ -8,17 +8,17 @@ use proto::record::Verdict;
 use crate::budget::Exhausted;
 use crate::call::{Access, Subject, Subjects};
 use crate::context::ResolvedPath;
-use crate::decide::{Case, Finding, Judged, JudgedPart, general};
+use crate::decide::{CallFindings, Finding, JudgeContext, JudgedPart, general};
 use crate::grants;
-use crate::pathrules::Place;
+use crate::pathrules::PathLocation;
 use crate::ruleset::Tightening;
 
 /// Judges every path; the strictest answer holds for the call.
-pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
+pub(crate) fn judge(case: &mut JudgeContext<'_>, subjects: &Subjects) -> CallFindings {
     let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
     if subjects.unclear {
-        findings.push(Case::unclear(
+        findings.push(JudgeContext::unclear(
             "the arguments do not say which path is meant",
         ));
     }
@@ -29,7 +29,8 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
         match parts.iter_mut().find(|part| part.text == subject.text) {
             Some(part) => {
                 let both = vec![part.finding.clone(), finding];
-                part.finding = Finding::strictest(both).unwrap_or_else(Case::writer_fallback);
+                part.finding =
+                    Finding::strictest(both).unwrap_or_else(JudgeContext::writer_fallback);
             }
             None => parts.push(JudgedPart::of(&subject.text, finding)),
         }
@@ -43,11 +44,11 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
         // A writer that names no path to write: its paths alone cannot allow it.
         findings.push(match case.rules.allow.whole(case.call) {
             Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
-            None => Case::writer_fallback(),
+            None => JudgeContext::writer_fallback(),
         });
     }
     let finding = Finding::strictest(findings)
-        .unwrap_or_else(|| Case::unclear("nothing is known of this call"));
+        .unwrap_or_else(|| JudgeContext::unclear("nothing is known of this call"));
     let edits = subjects
         .paths
         .iter()
@@ -57,7 +58,7 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
     } else {
         grants::tool(case.call)
     };
-    Judged {
+    CallFindings {
         finding,
         parts,
         doubt: None,
@@ -66,14 +67,14 @@ pub(crate) fn judge(case: &mut Case<'_>, subjects: &Subjects) -> Judged {
     }
 }
 
-fn one(case: &mut Case<'_>, subject: &Subject) -> Finding {
+fn one(case: &mut JudgeContext<'_>, subject: &Subject) -> Finding {
     let resolved = case
         .context
         .paths
         .iter()
         .find(|path| path.text == subject.text && path.access == subject.access);
     let Some(resolved) = resolved else {
-        return Case::unclear("a path of the call was not looked up");
+        return JudgeContext::unclear("a path of the call was not looked up");
     };
     let mut findings = Vec::new();
     findings.extend(closed(resolved));
@@ -88,11 +89,12 @@ fn one(case: &mut Case<'_>, subject: &Subject) -> Finding {
         findings.extend(guarded(resolved));
     }
     findings.push(allowed(case, subject.access, resolved));
-    Finding::strictest(findings).unwrap_or_else(|| Case::unclear("nothing is known of this path"))
+    Finding::strictest(findings)
+        .unwrap_or_else(|| JudgeContext::unclear("nothing is known of this path"))
 }
 
 /// Where the path leads, and where it seems to lead: rules that tighten hold for both.
-fn places(case: &Case<'_>, resolved: &ResolvedPath) -> Vec<(PathBuf, bool)> {
+fn places(case: &JudgeContext<'_>, resolved: &ResolvedPath) -> Vec<(PathBuf, bool)> {
     let mut places: Vec<(PathBuf, bool)> = resolved
         .absolute
         .iter()
@@ -131,7 +133,7 @@ fn closed(resolved: &ResolvedPath) -> Option<Finding> {
 }
 
 /// Deny and ask rules over one place.
-fn tightened(case: &mut Case<'_>, access: Access, path: &Path) -> Vec<Finding> {
+fn tightened(case: &mut JudgeContext<'_>, access: Access, path: &Path) -> Vec<Finding> {
     let rules = case.rules;
     let mut findings = Vec::new();
     for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
@@ -149,7 +151,7 @@ fn tightened(case: &mut Case<'_>, access: Access, path: &Path) -> Vec<Finding> {
 
 /// The rule of a list that holds for a place.
 pub(crate) fn matching(
-    case: &mut Case<'_>,
+    case: &mut JudgeContext<'_>,
     list: &Tightening,
     access: Access,
     path: &Path,
@@ -157,7 +159,7 @@ pub(crate) fn matching(
     if let Some(index) = list.family(access) {
         return Ok(Some(index));
     }
-    let place = Place {
+    let place = PathLocation {
         path,
         root: &case.context.root,
         home: &case.context.user_home,
@@ -166,7 +168,7 @@ pub(crate) fn matching(
 }
 
 /// A tool that looks through a folder, or carries it off, may come upon what a rule closes.
-fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
+fn below(case: &JudgeContext<'_>, access: Access, path: &Path) -> Option<Finding> {
     let comes_upon = match case.call.tool.family {
         Family::Read => access == Access::Read,
         // With a folder all that is in it is read, put elsewhere, or gone.
@@ -184,7 +186,7 @@ fn below(case: &Case<'_>, access: Access, path: &Path) -> Option<Finding> {
     if !comes_upon || case.call.tool.shallow {
         return None;
     }
-    let place = Place {
+    let place = PathLocation {
         path,
         root: &case.context.root,
         home: &case.context.user_home,
@@ -210,10 +212,10 @@ fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
 }
 
 /// Allow rules and the fallback.
-fn allowed(case: &mut Case<'_>, access: Access, resolved: &ResolvedPath) -> Finding {
+fn allowed(case: &mut JudgeContext<'_>, access: Access, resolved: &ResolvedPath) -> Finding {
     let rules = case.rules;
     let by_path = resolved.absolute.as_deref().and_then(|path| {
-        let place = Place {
+        let place = PathLocation {
             path,
             root: &case.context.root,
             home: &case.context.user_home,
@@ -231,6 +233,6 @@ fn allowed(case: &mut Case<'_>, access: Access, resolved: &ResolvedPath) -> Find
         None if access == Access::Read => {
             Finding::built_in(Verdict::Allow, Basis::Fallback, "fallback")
         }
-        None => Case::writer_fallback(),
+        None => JudgeContext::writer_fallback(),
     }
 }

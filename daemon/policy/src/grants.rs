@@ -11,12 +11,12 @@ use proto::params::interaction::Scope;
 use proto::record::Verdict;
 
 use crate::call::{Access, Call, is_mcp};
-use crate::command::Line;
+use crate::command::CommandForms;
 use crate::context::ResolvedPath;
-use crate::decide::{Case, Finding};
-use crate::names::Known;
+use crate::decide::{Finding, JudgeContext};
+use crate::names::KnownTools;
 use crate::options;
-use crate::pathrules::{Base, PathPattern};
+use crate::pathrules::{PathPattern, PatternBase};
 use crate::programs;
 use crate::rule::{self, List, Matcher, Rule, Target};
 use crate::ruleset;
@@ -24,7 +24,7 @@ use crate::shell::{self, Word};
 use crate::tables::tables;
 
 /// Scopes for a command, narrowest first. `of_parts`: what allows each of its parts, or does not.
-pub(crate) fn command(whole: &Line<'_>, of_parts: &[Finding]) -> Vec<Scope> {
+pub(crate) fn command(whole: &CommandForms<'_>, of_parts: &[Finding]) -> Vec<Scope> {
     let mut scopes = Vec::new();
     let line = shell::trim(whole.command);
     let readable = !whole.script.is_hard();
@@ -62,7 +62,7 @@ pub(crate) fn command(whole: &Line<'_>, of_parts: &[Finding]) -> Vec<Scope> {
 
 /// Reads a rule about a family: which tools there are does not matter.
 fn read(rule: &str) -> Result<Rule, (Target, String)> {
-    rule::parse(rule, List::Allow, Known(&[]))
+    rule::parse(rule, List::Allow, KnownTools(&[]))
 }
 
 fn is_line(rule: &str, line: &str) -> bool {
@@ -110,7 +110,7 @@ fn prefix(words: &[Word]) -> Option<Scope> {
 }
 
 /// Scopes for a file tool: all editing, in this session; always only the one file that it is about.
-pub(crate) fn edit(case: &Case<'_>) -> Vec<Scope> {
+pub(crate) fn edit(case: &JudgeContext<'_>) -> Vec<Scope> {
     let mut scopes = vec![Scope {
         rule: "Edit".to_owned(),
         words: "editing files in the workspace".to_owned(),
@@ -121,7 +121,7 @@ pub(crate) fn edit(case: &Case<'_>) -> Vec<Scope> {
 }
 
 /// The one file that is edited, as the rules have it: below the workspace's root from there, else whole.
-fn one_file(case: &Case<'_>) -> Option<Scope> {
+fn one_file(case: &JudgeContext<'_>) -> Option<Scope> {
     let mut edited = case.context.paths.iter();
     let file = edited.find(|path| path.access == Access::Edit)?;
     let place = file.absolute.as_ref()?;
@@ -130,8 +130,8 @@ fn one_file(case: &Case<'_>) -> Option<Scope> {
         return None;
     }
     let (base, path) = match place.strip_prefix(&case.context.root) {
-        Ok(below) => (Base::Root, below),
-        Err(_) => (Base::Absolute, place.as_path()),
+        Ok(below) => (PatternBase::Root, below),
+        Err(_) => (PatternBase::Absolute, place.as_path()),
     };
     let text = path.to_str()?;
     let literal = PathPattern {

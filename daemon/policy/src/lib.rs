@@ -46,7 +46,9 @@ pub use gitconfig::{
 };
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
-pub use shell::{Assignment, Doubt, Part, Redirection, Script, Span, Value, Via, Word, read};
+pub use shell::{
+    Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word, read,
+};
 pub use unattended::{Unattended, unasked, unattended};
 
 #[cfg(any(test, fuzzing))]

@@ -21,9 +21,9 @@ const FAMILIES: &[&str] = &[
 
 /// The tools that rules may name.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a>(pub(crate) &'a [&'a ToolSpec]);
+pub(crate) struct KnownTools<'a>(pub(crate) &'a [&'a ToolSpec]);
 
-impl<'a> Known<'a> {
+impl<'a> KnownTools<'a> {
     /// The tool with this name or alias.
     pub(crate) fn tool(self, name: &str) -> Option<&'a ToolSpec> {
         let known = |spec: &&&ToolSpec| {

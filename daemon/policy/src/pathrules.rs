@@ -17,7 +17,7 @@ const PATH_MAX: usize = 4096;
 
 /// From where a pattern counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Base {
+pub(crate) enum PatternBase {
     Root,
     Home,
     Absolute,
@@ -26,7 +26,7 @@ pub(crate) enum Base {
 /// A pattern over paths, normalised: no `.`, no empty names, no slash at either end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathPattern {
-    pub(crate) base: Base,
+    pub(crate) base: PatternBase,
     pub(crate) glob: String,
 }
 
@@ -47,11 +47,11 @@ impl PathPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         let (base, rest) = match text.strip_prefix('~') {
-            Some("") => (Base::Home, ""),
-            Some(rest) if rest.starts_with('/') => (Base::Home, rest),
+            Some("") => (PatternBase::Home, ""),
+            Some(rest) if rest.starts_with('/') => (PatternBase::Home, rest),
             Some(_) => return Err(PatternError::OtherHome),
-            None if text.starts_with('/') => (Base::Absolute, text),
-            None => (Base::Root, text),
+            None if text.starts_with('/') => (PatternBase::Absolute, text),
+            None => (PatternBase::Root, text),
         };
         let names: Vec<&str> = rest
             .split('/')
@@ -79,9 +79,9 @@ impl PathPattern {
     /// As it could be written.
     fn text(&self) -> String {
         match self.base {
-            Base::Root => self.glob.clone(),
-            Base::Home => format!("~/{}", self.glob),
-            Base::Absolute => format!("/{}", self.glob),
+            PatternBase::Root => self.glob.clone(),
+            PatternBase::Home => format!("~/{}", self.glob),
+            PatternBase::Absolute => format!("/{}", self.glob),
         }
     }
 
@@ -106,7 +106,7 @@ fn compile(glob: &str) -> Result<globset::Glob, globset::Error> {
 
 /// Whether patterns hold for what is below them too: rules that tighten do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum PatternReach {
     /// Only what the pattern says.
     Exact,
     /// Also everything below what it names: `secrets` is `secrets/**`.
@@ -114,18 +114,18 @@ pub(crate) enum Reach {
 }
 
 /// Where a path stands, from each base.
-pub(crate) struct Place<'a> {
+pub(crate) struct PathLocation<'a> {
     pub(crate) path: &'a Path,
     pub(crate) root: &'a Path,
     pub(crate) home: &'a Path,
 }
 
-impl Place<'_> {
-    fn from(&self, base: Base) -> Option<String> {
+impl PathLocation<'_> {
+    fn from(&self, base: PatternBase) -> Option<String> {
         let rest = match base {
-            Base::Root => self.path.strip_prefix(self.root).ok()?,
-            Base::Home => self.path.strip_prefix(self.home).ok()?,
-            Base::Absolute => self.path.strip_prefix("/").ok()?,
+            PatternBase::Root => self.path.strip_prefix(self.root).ok()?,
+            PatternBase::Home => self.path.strip_prefix(self.home).ok()?,
+            PatternBase::Absolute => self.path.strip_prefix("/").ok()?,
         };
         Some(rest.to_string_lossy().into_owned())
     }
@@ -134,21 +134,21 @@ impl Place<'_> {
 /// A set of patterns with the numbers of the rules that they come from.
 #[derive(Debug)]
 pub(crate) struct PathRules {
-    reach: Reach,
+    reach: PatternReach,
     /// Paths without wildcards: the path itself, …
-    exact: HashMap<(Base, String), usize>,
+    exact: HashMap<(PatternBase, String), usize>,
     /// … and what is below.
-    below: HashMap<(Base, String), usize>,
-    sets: Vec<(Base, GlobSet, Vec<usize>)>,
-    waiting: Vec<(Base, Vec<(String, usize)>)>,
+    below: HashMap<(PatternBase, String), usize>,
+    sets: Vec<(PatternBase, GlobSet, Vec<usize>)>,
+    waiting: Vec<(PatternBase, Vec<(String, usize)>)>,
     /// Base and literal beginning of every pattern.
-    fixed: Vec<(Base, String, usize)>,
+    fixed: Vec<(PatternBase, String, usize)>,
     /// As they could be written in a rule.
     texts: Vec<String>,
 }
 
 impl PathRules {
-    pub(crate) fn new(reach: Reach) -> Self {
+    pub(crate) fn new(reach: PatternReach) -> Self {
         Self {
             reach,
             exact: HashMap::new(),
@@ -177,7 +177,7 @@ impl PathRules {
         let literal = folder.unwrap_or(&pattern.glob);
         if !is_wild(literal) {
             let key = (pattern.base, literal.to_owned());
-            if folder.is_some() || self.reach == Reach::Below {
+            if folder.is_some() || self.reach == PatternReach::Below {
                 self.below.entry(key.clone()).or_insert(rule);
             }
             self.exact.entry(key).or_insert(rule);
@@ -186,7 +186,7 @@ impl PathRules {
         let mut globs = vec![pattern.glob.clone()];
         if let Some(folder) = folder {
             globs.push(folder.to_owned());
-        } else if self.reach == Reach::Below && pattern.glob != "**" {
+        } else if self.reach == PatternReach::Below && pattern.glob != "**" {
             globs.push(format!("{}/**", pattern.glob));
         }
         let index = self
@@ -230,7 +230,7 @@ impl PathRules {
     /// The first rule that the path matches. `Err`: too much to look at.
     pub(crate) fn find(
         &self,
-        place: &Place<'_>,
+        place: &PathLocation<'_>,
         budget: &mut Budget,
     ) -> Result<Option<usize>, Exhausted> {
         if self.fixed.is_empty() {
@@ -239,7 +239,7 @@ impl PathRules {
         if place.path.as_os_str().len() > PATH_MAX {
             return Err(Exhausted);
         }
-        for base in [Base::Root, Base::Home, Base::Absolute] {
+        for base in [PatternBase::Root, PatternBase::Home, PatternBase::Absolute] {
             let Some(text) = place.from(base) else {
                 continue;
             };
@@ -261,7 +261,7 @@ impl PathRules {
         Ok(None)
     }
 
-    fn look_up(&self, base: Base, text: &str) -> Option<usize> {
+    fn look_up(&self, base: PatternBase, text: &str) -> Option<usize> {
         if self.exact.is_empty() {
             return None;
         }
@@ -280,12 +280,12 @@ impl PathRules {
     }
 
     /// A rule that may hold for something below a folder: for tools that look through folders.
-    pub(crate) fn find_below(&self, place: &Place<'_>) -> Option<usize> {
+    pub(crate) fn find_below(&self, place: &PathLocation<'_>) -> Option<usize> {
         self.fixed.iter().find_map(|(base, fixed, rule)| {
             let from: PathBuf = match base {
-                Base::Root => place.root.join(fixed),
-                Base::Home => place.home.join(fixed),
-                Base::Absolute => Path::new("/").join(fixed),
+                PatternBase::Root => place.root.join(fixed),
+                PatternBase::Home => place.home.join(fixed),
+                PatternBase::Absolute => Path::new("/").join(fixed),
             };
             // A pattern that begins with a wildcard may hold anywhere below its base.
             (from.starts_with(place.path) || place.path.starts_with(&from)).then_some(*rule)

@@ -15,7 +15,7 @@ const CLUSTER_MAX: usize = 4;
 
 /// A place that a command may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ReadPath {
     pub(crate) text: String,
     /// The shell puts in names from below this directory.
     pub(crate) glob: bool,
@@ -23,8 +23,8 @@ pub(crate) struct Place {
 
 /// The places that a plain command may read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
-    pub(crate) places: Vec<Place>,
+pub(crate) struct ReadPaths {
+    pub(crate) places: Vec<ReadPath>,
     /// Some words cannot be looked up before the shell has run: why.
     pub(crate) unclear: Option<&'static str>,
     /// Whether directories are looked through, not only listed.
@@ -32,9 +32,9 @@ pub(crate) struct Places {
 }
 
 /// What a part of a line, which is known to only read, shows of files.
-pub(crate) fn places(script: &Script, index: usize) -> Places {
+pub(crate) fn places(script: &Script, index: usize) -> ReadPaths {
     let Some(part) = script.parts.get(index) else {
-        return Places::default();
+        return ReadPaths::default();
     };
     let mut found = places_here(&part.words);
     let before = script.parts.get(..index).unwrap_or_default();
@@ -49,13 +49,13 @@ pub(crate) fn places(script: &Script, index: usize) -> Places {
 }
 
 /// The same from the current directory.
-fn places_here(words: &[Word]) -> Places {
+fn places_here(words: &[Word]) -> ReadPaths {
     let Some((program, arguments)) = words.split_first() else {
-        return Places::default();
+        return ReadPaths::default();
     };
-    let mut found = Places {
+    let mut found = ReadPaths {
         walks: walks(&program.text, arguments),
-        ..Places::default()
+        ..ReadPaths::default()
     };
     // Without an operand these look through the current directory; which word is one is not distinguished here.
     if found.walks && program.text != "git" || has_long(arguments, &["no-index", "untracked"]) {
@@ -67,7 +67,7 @@ fn places_here(words: &[Word]) -> Places {
     found
 }
 
-impl Places {
+impl ReadPaths {
     /// The places as they are after some `cd`: any of them may have failed, so both are looked at.
     fn move_by(&mut self, moves: &[&Part]) {
         let mut at = vec![String::new()];
@@ -99,7 +99,7 @@ impl Places {
     }
 
     fn add(&mut self, text: &str, glob: bool) {
-        let place = Place {
+        let place = ReadPath {
             text: text.to_owned(),
             glob,
         };

@@ -9,10 +9,10 @@ use contract::{ArgumentUse, Family, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::call::is_mcp;
-use crate::names::Known;
+use crate::names::KnownTools;
 use crate::pathrules::PathPattern;
 use crate::shell;
-use crate::textrules::{End, Pattern};
+use crate::textrules::{Pattern, PatternEnd};
 
 /// In which list a rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -90,7 +90,11 @@ enum Specifier<'a> {
 }
 
 /// Reads a rule. `Err`: what it stands for if it tightens, and what is wrong.
-pub(crate) fn parse(text: &str, list: List, known: Known<'_>) -> Result<Rule, (Target, String)> {
+pub(crate) fn parse(
+    text: &str,
+    list: List,
+    known: KnownTools<'_>,
+) -> Result<Rule, (Target, String)> {
     let text = text.trim();
     let (name, specifier) = split(text).map_err(|reason| (Target::Unknown, reason))?;
     let target = target(name, text, known)?;
@@ -152,7 +156,7 @@ fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
 
 /// What is to be reported of a rule that was read, but is about a tool that does not exist: another version or a server
 /// may have it.
-pub(crate) fn unknown_tool(rule: &Rule, known: Known<'_>) -> Option<String> {
+pub(crate) fn unknown_tool(rule: &Rule, known: KnownTools<'_>) -> Option<String> {
     match &rule.target {
         Target::Tool(tool) if !is_mcp(tool) && known.tool(tool).is_none() => {
             Some(no_tool(tool, tool, known))
@@ -162,7 +166,7 @@ pub(crate) fn unknown_tool(rule: &Rule, known: Known<'_>) -> Option<String> {
 }
 
 /// That there is no tool of a name, with the rule that was perhaps meant.
-fn no_tool(name: &str, rule: &str, known: Known<'_>) -> String {
+fn no_tool(name: &str, rule: &str, known: KnownTools<'_>) -> String {
     let rest = rule.strip_prefix(name).unwrap_or_default();
     match known.nearest(name, !is_id(name, rule)) {
         Some(nearest) => format!("there is no tool `{name}` (did you mean `{nearest}{rest}`?)"),
@@ -176,7 +180,7 @@ fn is_id(name: &str, rule: &str) -> bool {
 }
 
 /// What a name is about. `rule`: the whole that it is in.
-fn target(name: &str, rule: &str, known: Known<'_>) -> Result<Target, (Target, String)> {
+fn target(name: &str, rule: &str, known: KnownTools<'_>) -> Result<Target, (Target, String)> {
     Ok(match name {
         "Bash" => Target::Bash,
         "Edit" | "Write" => Target::Edit,
@@ -225,7 +229,7 @@ fn foreign(name: &str, write: &str) -> String {
 }
 
 /// What a name is about that is none of ours.
-fn another(name: &str, rule: &str, known: Known<'_>) -> Result<Target, (Target, String)> {
+fn another(name: &str, rule: &str, known: KnownTools<'_>) -> Result<Target, (Target, String)> {
     if let Some(same) = known.same(name) {
         let meant = target(same, same, known).unwrap_or(Target::Unknown);
         return Err((meant, no_tool(name, rule, known)));
@@ -274,7 +278,11 @@ fn path(specifier: &str, literal: bool) -> Result<Matcher, String> {
 }
 
 /// `write_file=docs/a.md`: the older form, for the file tools a path.
-fn literal_tool(tool: &str, specifier: &str, known: Known<'_>) -> Result<Rule, (Target, String)> {
+fn literal_tool(
+    tool: &str,
+    specifier: &str,
+    known: KnownTools<'_>,
+) -> Result<Rule, (Target, String)> {
     let spec = known.tool(tool);
     let takes_path = |(_, stands_for): &(String, ArgumentUse)| match stands_for {
         ArgumentUse::Read | ArgumentUse::Search | ArgumentUse::Edit | ArgumentUse::Create => true,
@@ -331,7 +339,7 @@ fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
     {
         return match prefix.trim() {
             "" => Err("it names no program".to_owned()),
-            prefix if tightens => Ok(texts(prefix, End::Word)),
+            prefix if tightens => Ok(texts(prefix, PatternEnd::Word)),
             prefix if prefix.contains('*') => late_star(),
             prefix => words(prefix),
         };
@@ -340,7 +348,7 @@ fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
         return Ok(line(specifier, tightens));
     }
     if tightens {
-        return Ok(texts(specifier, End::Text));
+        return Ok(texts(specifier, PatternEnd::Text));
     }
     // `Bash(git log*)` allows no more than `Bash(git log:*)`: a grant ends at a word.
     match specifier.strip_suffix('*') {
@@ -352,7 +360,7 @@ fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
 /// An exact rule: the whole line; in a rule that tightens also each command.
 fn line(text: &str, tightens: bool) -> Matcher {
     if tightens {
-        texts(text, End::Text)
+        texts(text, PatternEnd::Text)
     } else {
         Matcher::Line(shell::trim(text).to_owned())
     }
@@ -377,7 +385,7 @@ fn words(prefix: &str) -> Result<Matcher, String> {
 }
 
 /// A tightening rule over text: once as written, and in the ways in which lines that are not plain are read.
-fn texts(text: &str, end: End) -> Matcher {
+fn texts(text: &str, end: PatternEnd) -> Matcher {
     let mut forms = vec![shell::join(text.split_whitespace())];
     for reading in shell::readings(text) {
         if !reading.is_empty() && !forms.contains(&reading) {
@@ -388,7 +396,7 @@ fn texts(text: &str, end: End) -> Matcher {
 }
 
 /// `*` is anything. Where there is one, `?` and `[…]` are read as `*` too: any other reading matches less.
-fn pattern(text: &str, end: End) -> Pattern {
+fn pattern(text: &str, end: PatternEnd) -> Pattern {
     let mut stars = String::with_capacity(text.len());
     let globs = text.contains('*');
     let mut rest = text;
@@ -410,6 +418,6 @@ fn pattern(text: &str, end: End) -> Pattern {
     Pattern {
         head,
         pieces,
-        end: if open { End::Open } else { end },
+        end: if open { PatternEnd::Open } else { end },
     }
 }

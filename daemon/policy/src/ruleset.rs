@@ -11,8 +11,8 @@ use proto::record::Rules;
 
 use crate::budget::Budget;
 use crate::call::{Access, Call};
-use crate::names::Known;
-use crate::pathrules::{PathRules, Reach};
+use crate::names::KnownTools;
+use crate::pathrules::{PathRules, PatternReach};
 use crate::rule::{self, List, Matcher, Rule, RuleProblem, Target};
 use crate::shell::Word;
 use crate::textrules::TextRules;
@@ -46,7 +46,7 @@ impl fmt::Display for Layer {
 
 /// A rule as it was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct RuleSource {
     pub(crate) text: String,
     pub(crate) layer: Layer,
     /// It was to deny, but nobody can say what.
@@ -79,7 +79,7 @@ pub(crate) struct Allowing {
 /// All rules of a session.
 #[derive(Debug)]
 pub struct RuleSet {
-    sources: Vec<Source>,
+    sources: Vec<RuleSource>,
     pub(crate) deny: Tightening,
     pub(crate) ask: Tightening,
     pub(crate) allow: Allowing,
@@ -99,7 +99,7 @@ impl RuleSet {
         layers: &[(Layer, &Rules, bool)],
         tools: &[&ToolSpec],
     ) -> (Self, Vec<RuleProblem>) {
-        let known = Known(tools);
+        let known = KnownTools(tools);
         let mut set = Self {
             sources: Vec::new(),
             deny: Tightening::new(),
@@ -150,12 +150,12 @@ impl RuleSet {
         self.tightens_commands() || asks_about(Access::Read) || asks_about(Access::Edit)
     }
 
-    pub(crate) fn source(&self, index: usize) -> &Source {
+    pub(crate) fn source(&self, index: usize) -> &RuleSource {
         &self.sources[index]
     }
 
     fn add_source(&mut self, layer: Layer, text: &str) -> usize {
-        self.sources.push(Source {
+        self.sources.push(RuleSource {
             text: text.trim().to_owned(),
             layer,
             broken_deny: false,
@@ -167,7 +167,7 @@ impl RuleSet {
         &mut self,
         (layer, list): (Layer, List),
         text: &str,
-        known: Known<'_>,
+        known: KnownTools<'_>,
         problems: &mut Vec<RuleProblem>,
     ) {
         let index = self.add_source(layer, text);
@@ -215,7 +215,7 @@ impl RuleSet {
         &mut self,
         (layer, trusted): (Layer, bool),
         text: &str,
-        known: Known<'_>,
+        known: KnownTools<'_>,
         problems: &mut Vec<RuleProblem>,
     ) {
         let reason = match rule::parse(text, List::Allow, known) {
@@ -255,7 +255,7 @@ impl RuleSet {
             .chain(self.allow.edit.finish());
         failed.extend(allowing.map(|index| (List::Allow, index)));
         problems.extend(failed.into_iter().map(|(list, index)| {
-            let Source { text, layer, .. } = self.source(index).clone();
+            let RuleSource { text, layer, .. } = self.source(index).clone();
             RuleProblem {
                 layer,
                 list,
@@ -363,8 +363,8 @@ impl Tightening {
         Self {
             whole: HashMap::new(),
             texts: TextRules::new(),
-            read: PathRules::new(Reach::Below),
-            edit: PathRules::new(Reach::Below),
+            read: PathRules::new(PatternReach::Below),
+            edit: PathRules::new(PatternReach::Below),
             domains: Vec::new(),
         }
     }
@@ -441,8 +441,8 @@ impl Allowing {
             lines: HashMap::new(),
             prefixes: HashMap::new(),
             prefix_words_max: 0,
-            read: PathRules::new(Reach::Exact),
-            edit: PathRules::new(Reach::Exact),
+            read: PathRules::new(PatternReach::Exact),
+            edit: PathRules::new(PatternReach::Exact),
             domains: Vec::new(),
         }
     }

@@ -24,7 +24,7 @@ mod words;
 pub(crate) use launch::{launched, launches_by};
 pub use parse::read;
 pub(crate) use rough::readings;
-pub use types::{Assignment, Doubt, Part, Redirection, Script, Span, Value, Via, Word};
+pub use types::{Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word};
 
 /// The command as exact rules compare it: without the blanks around it.
 #[must_use]

@@ -5,92 +5,154 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use toml::Value;
 
 /// Names of programs, options or subcommands.
 pub(crate) type Names = HashSet<String>;
 
-/// What each table holds is said beside it, in the file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Tables {
-    pub launchers: Names,
-    pub interpreters: Names,
-    pub shallow_readers: Names,
-    pub deep_readers: Names,
-    pub plain_readers: Names,
-    pub versioned: Names,
-    pub never: Names,
-    pub writers: Names,
-    pub harmless: Names,
-    pub file_workers: Names,
-    pub whole_names: Names,
-    pub shells: Names,
-    pub other_shells: Names,
-    pub changing_builtins: Names,
-    pub evaluating_builtins: Names,
-    pub harmless_variables: Names,
-    pub code_variables: Names,
-    pub single_purpose: Names,
-    pub code_options: HashMap<String, CodeOptions>,
-    pub grantable_subcommands: HashMap<String, Names>,
-    pub launching_subcommands: HashMap<String, HashMap<String, usize>>,
-    pub subcommands: HashMap<String, Names>,
-    pub git: GitTables,
-    /// Of programs that stand in no table: their options are not known, but what these names say is.
-    pub unknown: Danger,
-    pub dangers: Vec<Danger>,
+/// Reads a value of a table that is compiled in; a missing one is empty. Panics if it has another type: a test reads each
+/// table. Serde's readers of these tables would be 50 KB of the program.
+pub(crate) trait FromToml {
+    fn from_toml(value: Option<Value>) -> Self;
 }
 
-/// What is known of git.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct GitTables {
-    pub globals: Names,
-    pub valued_globals: Names,
-    pub readers: Names,
-    pub places: Names,
-    pub risky_options: Names,
-    pub runners: Names,
-    pub elsewhere: Names,
-    pub listing_options: Names,
-    pub valued_listing_options: Names,
-}
+/// Makes structs, and reads them from a table with members of the same names. Another member is a panic.
+macro_rules! from_toml {
+    ($($(#[$about:meta])* $vis:vis struct $name:ident {
+        $($(#[$member_about:meta])* $member_vis:vis $member:ident: $type:ty,)*
+    })*) => {$(
+        $(#[$about])*
+        $vis struct $name {
+            $($(#[$member_about])* $member_vis $member: $type,)*
+        }
 
-/// Options of an interpreter behind which code stands.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CodeOptions {
-    #[serde(default)]
-    pub short: String,
-    #[serde(default)]
-    pub long: Names,
+        impl $crate::tables::FromToml for $name {
+            fn from_toml(value: Option<toml::Value>) -> Self {
+                let mut members = toml::Table::from_toml(value);
+                let read = Self {
+                    $($member: FromToml::from_toml(members.remove(stringify!($member))),)*
+                };
+                assert!(members.is_empty(), "unknown members: {members:?}");
+                read
+            }
+        }
+    )*};
 }
+pub(crate) use from_toml;
 
-/// Options of some programs that start others, load code or write where they are told. Short ones count inside clusters
-/// (`-xo`), long ones also when shortened.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Danger {
-    pub programs: Names,
-    #[serde(default)]
-    pub short: String,
-    #[serde(default)]
-    pub long: Names,
+from_toml! {
+    /// What each table holds is said beside it, in the file.
+    pub(crate) struct Tables {
+        pub launchers: Names,
+        pub interpreters: Names,
+        pub shallow_readers: Names,
+        pub deep_readers: Names,
+        pub plain_readers: Names,
+        pub versioned: Names,
+        pub never: Names,
+        pub writers: Names,
+        pub harmless: Names,
+        pub file_workers: Names,
+        pub whole_names: Names,
+        pub shells: Names,
+        pub other_shells: Names,
+        pub changing_builtins: Names,
+        pub evaluating_builtins: Names,
+        pub harmless_variables: Names,
+        pub code_variables: Names,
+        pub single_purpose: Names,
+        pub code_options: HashMap<String, CodeOptions>,
+        pub grantable_subcommands: HashMap<String, Names>,
+        pub launching_subcommands: HashMap<String, HashMap<String, usize>>,
+        pub subcommands: HashMap<String, Names>,
+        pub git: GitTables,
+        /// Of programs that stand in no table: their options are not known, but what these names say is.
+        pub unknown: DangerousOptions,
+        pub dangers: Vec<DangerousOptions>,
+    }
+
+    /// What is known of git.
+    pub(crate) struct GitTables {
+        pub globals: Names,
+        pub valued_globals: Names,
+        pub readers: Names,
+        pub places: Names,
+        pub risky_options: Names,
+        pub runners: Names,
+        pub elsewhere: Names,
+        pub listing_options: Names,
+        pub valued_listing_options: Names,
+    }
+
+    /// Options of an interpreter behind which code stands.
+    pub(crate) struct CodeOptions {
+        pub short: String,
+        pub long: Names,
+    }
+
+    /// Options of some programs that start others, load code or write where they are told. Short ones count inside clusters
+    /// (`-xo`), long ones also when shortened.
+    pub(crate) struct DangerousOptions {
+        pub programs: Names,
+        pub short: String,
+        pub long: Names,
+    }
 }
 
 /// All of them.
 pub(crate) fn tables() -> &'static Tables {
-    static TABLES: LazyLock<Tables> =
-        LazyLock::new(|| parsed(include_str!("programs.toml"), "programs.toml"));
+    static TABLES: LazyLock<Tables> = LazyLock::new(|| parsed(include_str!("programs.toml")));
     &TABLES
 }
 
-/// A table that is compiled in. A test reads each, so that it cannot fail for a user.
-pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str, name: &str) -> T {
-    match toml::from_str(text) {
-        Ok(table) => table,
-        Err(error) => panic!("{name}: {error}"),
+/// A table that is compiled in.
+pub(crate) fn parsed<T: FromToml>(text: &str) -> T {
+    let table = text.parse::<toml::Table>();
+    T::from_toml(Some(Value::Table(
+        table.unwrap_or_else(|error| panic!("{error}")),
+    )))
+}
+
+macro_rules! values {
+    ($($type:ty: $pattern:pat => $read:expr;)*) => {$(
+        impl FromToml for $type {
+            fn from_toml(value: Option<Value>) -> Self {
+                match value {
+                    Some($pattern) => $read,
+                    Some(other) => panic!("another type: {other}"),
+                    None => Self::default(),
+                }
+            }
+        }
+    )*};
+}
+
+values! {
+    bool: Value::Boolean(yes) => yes;
+    usize: Value::Integer(number) => usize::try_from(number).unwrap_or_default();
+    String: Value::String(text) => text;
+    Names: Value::Array(names) => names.into_iter().map(|name| String::from_toml(Some(name))).collect();
+    toml::Table: Value::Table(members) => members;
+}
+
+impl<T: FromToml> FromToml for Vec<T> {
+    fn from_toml(value: Option<Value>) -> Self {
+        match value {
+            Some(Value::Array(rows)) => rows
+                .into_iter()
+                .map(|row| T::from_toml(Some(row)))
+                .collect(),
+            other => panic!("no list: {other:?}"),
+        }
+    }
+}
+
+impl<T: FromToml> FromToml for HashMap<String, T> {
+    fn from_toml(value: Option<Value>) -> Self {
+        let members = toml::Table::from_toml(value).into_iter();
+        members
+            .map(|(name, value)| (name, T::from_toml(Some(value))))
+            .collect()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::budget::Budget;
 
 /// How a pattern ends after its last fixed piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum PatternEnd {
     /// Anything may follow, also in the same word: `rm -rf*`.
     Open,
     /// The word must end there: `git push:*`.
@@ -23,12 +23,12 @@ pub(crate) enum End {
 pub(crate) struct Pattern {
     pub(crate) head: String,
     pub(crate) pieces: Vec<String>,
-    pub(crate) end: End,
+    pub(crate) end: PatternEnd,
 }
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum RuleMatch {
     Rule(usize),
     /// Another spelling of what the rule names, or what may be one.
     Maybe(usize),
@@ -158,7 +158,7 @@ impl TextRules {
                     }
                     _ => spelling.operands.push((
                         (*word).to_owned(),
-                        index == last && pattern.end == End::Open,
+                        index == last && pattern.end == PatternEnd::Open,
                     )),
                 },
             }
@@ -207,14 +207,20 @@ impl TextRules {
             .map_or(&[][..], |node| node.here.as_slice());
         here.iter().any(|index| {
             let pattern = self.patterns.get(*index as usize);
-            let open = pattern
-                .is_none_or(|(pattern, _)| !pattern.pieces.is_empty() || pattern.end == End::Open);
+            let open = pattern.is_none_or(|(pattern, _)| {
+                !pattern.pieces.is_empty() || pattern.end == PatternEnd::Open
+            });
             open || !budget.take(1)
         })
     }
 
     /// The first rule that the text matches. Words in `text` have one blank between them.
-    pub(crate) fn find(&self, text: &str, anchor: Anchor, budget: &mut Budget) -> Option<Found> {
+    pub(crate) fn find(
+        &self,
+        text: &str,
+        anchor: Anchor,
+        budget: &mut Budget,
+    ) -> Option<RuleMatch> {
         if self.is_empty() {
             return None;
         }
@@ -245,7 +251,7 @@ impl TextRules {
         anchor: Anchor,
         tried: &mut HashSet<u32>,
         budget: &mut Budget,
-    ) -> Option<Found> {
+    ) -> Option<RuleMatch> {
         let mut at = 0_usize;
         let mut position = start;
         loop {
@@ -262,17 +268,17 @@ impl TextRules {
                     1 + (text.len() - position) as u64 / 8
                 };
                 if !budget.take(cost) {
-                    return Some(Found::Exhausted);
+                    return Some(RuleMatch::Exhausted);
                 }
                 if pattern.fits(text, position, anchor) {
-                    return Some(Found::Rule(*rule));
+                    return Some(RuleMatch::Rule(*rule));
                 }
             }
             let byte = *text.as_bytes().get(position)?;
             match self.child(at, byte, budget) {
                 Some(child) => at = child,
                 None if budget.take(1) => return None,
-                None => return Some(Found::Exhausted),
+                None => return Some(RuleMatch::Exhausted),
             }
             position += 1;
         }
@@ -284,7 +290,7 @@ impl TextRules {
         words: &[&str],
         certain: bool,
         budget: &mut Budget,
-    ) -> Option<Found> {
+    ) -> Option<RuleMatch> {
         if self.spellings.is_empty() {
             return None;
         }
@@ -309,11 +315,11 @@ impl TextRules {
                 if !budget
                     .take(4 + spelling.operands.len() as u64 * (1 + given.operands.len() as u64))
                 {
-                    return Some(Found::Exhausted);
+                    return Some(RuleMatch::Exhausted);
                 }
                 match given.spells(spelling) {
-                    Some(true) if certain => return Some(Found::Rule(spelling.rule)),
-                    Some(_) => maybe = maybe.or(Some(Found::Maybe(spelling.rule))),
+                    Some(true) if certain => return Some(RuleMatch::Rule(spelling.rule)),
+                    Some(_) => maybe = maybe.or(Some(RuleMatch::Maybe(spelling.rule))),
                     None => {}
                 }
             }
@@ -331,7 +337,7 @@ impl Pattern {
         };
         let last = self.pieces.len().saturating_sub(1);
         for (index, piece) in self.pieces.iter().enumerate() {
-            if index == last && self.end == End::Text && anchor == Anchor::Start {
+            if index == last && self.end == PatternEnd::Text && anchor == Anchor::Start {
                 return rest.ends_with(piece.as_str());
             }
             let Some(found) = rest.find(piece.as_str()) else {
@@ -340,10 +346,10 @@ impl Pattern {
             rest = &rest[found + piece.len()..];
         }
         match self.end {
-            End::Open => true,
-            End::Word => rest.is_empty() || rest.starts_with(' '),
+            PatternEnd::Open => true,
+            PatternEnd::Word => rest.is_empty() || rest.starts_with(' '),
             // Where the command ends inside a longer line is not known here.
-            End::Text => match anchor {
+            PatternEnd::Text => match anchor {
                 Anchor::Start => rest.is_empty(),
                 Anchor::AnyWord => rest.is_empty() || rest.starts_with(' '),
             },

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use contract::ToolSet;
 use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
 use proto::state::State;
@@ -39,6 +40,8 @@ pub struct Daemon {
     pub problems: Problems,
     /// What was allowed always, by workspace.
     pub kept: Arc<KeptFiles>,
+    /// The tools that settings and rules may name.
+    pub tools: ToolSet,
 }
 
 /// What is wrong with the daemon itself, for `daemon.status`: one sentence a subject, as long as it holds.
@@ -79,7 +82,7 @@ impl Daemon {
 
     /// The settings in force for a working directory, read anew: files are small, and change under us.
     pub fn settings(&self, cwd: Option<&Path>) -> Loaded {
-        settings::load(self.home.root(), cwd, &self.user_home)
+        settings::load(self.home.root(), cwd, &self.user_home, &self.tools)
     }
 
     /// The keys that sessions of this directory get where no client has brought one.

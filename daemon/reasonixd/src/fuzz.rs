@@ -56,10 +56,14 @@ impl Home {
 
     /// The values in force but for this one.
     fn others(&self, than: &str) -> Vec<(String, Value)> {
-        let loaded = settings::load(&self.0, None, Path::new("/home/ann"));
+        let loaded = settings::load(&self.0, None, Path::new("/home/ann"), &tools());
         let values = loaded.values.into_iter().filter(|value| value.key != than);
         values.map(|value| (value.key, value.value)).collect()
     }
+}
+
+fn tools() -> contract::ToolSet {
+    tools::BuiltIn::default().set(tools::Options::default())
 }
 
 impl Drop for Home {
@@ -82,11 +86,11 @@ pub fn config(data: &[u8]) {
     let before = home.others(key.name);
     let user = Path::new("/home/ann");
     for value in [value.as_ref(), None] {
-        match edit::set(&home.config(), key, value, user) {
+        match edit::set(&home.config(), key, value, user, &tools()) {
             Ok(()) => {
                 let text = home.text();
                 assert_eq!(home.others(key.name), before, "{} := {value:?}", key.name);
-                let again = edit::set(&home.config(), key, value, user);
+                let again = edit::set(&home.config(), key, value, user, &tools());
                 assert!(again.is_ok(), "{again:?}: {text}");
                 assert_eq!(home.text(), text, "{} := {value:?}, twice", key.name);
             }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use contract::ToolSet;
 use proto::Stamp;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
@@ -77,7 +78,8 @@ pub fn run() -> ExitCode {
         Err(error) => return fail(&error),
     };
     let user_home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
-    let loaded = settings::load(home.root(), None, &user_home);
+    let tools = tools::BuiltIn::default().set(tools::Options::default());
+    let loaded = settings::load(home.root(), None, &user_home, &tools);
     if let Err(error) = logfile::start(&paths.log(), &loaded.settings.log) {
         return fail(&error);
     }
@@ -101,6 +103,7 @@ pub fn run() -> ExitCode {
         umask,
         layers: loaded.settings.layers,
         loaded,
+        tools,
         gate,
     };
     let end = held(&runtime, &start);
@@ -122,6 +125,8 @@ pub struct Start {
     pub paths: Paths,
     pub user_home: PathBuf,
     pub loaded: Loaded,
+    /// The tools that settings and rules may name.
+    pub tools: ToolSet,
     /// The file mode mask of commands.
     pub umask: u32,
     /// What may hold commands. A test's own binary is no helper, and must not be started as one.
@@ -243,7 +248,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     });
     let temporary = temporary.ok();
     let temp = temporary.as_ref().map(Temporary::path);
-    let kept = Arc::new(KeptFiles::new(Arc::clone(home)));
+    let kept = Arc::new(KeptFiles::new(Arc::clone(home), start.tools.clone()));
     let (supervisor, fresh) = sessions(start, &socket, &procs, temp, &kept)?;
     let life = start.loaded.settings.life;
     let daemon = Arc::new(Daemon {
@@ -261,6 +266,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         life,
         problems: Problems::default(),
         kept,
+        tools: start.tools.clone(),
     });
     let recovered = recover(&supervisor, gate).await;
     if recovered && fresh == CatalogState::Filled {
@@ -341,9 +347,10 @@ fn sessions(
         kept: Arc::clone(kept),
         brokers: Arc::default(),
         tools: tools::BuiltIn::default(),
+        known_tools: start.tools.clone(),
         bounds: settings::KnownBounds::default(),
     };
-    let residence = match start.loaded.settings.life.evict {
+    let residency_limits = match start.loaded.settings.life.evict {
         Some(idle) => ResidencyLimits {
             idle,
             ..ResidencyLimits::default()
@@ -353,7 +360,13 @@ fn sessions(
             idle_max: usize::MAX,
         },
     };
-    let supervisor = Supervisor::with(Arc::clone(home), catalog, pids, Arc::new(wire), residence)?;
+    let supervisor = Supervisor::with(
+        Arc::clone(home),
+        catalog,
+        pids,
+        Arc::new(wire),
+        residency_limits,
+    )?;
     Ok((supervisor, opened.state))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Account, Brokered, Brokers, GateTiming};
-use contract::{Codec, Provider, Spawn, ToolMemory};
+use contract::{Codec, Provider, Spawn, ToolMemory, ToolSet};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{Assembly, Bundle, Effort, KeptRules, Layered, ModelSetup, Profile, Setup, Terms};
@@ -33,6 +33,8 @@ pub struct Wire {
     pub brokers: Arc<Brokers>,
     /// The built-in tools, shared by all sessions.
     pub tools: tools::BuiltIn,
+    /// The tools that settings may name.
+    pub known_tools: ToolSet,
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
 }
@@ -59,7 +61,12 @@ impl Wire {
 
     /// The settings of this directory.
     fn load(&self, cwd: &Path) -> Loaded {
-        settings::load(self.home.root(), Some(cwd), &self.user_home)
+        settings::load(
+            self.home.root(),
+            Some(cwd),
+            &self.user_home,
+            &self.known_tools,
+        )
     }
 
     /// The keys that sessions with these settings get.
@@ -84,7 +91,7 @@ impl Wire {
     }
 
     /// The built-in tools as these settings have them.
-    fn tools(&self, settings: &Settings) -> contract::ToolSet {
+    fn tools(&self, settings: &Settings) -> ToolSet {
         self.tools.set(tools::Options {
             bash_timeout_ms: settings.bash_timeout_ms,
         })
@@ -342,7 +349,8 @@ impl Assembly for Wire {
     }
 
     fn budgets(&self, cwd: &Path) -> session::SharedBudgets {
-        self.bounds.of(self.home.root(), cwd, &self.user_home)
+        let load = || self.load(cwd);
+        self.bounds.of(self.home.root(), cwd, &self.user_home, load)
     }
 
     fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {

@@ -10,7 +10,10 @@ use workspace::{Access, FilePatch};
 
 use crate::arguments::{self, Arguments};
 use crate::file_tool::{Call, FileTool};
-use crate::files::Spot;
+use crate::files::CallPath;
+
+/// For the model.
+const DESCRIPTION: &str = "Apply a unified diff to one or more files: all of it, or nothing. Headers `--- a/path`, `+++ b/path` (`/dev/null` for new and deleted files), hunks `@@ -line,count +line,count @@` with unchanged lines around each change; line numbers may be off. Files that it changes must have been read in this session.";
 
 mod plan;
 
@@ -44,7 +47,7 @@ impl FileTool for ApplyPatch {
         ToolSpec {
             kind: ToolKind::Patch,
             deferred: true,
-            ..arguments::spec::<Args>("apply_patch", include_str!("apply_patch.md"), Family::Edit)
+            ..arguments::spec::<Args>("apply_patch", DESCRIPTION, Family::Edit)
                 .with_names(Some("Edit"), &[])
         }
     }
@@ -101,9 +104,11 @@ fn paths(patch: &[FilePatch]) -> Vec<&str> {
     paths
 }
 
-fn spots(patch: &[FilePatch]) -> Vec<Spot<'_>> {
+fn spots(patch: &[FilePatch]) -> Vec<CallPath<'_>> {
     let paths = paths(patch).into_iter();
-    paths.map(|path| Spot::at(path, Access::Write)).collect()
+    paths
+        .map(|path| CallPath::at(path, Access::Write))
+        .collect()
 }
 
 #[cfg(test)]

@@ -35,9 +35,9 @@ macro_rules! path_aliases {
 }
 pub(crate) use path_aliases;
 
-/// What is known of a tool with these arguments, as far as its name, its prose and its family say it.
-pub(crate) fn spec<A: Arguments>(name: &str, prose: &str, family: Family) -> ToolSpec {
-    ToolSpec::new(name, prose.trim_ascii(), schema::<A>(), family)
+/// What is known of a tool with these arguments, as far as its name, its description and its family say it.
+pub(crate) fn spec<A: Arguments>(name: &str, description: &str, family: Family) -> ToolSpec {
+    ToolSpec::new(name, description, schema::<A>(), family)
 }
 
 /// The schema of a tool's arguments: terse, keys sorted, nothing that a provider may refuse.

@@ -13,6 +13,9 @@ use serde::Deserialize;
 use crate::arguments::{self, Arguments};
 use crate::typed_tool::TypedTool;
 
+/// For the model.
+const DESCRIPTION: &str = "Ask the user to choose, where only they can decide: 1–4 questions of 2–4 options each. Own words are always possible, so no option \"Other\". Where nobody answers, state your assumption and go on.";
+
 /// Characters of a header.
 const HEADER_MAX: usize = 24;
 
@@ -70,7 +73,7 @@ pub(crate) fn spec() -> ToolSpec {
     ToolSpec {
         kind: ToolKind::Ask,
         read_only: true,
-        ..arguments::spec::<Args>("ask", include_str!("ask.md"), Family::Session)
+        ..arguments::spec::<Args>("ask", DESCRIPTION, Family::Session)
             .with_names(Some("AskUserQuestion"), &[])
     }
 }

@@ -24,17 +24,20 @@ use crate::command;
 use crate::files;
 use crate::lasting;
 use crate::memory::Memory;
-use crate::run::{End, GRACE_MS, Run, Step, Stopped};
-use crate::shells::Starting;
+use crate::run::{CommandEnd, GRACE_MS, RunEvent, RunningCommand, StopCause};
+use crate::shells::StartedCommand;
 use crate::truncate;
 
 mod back;
 mod shell_state;
 mod stopped;
 
-use back::Back;
+use back::ShellStateFile;
 use shell_state::ShellState;
 use stopped::SandboxDenial;
+
+/// For the model.
+const DESCRIPTION: &str = "Run a shell command and wait for its end; directory and exported variables last from call to call. Returns exit code, duration and output (stdout and stderr as they came). stdin is closed, there is no terminal, and what is still running at the end is stopped. A server or a long job needs `run_in_background`: it returns an id at once. Long output is cut in the middle; the full text is then in the file named. Quote paths with blanks. Read, search and edit files with the other tools.";
 
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
@@ -93,7 +96,7 @@ impl Bash {
             timeout_ms,
             spec: ToolSpec {
                 kind: ToolKind::Command,
-                ..arguments::spec::<Args>("bash", include_str!("bash.md"), Family::Bash)
+                ..arguments::spec::<Args>("bash", DESCRIPTION, Family::Bash)
                     .with_names(Some("Bash"), &["shell", "run_command"])
                     .with_arguments(&[("command", ArgumentUse::Command)])
             },
@@ -205,7 +208,7 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
         Ok(child) => child,
         Err(outcome) => return outcome,
     };
-    let run = Run::new(child, started, args.limit(default_ms));
+    let run = RunningCommand::new(child, started, args.limit(default_ms));
     let mut capture = Capture::new(context.spill_dir.clone(), END_MAX);
     let end = follow(run, &context, &mut capture).await;
     capture.finish().await;
@@ -249,8 +252,8 @@ async fn start(args: Args, context: &CallContext) -> Result<Outcome, Outcome> {
     let display = Display::Line {
         text: format!("in the background as {number}: {title}"),
     };
-    let run = Run::new(child, started, args.limit(0));
-    memory.shells().keep(Starting {
+    let run = RunningCommand::new(child, started, args.limit(0));
+    memory.shells().keep(StartedCommand {
         number,
         title,
         run,
@@ -272,7 +275,7 @@ async fn spawn(
             "stopped before the command was started",
         ));
     }
-    let back = state.back.as_ref().map(Back::path);
+    let back = state.back.as_ref().map(ShellStateFile::path);
     let start = state.start.clone();
     let command = command::command(&args.command, args.title(), number, start, back);
     context
@@ -283,35 +286,39 @@ async fn spawn(
 }
 
 /// Takes what the command prints until it has ended. Stops it at a limit, or when the call is cancelled.
-async fn follow(mut run: Run, context: &CallContext, capture: &mut Capture) -> End {
+async fn follow(
+    mut run: RunningCommand,
+    context: &CallContext,
+    capture: &mut Capture,
+) -> CommandEnd {
     let mut cancelled = context.cancel.cancelled();
     loop {
         // Cancel-safe: one only waits, the other says so of itself.
         let step = tokio::select! {
             biased;
             () = &mut cancelled, if !run.is_stopped() => {
-                run.stop(Stopped::Cancelled, context.cancel.grace_ms());
+                run.stop(StopCause::Cancelled, context.cancel.grace_ms());
                 continue;
             }
             step = run.next() => step,
         };
         let bytes = match step {
-            Step::Output(bytes) => bytes,
-            Step::Ended(end) => return end,
+            RunEvent::Output(bytes) => bytes,
+            RunEvent::Ended(end) => return end,
         };
         let text = capture.push(&bytes).await;
         if !text.is_empty() {
             context.progress.output(&text);
         }
         if capture.too_much() && !run.is_stopped() {
-            run.stop(Stopped::Output, GRACE_MS);
+            run.stop(StopCause::Output, GRACE_MS);
         }
     }
 }
 
 /// Why the sandbox stopped a command that failed, if it did.
 fn sandbox_denial(
-    end: &End,
+    end: &CommandEnd,
     capture: &Capture,
     sandbox: Option<&SandboxSpec>,
 ) -> Option<SandboxDenial> {
@@ -321,7 +328,11 @@ fn sandbox_denial(
 }
 
 /// The two texts of the outcome.
-async fn outcome(end: &End, mut capture: Capture, stopped: Option<SandboxDenial>) -> Outcome {
+async fn outcome(
+    end: &CommandEnd,
+    mut capture: Capture,
+    stopped: Option<SandboxDenial>,
+) -> Outcome {
     let mut text = end.report();
     text.push('\n');
     if let Some(stopped) = &stopped {
@@ -331,7 +342,7 @@ async fn outcome(end: &End, mut capture: Capture, stopped: Option<SandboxDenial>
     let (output, spill) = shown(&mut capture).await;
     text.push_str(&output);
     let status = match end.stopped {
-        Some(Stopped::Cancelled) => CallStatus::Interrupted,
+        Some(StopCause::Cancelled) => CallStatus::Interrupted,
         _ if end.is_success() => CallStatus::Ok,
         _ => CallStatus::Failed,
     };

@@ -12,6 +12,9 @@ use crate::filter::Filter;
 use crate::memory::Memory;
 use crate::typed_tool::TypedTool;
 
+/// For the model.
+const DESCRIPTION: &str = "What a background command printed since the last look, and whether it still runs. `filter` drops the lines that do not match.";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -37,11 +40,10 @@ impl Arguments for Args {
 pub(crate) struct BashOutput;
 
 pub(crate) fn spec() -> ToolSpec {
-    let prose = include_str!("bash_output.md");
     ToolSpec {
         kind: ToolKind::CommandOutput,
         read_only: true,
-        ..arguments::spec::<Args>("bash_output", prose, Family::Bash)
+        ..arguments::spec::<Args>("bash_output", DESCRIPTION, Family::Bash)
             .with_names(Some("BashOutput"), &[])
     }
 }

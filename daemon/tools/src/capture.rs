@@ -4,14 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::clean::{Fold, Strip, live};
-use crate::truncate::{self, Cut, Pieces};
+use crate::clean::{ControlStripper, LineFolder, live};
+use crate::truncate::{self, TextPieces, TruncatedText};
 
 mod ends;
 mod spill;
 
-pub(crate) use ends::Ends;
-use spill::Spill;
+pub(crate) use ends::HeadAndTail;
+use spill::SpillFile;
 
 /// Bytes of output that are taken; a command that prints more is stopped.
 pub(crate) const OUTPUT_MAX: u64 = 64 * 1024 * 1024;
@@ -19,23 +19,23 @@ pub(crate) const OUTPUT_MAX: u64 = 64 * 1024 * 1024;
 /// The output of one command.
 #[derive(Debug)]
 pub(crate) struct Capture {
-    strip: Strip,
-    fold: Fold,
-    ends: Ends,
+    strip: ControlStripper,
+    fold: LineFolder,
+    ends: HeadAndTail,
     /// Bytes that came, taken or not.
     bytes: u64,
-    spill: Spill,
+    spill: SpillFile,
 }
 
 impl Capture {
     /// `end_max`: bytes of clean text that are kept of the beginning, and of the end.
     pub(crate) fn new(spill_dir: PathBuf, end_max: usize) -> Self {
         Self {
-            strip: Strip::default(),
-            fold: Fold::default(),
-            ends: Ends::new(end_max),
+            strip: ControlStripper::default(),
+            fold: LineFolder::default(),
+            ends: HeadAndTail::new(end_max),
             bytes: 0,
-            spill: Spill::new(spill_dir),
+            spill: SpillFile::new(spill_dir),
         }
     }
 
@@ -72,7 +72,7 @@ impl Capture {
     }
 
     /// The text, as far as it was kept.
-    pub(crate) fn pieces(&self) -> Pieces<'_> {
+    pub(crate) fn pieces(&self) -> TextPieces<'_> {
         self.ends.pieces()
     }
 
@@ -87,7 +87,7 @@ impl Capture {
     }
 
     /// The text since the last time it was taken.
-    pub(crate) fn take(&mut self) -> Ends {
+    pub(crate) fn take(&mut self) -> HeadAndTail {
         self.ends.take()
     }
 
@@ -128,7 +128,7 @@ pub(crate) enum FullOutput {
 
 impl FullOutput {
     /// Cuts a text for the model; the note says where the rest is.
-    pub(crate) fn cut(&self, pieces: Pieces<'_>, tokens_max: usize) -> Cut {
+    pub(crate) fn cut(&self, pieces: TextPieces<'_>, tokens_max: usize) -> TruncatedText {
         let hint = match self {
             Self::File { path, bytes } => {
                 let with = if *bytes > workspace::SIZE_MAX {

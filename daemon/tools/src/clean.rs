@@ -9,7 +9,7 @@ const LINE_MAX: usize = 64 * 1024;
 
 /// Takes out escape sequences and control characters other than line feed, tab, carriage return and backspace.
 #[derive(Debug, Default)]
-pub(crate) struct Strip {
+pub(crate) struct ControlStripper {
     /// The beginning of a character that was cut between two pieces.
     broken: Vec<u8>,
     state: State,
@@ -27,7 +27,7 @@ enum State {
     String { length: usize, escape: bool },
 }
 
-impl Strip {
+impl ControlStripper {
     /// The text of the next piece.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
         let mut all = std::mem::take(&mut self.broken);
@@ -103,13 +103,13 @@ impl Strip {
 
 /// Gives whole lines in their last state: what a carriage return or backspace overwrote is gone.
 #[derive(Debug, Default)]
-pub(crate) struct Fold {
+pub(crate) struct LineFolder {
     line: String,
     /// A carriage return came: what follows, unless the line ends, replaces the line.
     returned: bool,
 }
 
-impl Fold {
+impl LineFolder {
     /// The lines that end in the next piece of stripped text.
     pub(crate) fn push(&mut self, text: &str) -> String {
         let mut out = String::new();

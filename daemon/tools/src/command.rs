@@ -8,7 +8,7 @@ use std::path::Path;
 use contract::Command;
 use proto::Pid;
 
-use crate::lasting::{Env, Start};
+use crate::lasting::{CommandStart, Environment};
 
 /// Characters of a title.
 const TITLE_CHARS: usize = 80;
@@ -30,7 +30,7 @@ pub(crate) fn command(
     line: &str,
     title: String,
     number: Option<Pid>,
-    start: Start,
+    start: CommandStart,
     back: Option<&Path>,
 ) -> Command {
     let shell = start.shell;
@@ -93,8 +93,8 @@ pub(crate) fn title(line: &str, description: Option<&str>) -> String {
 }
 
 /// The command's environment: the session's, which has let go of secrets and of what changes how programs are loaded.
-pub(crate) fn environment(session: &[(String, String)]) -> Env {
-    let mut env: Env = session.iter().cloned().collect();
+pub(crate) fn environment(session: &[(String, String)]) -> Environment {
+    let mut env: Environment = session.iter().cloned().collect();
     env.entry("PATH".to_owned())
         .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
     for (name, value) in FIXED {
@@ -106,7 +106,7 @@ pub(crate) fn environment(session: &[(String, String)]) -> Env {
 
 /// No command of git runs the program that a repository's own config names as its monitor: `git status` reads, and is
 /// not asked about. Comes behind what the session's environment sets of git's config.
-fn no_monitor(env: &mut Env) {
+fn no_monitor(env: &mut Environment) {
     let count = env
         .get("GIT_CONFIG_COUNT")
         .map_or(Ok(0), |count| count.parse::<u32>());

@@ -7,36 +7,38 @@ use workspace::Access;
 use crate::arguments;
 use crate::file_tool::{Call, FileTool};
 use crate::files;
-use crate::transfer::{self, Args, Pair};
+use crate::transfer::{self, Args, TransferPaths};
+
+/// For the model.
+const DESCRIPTION: &str = "Copy a file (with its mode), link or directory (10,000 entries at most); directories above are made. `destination` is the whole new path. An existing file is replaced only with `overwrite`, after it was read.";
 
 pub(crate) struct CopyFile;
 
 impl FileTool for CopyFile {
     type Args = Args;
-    type Plan = Pair;
+    type Plan = TransferPaths;
 
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Copy,
             deferred: true,
-            ..arguments::spec::<Args>("copy_file", include_str!("copy_file.md"), Family::Edit)
-                .with_arguments(&[
-                    ("source", ArgumentUse::Read),
-                    ("destination", ArgumentUse::Create),
-                ])
+            ..arguments::spec::<Args>("copy_file", DESCRIPTION, Family::Edit).with_arguments(&[
+                ("source", ArgumentUse::Read),
+                ("destination", ArgumentUse::Create),
+            ])
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Pair, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<TransferPaths, Outcome> {
         transfer::pair(args, call, Access::Read)
     }
 
-    fn shown(_: &Args, pair: &Pair, call: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, pair: &TransferPaths, call: &Call<'_>) -> Result<Display, Outcome> {
         let text = transfer::line(call, "copy", pair);
         Ok(Display::Line { text })
     }
 
-    fn act(_: &Args, pair: Pair, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(_: &Args, pair: TransferPaths, call: &Call<'_>) -> Result<Outcome, Outcome> {
         let stop = || call.context.cancel.is_cancelled();
         call.memory
             .workspace()

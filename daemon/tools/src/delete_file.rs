@@ -8,7 +8,10 @@ use workspace::{Access, FileKind, PathState, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
+
+/// For the model.
+const DESCRIPTION: &str = "Delete a file, a link (not what it leads to) or an empty directory.";
 
 /// Bytes of a text that a person is shown before it is deleted.
 const SHOWN_MAX: usize = 64 * 1024;
@@ -37,13 +40,13 @@ impl FileTool for DeleteFile {
         ToolSpec {
             kind: ToolKind::Delete,
             deferred: true,
-            ..arguments::spec::<Args>("delete_file", include_str!("delete_file.md"), Family::Edit)
+            ..arguments::spec::<Args>("delete_file", DESCRIPTION, Family::Edit)
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        let at = call.place(Spot::itself(&args.path, Access::Write))?;
+        let at = call.place(CallPath::itself(&args.path, Access::Write))?;
         unchanged(call, &at)?;
         Ok(at)
     }

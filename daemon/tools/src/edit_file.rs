@@ -8,9 +8,12 @@ use workspace::{Access, EditError, EditResult, ExpectedFile, FileContent, Resolv
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 use crate::memory::Memory;
-use crate::truncate::{self, Pieces};
+use crate::truncate::{self, TextPieces};
+
+/// For the model.
+const DESCRIPTION: &str = "Replace text in a file that was read in this session. `old_string` must match the file exactly, blanks included, and only once: add lines around it to make it unique, or set `replace_all`. Write out all of `new_string`; placeholders for unchanged code are refused.";
 
 /// Tokens of an error with a passage in it.
 const ERROR_TOKENS_MAX: usize = 1500;
@@ -46,14 +49,14 @@ impl FileTool for EditFile {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Edit,
-            ..arguments::spec::<Args>("edit_file", include_str!("edit_file.md"), Family::Edit)
+            ..arguments::spec::<Args>("edit_file", DESCRIPTION, Family::Edit)
                 .with_names(Some("Edit"), &[])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedEdit, Outcome> {
-        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let at = call.place(CallPath::at(&args.path, Access::Write))?;
         let before = known_content(&call.memory, &at)?;
         let (old, new) = (&args.old_string, &args.new_string);
         let edited = replace(&before.bytes, old, new, args.replace_all);
@@ -140,7 +143,7 @@ pub(crate) fn not_replaced(shown: &str, which: &str, error: &EditError) -> Outco
     let text = format!("`{shown}` was not changed: {which}{error}{next}");
     Outcome::failed(
         truncate::cut(
-            Pieces::whole(&text),
+            TextPieces::whole(&text),
             ERROR_TOKENS_MAX,
             "read the file for the rest",
         )

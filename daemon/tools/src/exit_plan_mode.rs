@@ -10,6 +10,9 @@ use serde::Deserialize;
 use crate::arguments::{self, Arguments};
 use crate::typed_tool::TypedTool;
 
+/// For the model.
+const DESCRIPTION: &str = "In plan mode: hand in the plan, in Markdown, once you know what is to be done: the steps, the files, how it will be verified. The user approves it, and you carry it out, or says what is missing.";
+
 /// The longest plan, in bytes: a person has to read it.
 const PLAN_MAX: usize = 64 * 1024;
 
@@ -42,12 +45,11 @@ impl Arguments for Args {
 pub(crate) struct ExitPlanMode;
 
 pub(crate) fn spec() -> ToolSpec {
-    let prose = include_str!("exit_plan_mode.md");
     ToolSpec {
         kind: ToolKind::Plan,
         read_only: true,
         person_only: true,
-        ..arguments::spec::<Args>("exit_plan_mode", prose, Family::Session)
+        ..arguments::spec::<Args>("exit_plan_mode", DESCRIPTION, Family::Session)
     }
 }
 

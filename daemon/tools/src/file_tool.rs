@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use workspace::ResolvedPath;
 
 use crate::arguments::{self, Arguments};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 use crate::memory::Memory;
 
 /// A tool that works on files: what is its own.
@@ -79,12 +79,12 @@ impl<'a> Call<'a> {
     }
 
     /// Where the only path of the call leads.
-    pub(crate) fn place(&self, spot: Spot<'_>) -> Result<ResolvedPath, Outcome> {
+    pub(crate) fn place(&self, spot: CallPath<'_>) -> Result<ResolvedPath, Outcome> {
         files::only(self.places(&[spot])?)
     }
 
     /// Where all the paths of the call lead. Asked once: what the call is bound to is used up by it.
-    pub(crate) fn places(&self, spots: &[Spot<'_>]) -> Result<Vec<ResolvedPath>, Outcome> {
+    pub(crate) fn places(&self, spots: &[CallPath<'_>]) -> Result<Vec<ResolvedPath>, Outcome> {
         match self.stage {
             Stage::Look => files::places_shown(&self.memory, self.context, spots),
             Stage::Run => files::places(&self.memory, self.context, spots),

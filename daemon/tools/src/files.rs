@@ -38,14 +38,14 @@ pub(crate) fn blocking(
 
 /// A path of a call, and what is done there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct CallPath<'a> {
     path: &'a str,
     access: Access,
     /// A link at its end is meant itself, and not where it leads.
     itself: bool,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> CallPath<'a> {
     /// Where a path leads.
     pub(crate) fn at(path: &'a str, access: Access) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl<'a> Spot<'a> {
 pub(crate) fn places_shown(
     memory: &Memory,
     context: &CallContext,
-    spots: &[Spot<'_>],
+    spots: &[CallPath<'_>],
 ) -> Result<Vec<ResolvedPath>, Outcome> {
     let found = found(memory, spots)?;
     memory.pin(&context.call, &judged(&found));
@@ -87,7 +87,7 @@ pub(crate) fn bind(places: &[PathBuf], context: &CallContext) {
 pub(crate) fn places(
     memory: &Memory,
     context: &CallContext,
-    spots: &[Spot<'_>],
+    spots: &[CallPath<'_>],
 ) -> Result<Vec<ResolvedPath>, Outcome> {
     let pinned = memory.unpin(&context.call);
     let found = found(memory, spots)?;
@@ -98,9 +98,9 @@ pub(crate) fn places(
 }
 
 /// For each path where it leads, by which it is judged, and what it names.
-fn found(memory: &Memory, spots: &[Spot<'_>]) -> Result<Vec<(PathBuf, ResolvedPath)>, Outcome> {
+fn found(memory: &Memory, spots: &[CallPath<'_>]) -> Result<Vec<(PathBuf, ResolvedPath)>, Outcome> {
     let workspace = memory.workspace();
-    let find = |spot: &Spot<'_>| {
+    let find = |spot: &CallPath<'_>| {
         let led = workspace.resolve(spot.path, spot.access)?;
         let place = led.path().to_owned();
         let at = if spot.itself {
@@ -138,7 +138,7 @@ fn judged(found: &[(PathBuf, ResolvedPath)]) -> Vec<PathBuf> {
 /// What was judged has each place once. Paths that share a place now are refused too where they did not then: the
 /// lists differ in length. Where several shared one then and others do now, the caller refuses shared places anyway.
 fn same_places(
-    spots: &[Spot<'_>],
+    spots: &[CallPath<'_>],
     found: &[(PathBuf, ResolvedPath)],
     pinned: &[PathBuf],
 ) -> Result<(), Outcome> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use crate::truncate::Pieces;
+use crate::truncate::TextPieces;
 
 /// Bytes of a compiled pattern. Larger ones are refused: time goes with pattern times text.
 const PROGRAM_MAX: usize = 1024 * 1024;
@@ -52,7 +52,7 @@ impl Filter {
 
     /// The lines that match. Of a text without its middle, the pieces beside the gap count as lines. `None` where it
     /// would take too long.
-    pub(crate) fn apply(&self, pieces: Pieces<'_>) -> Option<Filtered> {
+    pub(crate) fn apply(&self, pieces: TextPieces<'_>) -> Option<Filtered> {
         let begun = Instant::now();
         let mut filtered = Filtered::default();
         if pieces.missing == 0 {

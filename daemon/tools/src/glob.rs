@@ -13,8 +13,11 @@ use workspace::{
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
-use crate::truncate::{self, Pieces};
+use crate::files::{self, CallPath};
+use crate::truncate::{self, TextPieces};
+
+/// For the model.
+const DESCRIPTION: &str = "Find files by a glob such as `src/**/*.rs`, the newest first. Skips hidden and ignored files unless `include_ignored`.";
 
 const SHOWN_MAX: usize = 1000;
 const TOKENS_MAX: usize = 16_000;
@@ -82,7 +85,7 @@ impl Args {
     }
 
     /// The directory that is searched, the places that are judged, and the pattern from there.
-    fn spots<'a>(&'a self, leading: Option<&'a Leading>) -> Vec<Spot<'a>> {
+    fn spots<'a>(&'a self, leading: Option<&'a Leading>) -> Vec<CallPath<'a>> {
         let path = self.path.as_deref();
         let base = leading.map(|leading| leading.base.as_str());
         let mut paths: Vec<&str> = path.into_iter().chain(base).collect();
@@ -91,7 +94,7 @@ impl Args {
         }
         paths
             .into_iter()
-            .map(|path| Spot::at(path, Access::Read))
+            .map(|path| CallPath::at(path, Access::Read))
             .collect()
     }
 }
@@ -106,7 +109,7 @@ impl FileTool for Glob {
         ToolSpec {
             kind: ToolKind::Search,
             shallow: true,
-            ..arguments::spec::<Args>("glob", include_str!("glob.md"), Family::Read)
+            ..arguments::spec::<Args>("glob", DESCRIPTION, Family::Read)
                 .with_names(Some("Glob"), &["search_files"])
                 .with_arguments(&[
                     ("path", ArgumentUse::Search),
@@ -183,7 +186,7 @@ fn find(call: &Call<'_>, base: &Base, include_ignored: bool) -> Result<Outcome, 
         text.push('\n');
     }
     let mut text = truncate::cut(
-        Pieces::whole(&text),
+        TextPieces::whole(&text),
         TOKENS_MAX,
         "narrow the pattern or `path`",
     )

@@ -10,8 +10,11 @@ use workspace::{Access, ResolvedPath, SearchError, SearchMode, SearchQuery, Sear
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
-use crate::truncate::{self, Pieces};
+use crate::files::{self, CallPath};
+use crate::truncate::{self, TextPieces};
+
+/// For the model.
+const DESCRIPTION: &str = "Search file contents with ripgrep; use it rather than grep or rg in `bash`. Skips hidden, ignored and binary files (`include_ignored` takes the first two in). Prints `path:line:text`; `output_mode` can list files or counts instead. A match stays within a line unless `multiline`.";
 
 const LIMIT_DEFAULT: u64 = 250;
 /// What `head_limit: 0`, no limit, comes to: more than the token limit lets through.
@@ -80,7 +83,7 @@ impl FileTool for Grep {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Search,
-            ..arguments::spec::<Args>("grep", include_str!("grep.md"), Family::Read)
+            ..arguments::spec::<Args>("grep", DESCRIPTION, Family::Read)
                 .with_names(Some("Grep"), &["search_content"])
                 .with_arguments(&[("path", ArgumentUse::Search)])
         }
@@ -88,7 +91,7 @@ impl FileTool for Grep {
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
         let path = args.path.as_deref().filter(|path| !path.is_empty());
-        call.place(Spot::at(path.unwrap_or("."), Access::Read))
+        call.place(CallPath::at(path.unwrap_or("."), Access::Read))
     }
 
     fn shown(args: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {
@@ -141,7 +144,7 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
     let shown = |path: &std::path::Path| memory.workspace().shown(path);
     let text = rows(&found, query, &shown);
     let mut text = truncate::cut(
-        Pieces::whole(&text),
+        TextPieces::whole(&text),
         TOKENS_MAX,
         "narrow the pattern, `path` or `glob`",
     )

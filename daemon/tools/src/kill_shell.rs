@@ -12,6 +12,10 @@ use crate::arguments::{self, Arguments};
 use crate::memory::Memory;
 use crate::typed_tool::TypedTool;
 
+/// For the model.
+const DESCRIPTION: &str =
+    "Stop a background command and all that it started; returns its last output.";
+
 /// How long after the first signal the answer comes at the latest.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
@@ -38,7 +42,7 @@ pub(crate) fn spec() -> ToolSpec {
         // It ends only what the session itself has started: nobody is asked.
         read_only: true,
         deferred: true,
-        ..arguments::spec::<Args>("kill_shell", include_str!("kill_shell.md"), Family::Bash)
+        ..arguments::spec::<Args>("kill_shell", DESCRIPTION, Family::Bash)
             .with_names(Some("KillShell"), &["KillBash"])
     }
 }

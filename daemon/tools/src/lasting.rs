@@ -51,11 +51,11 @@ const OWN: [&str; 28] = [
 ];
 
 /// An environment, by name.
-pub(crate) type Env = BTreeMap<String, String>;
+pub(crate) type Environment = BTreeMap<String, String>;
 
 /// Where the shell of a session stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lasting {
+pub(crate) struct PersistentShell {
     /// `None`: the session's directory.
     cwd: Option<PathBuf>,
     /// What differs from the session's environment. `None`: unset.
@@ -64,22 +64,22 @@ pub(crate) struct Lasting {
 
 /// What a command is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Start {
+pub(crate) struct CommandStart {
     /// By its absolute path; from the session's `PATH`, not from what commands made of it.
     pub(crate) shell: String,
     pub(crate) cwd: PathBuf,
-    pub(crate) env: Env,
+    pub(crate) env: Environment,
     pub(crate) sandbox: Option<Arc<SandboxSpec>>,
 }
 
 /// What a command has left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct ShellEnd {
     pub(crate) cwd: PathBuf,
-    pub(crate) env: Env,
+    pub(crate) env: Environment,
 }
 
-impl Lasting {
+impl PersistentShell {
     /// Where commands start, if that is not the session's directory and is still what it was.
     pub(crate) fn cwd(&self, workspace: &Workspace) -> Option<&Path> {
         let cwd = self.cwd.as_deref()?;
@@ -97,7 +97,7 @@ impl Lasting {
     }
 
     /// The session's environment, with what commands have changed in it.
-    pub(crate) fn env(&self, base: &Env) -> Env {
+    pub(crate) fn env(&self, base: &Environment) -> Environment {
         let mut env = base.clone();
         for (name, value) in &self.variables {
             match value {
@@ -118,9 +118,9 @@ impl Lasting {
     pub(crate) fn take(
         &mut self,
         workspace: &Workspace,
-        base: &Env,
-        start: &Start,
-        end: &End,
+        base: &Environment,
+        start: &CommandStart,
+        end: &ShellEnd,
     ) -> Vec<String> {
         let mut refused = Vec::new();
         if end.cwd != start.cwd {
@@ -163,14 +163,14 @@ impl Lasting {
 
 /// What a command left, from what the shell wrote at its end: directory, zero byte, `NAME=value` with a zero byte each.
 /// `None`: it is not whole.
-pub(crate) fn read(bytes: &[u8]) -> Option<End> {
+pub(crate) fn read(bytes: &[u8]) -> Option<ShellEnd> {
     let whole = bytes.strip_suffix(b"\0")?;
     let mut parts = whole.split(|byte| *byte == 0);
     let cwd = std::str::from_utf8(parts.next()?.strip_suffix(b"\n")?).ok()?;
     if !cwd.starts_with('/') {
         return None;
     }
-    let mut env = Env::new();
+    let mut env = Environment::new();
     for part in parts {
         // What is no text cannot be given to a command; it is as if it were not there.
         if let Some((name, value)) = std::str::from_utf8(part)
@@ -181,7 +181,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<End> {
         }
     }
     // Without any variable it was not an environment that was written.
-    (!env.is_empty()).then(|| End {
+    (!env.is_empty()).then(|| ShellEnd {
         cwd: PathBuf::from(cwd),
         env,
     })

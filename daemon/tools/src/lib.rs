@@ -1,7 +1,7 @@
 //! The built-in tools.
 //!
-//! A tool is `NAME.rs` with its prose for the model in `NAME.md`, and its lines in this file. Its `ToolSpec` says
-//! everything that policy, session and clients have to know of it. Tools reach files only through `workspace`, processes
+//! A tool is `NAME.rs`, and its lines in this file. Its `ToolSpec` says everything that policy, session and clients have
+//! to know of it. Tools reach files only through `workspace`, processes
 //! only through the context's spawner. The session calls them through `contract::Tool`; the assembly takes a set of them
 //! from [`BuiltIn`] and creates a [`Memory`] for each session.
 

@@ -8,8 +8,11 @@ use workspace::{Access, DirContents, EntryKind, FileKind, ListEntry, PathError, 
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
-use crate::truncate::{self, Pieces};
+use crate::files::{self, CallPath};
+use crate::truncate::{self, TextPieces};
+
+/// For the model.
+const DESCRIPTION: &str = "List a directory as a tree with sizes. Build output, dependencies and .git are folded to a count; list them by `path`.";
 
 const DEPTH_DEFAULT: u64 = 2;
 const DEPTH_MAX: u64 = 5;
@@ -42,14 +45,17 @@ impl FileTool for Ls {
         ToolSpec {
             kind: ToolKind::List,
             shallow: true,
-            ..arguments::spec::<Args>("ls", include_str!("ls.md"), Family::Read)
+            ..arguments::spec::<Args>("ls", DESCRIPTION, Family::Read)
                 .with_names(Some("LS"), &["list_directory"])
                 .with_arguments(&[("path", ArgumentUse::Search)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        call.place(Spot::at(args.path.as_deref().unwrap_or("."), Access::Read))
+        call.place(CallPath::at(
+            args.path.as_deref().unwrap_or("."),
+            Access::Read,
+        ))
     }
 
     fn shown(_: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {
@@ -88,7 +94,12 @@ fn list(call: &Call<'_>, at: &ResolvedPath, args: &Args) -> Result<Outcome, Outc
         text.push_str("empty\n");
     }
     let count = text.lines().count();
-    let mut text = truncate::cut(Pieces::whole(&text), TOKENS_MAX, "list a part with `path`").text;
+    let mut text = truncate::cut(
+        TextPieces::whole(&text),
+        TOKENS_MAX,
+        "list a part with `path`",
+    )
+    .text;
     if listing.left_out > 0 || listing.unopened > 0 {
         text.push_str(&format!(
             "[{ENTRIES_MAX} entries shown; {} more, and {} directories that were not opened. List a part with `path`]\n",

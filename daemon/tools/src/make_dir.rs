@@ -8,7 +8,10 @@ use workspace::{Access, PathState, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
+
+/// For the model.
+const DESCRIPTION: &str = "Make a directory and those above it. One that exists is fine.";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,14 +35,14 @@ impl FileTool for MakeDir {
             kind: ToolKind::CreateDirectory,
             deferred: true,
             shallow: true,
-            ..arguments::spec::<Args>("make_dir", include_str!("make_dir.md"), Family::Edit)
+            ..arguments::spec::<Args>("make_dir", DESCRIPTION, Family::Edit)
                 .with_names(None, &["create_directory"])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        call.place(Spot::at(&args.path, Access::Write))
+        call.place(CallPath::at(&args.path, Access::Write))
     }
 
     fn shown(_: &Args, at: &ResolvedPath, call: &Call<'_>) -> Result<Display, Outcome> {

@@ -15,7 +15,7 @@ use proto::CallId;
 use proto::record::KnownFile;
 use workspace::{FileStamp, Workspace};
 
-use crate::lasting::{self, Env, Lasting, Start};
+use crate::lasting::{self, CommandStart, Environment, PersistentShell};
 use crate::shells::Shells;
 
 mod changes;
@@ -44,7 +44,7 @@ pub struct Memory {
 #[derive(Debug)]
 struct Snapshot {
     read: Vec<(PathBuf, (u64, FileStamp))>,
-    shell: Lasting,
+    shell: PersistentShell,
 }
 
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ struct MemoryState {
     clock: u64,
     read: HashMap<PathBuf, FileKnowledge>,
     pinned: HashMap<CallId, (u64, Vec<PathBuf>)>,
-    shell: Lasting,
+    shell: PersistentShell,
     /// In which directory a command was judged.
     judged_in: HashMap<CallId, (u64, PathBuf)>,
 }
@@ -134,8 +134,8 @@ impl Memory {
     pub(crate) fn shell_start(
         &self,
         call: &CallId,
-        base: &Env,
-    ) -> (Option<PathBuf>, Env, Option<String>) {
+        base: &Environment,
+    ) -> (Option<PathBuf>, Environment, Option<String>) {
         let (shell, judged) = {
             let mut kept = self.kept();
             let judged = kept.judged_in.remove(call).map(|(_, cwd)| cwd);
@@ -151,13 +151,23 @@ impl Memory {
     }
 
     /// Takes in what a command has left. Returns what was not taken, in words for the model.
-    pub(crate) fn shell_ended(&self, base: &Env, start: &Start, end: &lasting::End) -> Vec<String> {
+    pub(crate) fn shell_ended(
+        &self,
+        base: &Environment,
+        start: &CommandStart,
+        end: &lasting::ShellEnd,
+    ) -> Vec<String> {
         let mut kept = self.kept();
         kept.shell.take(&self.workspace, base, start, end)
     }
 
     /// Whether what a command has left would change anything for the next.
-    pub(crate) fn shell_would_change(&self, base: &Env, start: &Start, end: &lasting::End) -> bool {
+    pub(crate) fn shell_would_change(
+        &self,
+        base: &Environment,
+        start: &CommandStart,
+        end: &lasting::ShellEnd,
+    ) -> bool {
         let before = self.kept().shell.clone();
         let mut after = before.clone();
         let notes = after.take(&self.workspace, base, start, end);

@@ -9,41 +9,43 @@ use workspace::{Access, MoveMethod, PathState};
 use crate::arguments;
 use crate::file_tool::{Call, FileTool};
 use crate::files;
-use crate::transfer::{self, Args, Pair};
+use crate::transfer::{self, Args, TransferPaths};
+
+/// For the model.
+const DESCRIPTION: &str = "Move or rename a file, link or directory; directories above are made. `destination` is the whole new path. An existing file is replaced only with `overwrite`, after it was read.";
 
 pub(crate) struct MoveFile;
 
 impl FileTool for MoveFile {
     type Args = Args;
-    type Plan = Pair;
+    type Plan = TransferPaths;
 
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Move,
             deferred: true,
-            ..arguments::spec::<Args>("move_file", include_str!("move_file.md"), Family::Edit)
-                .with_arguments(&[
-                    ("source", ArgumentUse::Edit),
-                    ("destination", ArgumentUse::Create),
-                ])
+            ..arguments::spec::<Args>("move_file", DESCRIPTION, Family::Edit).with_arguments(&[
+                ("source", ArgumentUse::Edit),
+                ("destination", ArgumentUse::Create),
+            ])
         }
     }
 
-    fn plan(args: &Args, call: &Call<'_>) -> Result<Pair, Outcome> {
+    fn plan(args: &Args, call: &Call<'_>) -> Result<TransferPaths, Outcome> {
         transfer::pair(args, call, Access::Write)
     }
 
-    fn shown(_: &Args, pair: &Pair, call: &Call<'_>) -> Result<Display, Outcome> {
+    fn shown(_: &Args, pair: &TransferPaths, call: &Call<'_>) -> Result<Display, Outcome> {
         let text = transfer::line(call, "move", pair);
         Ok(Display::Line { text })
     }
 
-    fn act(_: &Args, pair: Pair, call: &Call<'_>) -> Result<Outcome, Outcome> {
+    fn act(_: &Args, pair: TransferPaths, call: &Call<'_>) -> Result<Outcome, Outcome> {
         moved(call, &pair)
     }
 }
 
-fn moved(call: &Call<'_>, pair: &Pair) -> Result<Outcome, Outcome> {
+fn moved(call: &Call<'_>, pair: &TransferPaths) -> Result<Outcome, Outcome> {
     let (from, to) = (pair.from.path(), pair.to.path());
     let how = call
         .memory

@@ -9,7 +9,10 @@ use workspace::{Access, ExpectedFile, FileContent, ResolvedPath, replace};
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::edit_file;
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
+
+/// For the model.
+const DESCRIPTION: &str = "Several `edit_file` replacements in one file, in order, each on the result of the one before: all are made, or none.";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,14 +46,14 @@ impl FileTool for MultiEdit {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Edit,
-            ..arguments::spec::<Args>("multi_edit", include_str!("multi_edit.md"), Family::Edit)
+            ..arguments::spec::<Args>("multi_edit", DESCRIPTION, Family::Edit)
                 .with_names(Some("MultiEdit"), &[])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedEdits, Outcome> {
-        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let at = call.place(CallPath::at(&args.path, Access::Write))?;
         plan(call, at, args)
     }
 

@@ -9,9 +9,12 @@ use workspace::{Access, LineWindow, ResolvedPath, WindowContent};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 use crate::memory::Memory;
 use crate::truncate;
+
+/// For the model.
+const DESCRIPTION: &str = "Read a text file as numbered lines (`number<TAB>text`; the number is not part of the file). Returns up to 2000 lines; for more, give `offset` and `limit`. `path` is relative to the working directory, absolute, or starts with `~/`. Read a file before you change it.";
 
 const LINES_DEFAULT: u64 = 2000;
 const TOKENS_MAX: usize = 64_000;
@@ -42,14 +45,14 @@ impl FileTool for ReadFile {
         ToolSpec {
             kind: ToolKind::Read,
             shallow: true,
-            ..arguments::spec::<Args>("read_file", include_str!("read_file.md"), Family::Read)
+            ..arguments::spec::<Args>("read_file", DESCRIPTION, Family::Read)
                 .with_names(Some("Read"), &[])
                 .with_arguments(&[("path", ArgumentUse::Read)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<ResolvedPath, Outcome> {
-        call.place(Spot::at(&args.path, Access::Read))
+        call.place(CallPath::at(&args.path, Access::Read))
     }
 
     fn shown(_: &Args, at: &ResolvedPath, _: &Call<'_>) -> Result<Display, Outcome> {

@@ -18,25 +18,25 @@ pub(crate) const GRACE_MS: u64 = 2000;
 const LOST_AFTER: Duration = Duration::from_secs(5);
 
 /// A command that runs. Dropping it kills everything it started.
-pub(crate) struct Run {
+pub(crate) struct RunningCommand {
     events: BoxStream<'static, ChildEvent>,
     control: Box<dyn ChildControl>,
     started: Instant,
     limit: Option<Duration>,
     /// Its time limit; after a stop the moment at which it counts as lost.
     until: Option<Instant>,
-    stopped: Option<Stopped>,
+    stopped: Option<StopCause>,
 }
 
 /// What comes next of it.
-pub(crate) enum Step {
+pub(crate) enum RunEvent {
     Output(Vec<u8>),
-    Ended(End),
+    Ended(CommandEnd),
 }
 
 /// Why a command was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
+pub(crate) enum StopCause {
     Time,
     Output,
     /// The call that waits for it was stopped.
@@ -51,15 +51,15 @@ pub(crate) enum Stopped {
 
 /// How it ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
+pub(crate) struct CommandEnd {
     /// `None`: the spawner did not say.
     pub(crate) exit: Option<ChildExit>,
-    pub(crate) stopped: Option<Stopped>,
+    pub(crate) stopped: Option<StopCause>,
     pub(crate) took: Duration,
     limit: Option<Duration>,
 }
 
-impl Run {
+impl RunningCommand {
     /// `started`: when the start was asked for. `limit`: how long it may run from now on.
     pub(crate) fn new(child: Child, started: Instant, limit: Option<Duration>) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Run {
     }
 
     /// Stops it. A second call may be more forceful; the first reason stays.
-    pub(crate) fn stop(&mut self, why: Stopped, grace_ms: u64) {
+    pub(crate) fn stop(&mut self, why: StopCause, grace_ms: u64) {
         let lost = Instant::now() + Duration::from_millis(grace_ms) + LOST_AFTER;
         self.until = Some(match self.until {
             Some(until) if self.is_stopped() => until.min(lost),
@@ -95,7 +95,7 @@ impl Run {
     /// Waits for what comes next; stops the command at its time limit. Not called again after the end.
     ///
     /// Cancel-safe: dropping it loses nothing.
-    pub(crate) async fn next(&mut self) -> Step {
+    pub(crate) async fn next(&mut self) -> RunEvent {
         loop {
             let until = self.until;
             let over = async {
@@ -109,29 +109,31 @@ impl Run {
                 biased;
                 () = over => {
                     if self.is_stopped() {
-                        return Step::Ended(self.end(None));
+                        return RunEvent::Ended(self.end(None));
                     }
-                    self.stop(Stopped::Time, GRACE_MS);
+                    self.stop(StopCause::Time, GRACE_MS);
                     continue;
                 }
                 event = self.events.next() => event,
             };
             return match event {
-                Some(ChildEvent::Stdout(bytes) | ChildEvent::Stderr(bytes)) => Step::Output(bytes),
-                Some(ChildEvent::Exited(exit)) => Step::Ended(self.end(Some(exit))),
-                None => Step::Ended(self.end(None)),
+                Some(ChildEvent::Stdout(bytes) | ChildEvent::Stderr(bytes)) => {
+                    RunEvent::Output(bytes)
+                }
+                Some(ChildEvent::Exited(exit)) => RunEvent::Ended(self.end(Some(exit))),
+                None => RunEvent::Ended(self.end(None)),
             };
         }
     }
 
     /// Kills it, and does not wait for its end.
-    pub(crate) fn give_up(&mut self) -> End {
-        self.stop(Stopped::Crashed, 0);
+    pub(crate) fn give_up(&mut self) -> CommandEnd {
+        self.stop(StopCause::Crashed, 0);
         self.end(None)
     }
 
-    fn end(&self, exit: Option<ChildExit>) -> End {
-        End {
+    fn end(&self, exit: Option<ChildExit>) -> CommandEnd {
+        CommandEnd {
             exit,
             stopped: self.stopped,
             took: self.elapsed(),
@@ -140,7 +142,7 @@ impl Run {
     }
 }
 
-impl End {
+impl CommandEnd {
     pub(crate) fn is_success(&self) -> bool {
         self.stopped.is_none() && self.exit.is_some_and(|exit| exit.code == Some(0))
     }
@@ -173,29 +175,29 @@ impl End {
         format!("{why}{how}, {:.2} s{swept}", self.took.as_secs_f64())
     }
 
-    fn stop_report(&self, why: Stopped) -> String {
+    fn stop_report(&self, why: StopCause) -> String {
         match why {
-            Stopped::Time => format!(
+            StopCause::Time => format!(
                 "stopped at its time limit of {} s",
                 self.limit.unwrap_or_default().as_secs_f64()
             ),
-            Stopped::Output => format!("stopped after {} MB of output", OUTPUT_MAX / 1024 / 1024),
-            Stopped::Cancelled => "stopped by the user".to_owned(),
-            Stopped::Killed => "stopped by `kill_shell`".to_owned(),
-            Stopped::Unloaded => "stopped with its session".to_owned(),
-            Stopped::Crashed => "stopped by a bug in Reasonix".to_owned(),
+            StopCause::Output => format!("stopped after {} MB of output", OUTPUT_MAX / 1024 / 1024),
+            StopCause::Cancelled => "stopped by the user".to_owned(),
+            StopCause::Killed => "stopped by `kill_shell`".to_owned(),
+            StopCause::Unloaded => "stopped with its session".to_owned(),
+            StopCause::Crashed => "stopped by a bug in Reasonix".to_owned(),
         }
     }
 
     /// For the log: why, where it did not end by itself.
     pub(crate) fn cause(&self) -> Option<String> {
         let cause = match self.stopped {
-            Some(Stopped::Time) => "its time limit",
-            Some(Stopped::Output) => "too much output",
-            Some(Stopped::Cancelled) => "the user",
-            Some(Stopped::Killed) => "kill_shell",
-            Some(Stopped::Unloaded) => "the session ended",
-            Some(Stopped::Crashed) => "a bug in Reasonix",
+            Some(StopCause::Time) => "its time limit",
+            Some(StopCause::Output) => "too much output",
+            Some(StopCause::Cancelled) => "the user",
+            Some(StopCause::Killed) => "kill_shell",
+            Some(StopCause::Unloaded) => "the session ended",
+            Some(StopCause::Crashed) => "a bug in Reasonix",
             None if self.exit.is_none() => "its end was not reported",
             None => return None,
         };

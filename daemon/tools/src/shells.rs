@@ -16,12 +16,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout};
 
 use crate::capture::Capture;
-use crate::run::Run;
+use crate::run::RunningCommand;
 
 mod keeper;
 mod look;
 
-use keeper::{Ask, Keeper};
+use keeper::{Keeper, KeeperRequest};
 pub(crate) use look::NewOutput;
 
 /// Commands that run at once.
@@ -46,16 +46,16 @@ pub(crate) struct Shells {
 #[derive(Clone, Debug)]
 pub(crate) struct Shell {
     title: String,
-    keeper: mpsc::Sender<Ask>,
+    keeper: mpsc::Sender<KeeperRequest>,
     /// When it ended.
     ended: watch::Receiver<Option<Instant>>,
 }
 
 /// A command that has been started and is to be kept.
-pub(crate) struct Starting<'a> {
+pub(crate) struct StartedCommand<'a> {
     pub(crate) number: Pid,
     pub(crate) title: String,
-    pub(crate) run: Run,
+    pub(crate) run: RunningCommand,
     pub(crate) slot: RunningSlot,
     pub(crate) context: &'a CallContext,
 }
@@ -94,8 +94,8 @@ impl Shells {
     }
 
     /// Keeps a command: reports it to the session, takes its output, and reports its end.
-    pub(crate) fn keep(&self, starting: Starting<'_>) {
-        let Starting {
+    pub(crate) fn keep(&self, starting: StartedCommand<'_>) {
+        let StartedCommand {
             number,
             title,
             run,
@@ -165,7 +165,7 @@ impl Shell {
     /// An outcome, when its keeper does not answer.
     pub(crate) async fn look(&self, whole_lines: bool) -> Result<NewOutput, Outcome> {
         let (reply, look) = oneshot::channel();
-        let ask = Ask::Look { whole_lines, reply };
+        let ask = KeeperRequest::Look { whole_lines, reply };
         let answer = async {
             self.keeper.send(ask).await.ok()?;
             look.await.ok()
@@ -184,7 +184,7 @@ impl Shell {
     /// Stops it: TERM, and soon KILL. Returns whether it was still running.
     pub(crate) async fn stop(&self) -> bool {
         // A keeper that is gone has stopped its command.
-        self.ended_at().is_none() && self.keeper.send(Ask::Stop).await.is_ok()
+        self.ended_at().is_none() && self.keeper.send(KeeperRequest::Stop).await.is_ok()
     }
 
     /// Returns when it has ended.

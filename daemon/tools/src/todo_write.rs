@@ -11,6 +11,9 @@ use serde::Deserialize;
 use crate::arguments::{self, Arguments};
 use crate::typed_tool::TypedTool;
 
+/// For the model.
+const DESCRIPTION: &str = "Write the list of what is to be done, whole, each time: for work of three steps or more. One item at most is `in_progress`; mark each `completed` as soon as it is. `active_form` is the same in progress (\"Running the tests\").";
+
 /// Items of a list.
 const ITEMS_MAX: usize = 100;
 /// Characters of an item's text.
@@ -92,11 +95,10 @@ impl Arguments for Args {
 pub(crate) struct TodoWrite;
 
 pub(crate) fn spec() -> ToolSpec {
-    let prose = include_str!("todo_write.md");
     ToolSpec {
         kind: ToolKind::Todo,
         read_only: true,
-        ..arguments::spec::<Args>("todo_write", prose, Family::Session)
+        ..arguments::spec::<Args>("todo_write", DESCRIPTION, Family::Session)
             .with_names(Some("TodoWrite"), &[])
     }
 }

@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 use crate::arguments::{self, Arguments};
 use crate::typed_tool::TypedTool;
 
+/// For the model.
+const DESCRIPTION: &str = "Run a tool that `tool_search` found.";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -36,7 +39,7 @@ pub(crate) fn spec() -> ToolSpec {
     ToolSpec {
         kind: ToolKind::Tools,
         read_only: true,
-        ..arguments::spec::<Args>("tool_call", include_str!("tool_call.md"), Family::Session)
+        ..arguments::spec::<Args>("tool_call", DESCRIPTION, Family::Session)
     }
 }
 

@@ -10,7 +10,7 @@ use contract::Outcome;
 use crate::arguments::Arguments;
 use crate::edit_file;
 use crate::file_tool::Call;
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
 use crate::memory::Memory;
 
 /// Files of a directory that are reported one by one.
@@ -44,7 +44,7 @@ impl Arguments for Args {
 }
 
 /// The two places, and what stands at the second.
-pub(crate) struct Pair {
+pub(crate) struct TransferPaths {
     pub(crate) from: ResolvedPath,
     pub(crate) to: ResolvedPath,
     pub(crate) expected: ExpectedFile,
@@ -52,10 +52,10 @@ pub(crate) struct Pair {
 
 /// The places as they are: the source there, the destination free, or a known file that may be replaced. `access` is
 /// what is done to the source.
-pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Pair, Outcome> {
+pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<TransferPaths, Outcome> {
     let places = call.places(&[
-        Spot::itself(&args.source, access),
-        Spot::at(&args.destination, Access::Write),
+        CallPath::itself(&args.source, access),
+        CallPath::at(&args.destination, Access::Write),
     ])?;
     let Ok([from, to]) = <[ResolvedPath; 2]>::try_from(places) else {
         return Err(Outcome::failed("the call names no pair of paths"));
@@ -82,11 +82,11 @@ pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Pair,
         }
         Some(_) => ExpectedFile::File(edit_file::known_content(&call.memory, &to)?.stamp),
     };
-    Ok(Pair { from, to, expected })
+    Ok(TransferPaths { from, to, expected })
 }
 
 /// What is done, in a line.
-pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &Pair) -> String {
+pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &TransferPaths) -> String {
     let what = match pair.from.kind() {
         Some(FileKind::Directory) => "the directory ",
         Some(FileKind::Link) => "the link ",
@@ -104,7 +104,7 @@ pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &Pair) -> String {
 }
 
 /// What stands at the destination now, and what is known of it: what was known of the source.
-pub(crate) fn landed(memory: &Memory, pair: &Pair) -> (Vec<Changed>, Vec<KnownFile>) {
+pub(crate) fn landed(memory: &Memory, pair: &TransferPaths) -> (Vec<Changed>, Vec<KnownFile>) {
     let (from, to) = (pair.from.path(), pair.to.path());
     let workspace = memory.workspace();
     let mut known = Vec::new();

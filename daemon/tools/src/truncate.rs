@@ -6,14 +6,14 @@ pub(crate) use contract::estimate::tokens;
 
 /// What is to be cut: a text of which the middle may be gone already.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pieces<'a> {
+pub(crate) struct TextPieces<'a> {
     pub head: &'a str,
     /// Bytes between head and tail that were not kept.
     pub missing: u64,
     pub tail: &'a str,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> TextPieces<'a> {
     /// A text that is all there.
     pub(crate) fn whole(text: &'a str) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl<'a> Pieces<'a> {
 
 /// A text that fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct TruncatedText {
     pub text: String,
     /// Something was left out.
     pub cut: bool,
@@ -34,15 +34,15 @@ pub(crate) struct Cut {
 
 /// Cuts to at most `tokens_max` tokens, note included: keeps head and tail, at line ends where one is near, never inside
 /// a character. `hint` says how to get the rest.
-pub(crate) fn cut(pieces: Pieces<'_>, tokens_max: usize, hint: &str) -> Cut {
-    let Pieces {
+pub(crate) fn cut(pieces: TextPieces<'_>, tokens_max: usize, hint: &str) -> TruncatedText {
+    let TextPieces {
         head,
         missing,
         tail,
     } = pieces;
     let room = tokens_max * 4;
     if missing == 0 && quarters(head) + quarters(tail) <= room {
-        return Cut {
+        return TruncatedText {
             text: format!("{head}{tail}"),
             cut: false,
         };
@@ -51,7 +51,7 @@ pub(crate) fn cut(pieces: Pieces<'_>, tokens_max: usize, hint: &str) -> Cut {
     let all = missing + (head.len() + tail.len()) as u64;
     let note_max = quarters(&note(all, all, hint)) + 2;
     if note_max > room {
-        return Cut {
+        return TruncatedText {
             text: front(hint, room).to_owned(),
             cut: true,
         };
@@ -79,7 +79,7 @@ pub(crate) fn cut(pieces: Pieces<'_>, tokens_max: usize, hint: &str) -> Cut {
     };
     // Lines are not counted if the middle was not kept.
     let note = note(left_out_bytes, if missing > 0 { 0 } else { middle }, hint);
-    Cut {
+    TruncatedText {
         text: format!("{kept_head}{end}{note}\n{kept_tail}"),
         cut: true,
     }

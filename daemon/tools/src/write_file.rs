@@ -8,7 +8,10 @@ use workspace::{Access, ExpectedFile, FileContent, ResolvedPath};
 
 use crate::arguments::{self, Arguments, path_aliases};
 use crate::file_tool::{Call, FileTool};
-use crate::files::{self, Spot};
+use crate::files::{self, CallPath};
+
+/// For the model.
+const DESCRIPTION: &str = "Write a whole file; directories above it are made. An existing file must have been read in this session and be unchanged since. To change a part of a file use `edit_file`. For very long content write a first part, then add the others with `append`.";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,14 +40,14 @@ impl FileTool for WriteFile {
     fn spec() -> ToolSpec {
         ToolSpec {
             kind: ToolKind::Write,
-            ..arguments::spec::<Args>("write_file", include_str!("write_file.md"), Family::Edit)
+            ..arguments::spec::<Args>("write_file", DESCRIPTION, Family::Edit)
                 .with_names(Some("Write"), &[])
                 .with_arguments(&[("path", ArgumentUse::Edit)])
         }
     }
 
     fn plan(args: &Args, call: &Call<'_>) -> Result<PlannedContent, Outcome> {
-        let at = call.place(Spot::at(&args.path, Access::Write))?;
+        let at = call.place(CallPath::at(&args.path, Access::Write))?;
         plan(call, at, args)
     }
 

@@ -12,8 +12,8 @@ use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};
 
 use crate::facts::ReportedPermissions;
-use crate::input::{Answer, Effect, Requested};
-use crate::machine::{Asking, Calls, Phase, Step, Waits};
+use crate::input::{Answer, Effect, RequestInfo};
+use crate::machine::{Asking, CallsInProgress, Phase, RequestWait, Step};
 use crate::words;
 
 /// Answers of nothing but repeated calls, until no more tools can be called in the turn.
@@ -33,7 +33,7 @@ impl Step<'_> {
             item: self.next_item(),
             attempt: 1,
             since_ms: self.now.mono_ms,
-            waits: Waits::Answer,
+            waits: RequestWait::Answer,
         };
         self.send(asking)
     }
@@ -131,7 +131,7 @@ impl Step<'_> {
         if open.calls.is_empty() {
             self.settle(finish)
         } else {
-            self.begin_calls(Calls::default())
+            self.begin_calls(CallsInProgress::default())
         }
     }
 
@@ -232,7 +232,7 @@ impl Step<'_> {
 
     /// What a request took, also one beside the conversation.
     pub(crate) fn usage_of(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
-        let mut usage = answer.usage(Requested {
+        let mut usage = answer.usage(RequestInfo {
             item: asking.item.clone(),
             provider: self.facts.wire.provider.clone(),
             model: self.facts.wire.model.clone(),
@@ -265,7 +265,7 @@ impl Step<'_> {
     ) -> Phase {
         let (asking, unsent) = match phase {
             Phase::Asking(asking) => {
-                let unsent = matches!(asking.waits, Waits::Gate { .. });
+                let unsent = matches!(asking.waits, RequestWait::Gate { .. });
                 (self.not_sent(asking), unsent)
             }
             Phase::Compacting(compacting) => {
@@ -287,7 +287,7 @@ impl Step<'_> {
                     None,
                 );
                 Phase::Asking(Asking {
-                    waits: Waits::Credentials,
+                    waits: RequestWait::Credentials,
                     ..asking
                 })
             }
@@ -362,7 +362,7 @@ impl Step<'_> {
             in_ms: wait,
         });
         Phase::Asking(Asking {
-            waits: Waits::Retry {
+            waits: RequestWait::Retry {
                 due_ms: self.now.mono_ms.saturating_add(wait),
             },
             ..asking
@@ -396,7 +396,7 @@ impl Step<'_> {
             // A wait of an earlier request may end late: it is not this one's. In a hand-over the next life tries again.
             Phase::Asking(asking)
                 if !self.hold.suspending
-                    && matches!(asking.waits, Waits::Retry { .. })
+                    && matches!(asking.waits, RequestWait::Retry { .. })
                     && asking.item == *item
                     && asking.attempt == attempt =>
             {
@@ -412,7 +412,7 @@ impl Step<'_> {
     pub(crate) fn credentials_arrived(&mut self, phase: Phase) -> Phase {
         match phase {
             Phase::Asking(asking)
-                if !self.hold.suspending && asking.waits == Waits::Credentials =>
+                if !self.hold.suspending && asking.waits == RequestWait::Credentials =>
             {
                 self.resend(Asking {
                     attempt: 0,
@@ -428,14 +428,14 @@ impl Step<'_> {
     pub(crate) fn resend(&mut self, asking: Asking) -> Phase {
         if self.held() {
             return Phase::Asking(Asking {
-                waits: Waits::Resume,
+                waits: RequestWait::Resume,
                 ..asking
             });
         }
         self.state(State::Running, None, "another try", None);
         self.send(Asking {
             attempt: asking.attempt + 1,
-            waits: Waits::Answer,
+            waits: RequestWait::Answer,
             ..asking
         })
     }

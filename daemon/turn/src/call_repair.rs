@@ -9,9 +9,9 @@ use proto::item::{Finish, ToolCall, ToolKind};
 use proto::outcome::OutcomeKind;
 use proto::record::{CallsRepaired, Level};
 
-use crate::facts::Stage;
+use crate::facts::CallStage;
 use crate::input::Answer;
-use crate::machine::{Calls, Phase, Step};
+use crate::machine::{CallsInProgress, Phase, Step};
 use crate::repair::close::repair_json;
 use crate::repair::scavenge::scavenge;
 use crate::repair::storm;
@@ -76,14 +76,14 @@ impl Step<'_> {
         let moves = !self.facts.children.is_empty();
         !moves
             && !storm::is_exempt(kind)
-            && self.stage_of(&call.id) == Some(&Stage::Open)
+            && self.stage_of(&call.id) == Some(&CallStage::Open)
             && open
                 .storm
                 .is_one_too_many(storm::digest(&call.name, &call.arguments))
     }
 
     /// Closes a call that goes in circles. It does not run.
-    pub(crate) fn hold_back(&mut self, calls: &mut Calls, call: &ToolCall) {
+    pub(crate) fn hold_back(&mut self, calls: &mut CallsInProgress, call: &ToolCall) {
         self.append(Body::CallsRepaired(CallsRepaired {
             held_back: Some(call.id.clone()),
             ..CallsRepaired::default()

@@ -9,9 +9,9 @@ use proto::record::{
 };
 use proto::{Body, CallId};
 
-use crate::facts::{OpenCall, Stage};
+use crate::facts::{CallStage, OpenCall};
 use crate::input::{Decided, Effect, Judgement, Unattended};
-use crate::machine::{Calls, Phase, Ready, Step};
+use crate::machine::{CallsInProgress, PendingResult, Phase, Step};
 use crate::words;
 
 mod escape;
@@ -19,7 +19,7 @@ mod interactions;
 
 impl Step<'_> {
     /// Begins with the calls of the newest answer, or goes on with them after a crash.
-    pub fn begin_calls(&mut self, mut calls: Calls) -> Phase {
+    pub fn begin_calls(&mut self, mut calls: CallsInProgress) -> Phase {
         if self.facts.open.as_ref().is_some_and(|open| open.summing_up) {
             let stuck = self.facts.open.as_ref().is_some_and(|open| open.stuck);
             self.refuse_open_calls(if stuck {
@@ -36,26 +36,26 @@ impl Step<'_> {
     }
 
     /// Closes the calls of which the log alone says that they never run: cut in the middle, denied, or answered.
-    pub fn close_what_cannot_run(&mut self, calls: &mut Calls) {
+    pub fn close_what_cannot_run(&mut self, calls: &mut CallsInProgress) {
         self.close_where(calls, |open| match &open.stage {
-            Stage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
-            Stage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
-            Stage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
-            Stage::Answered { by, words } => Some(interactions::outcome(*by, words)),
-            Stage::KeptInside { .. } => open.as_blocked(),
-            Stage::Blocked
-            | Stage::Open
-            | Stage::Waiting(_)
-            | Stage::Approved { .. }
-            | Stage::Started { .. }
-            | Stage::Closed => None,
+            CallStage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
+            CallStage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
+            CallStage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
+            CallStage::Answered { by, words } => Some(interactions::outcome(*by, words)),
+            CallStage::KeptInside { .. } => open.as_blocked(),
+            CallStage::Blocked
+            | CallStage::Open
+            | CallStage::Waiting(_)
+            | CallStage::Approved { .. }
+            | CallStage::Started { .. }
+            | CallStage::Closed => None,
         });
     }
 
     /// Closes those calls that neither run nor have a result, and for which there is an outcome.
     pub fn close_where(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut CallsInProgress,
         outcome: impl Fn(&OpenCall) -> Option<Outcome>,
     ) {
         for call in self.open_calls() {
@@ -78,7 +78,7 @@ impl Step<'_> {
             .unwrap_or_default()
     }
 
-    pub fn stage_of(&self, call: &CallId) -> Option<&Stage> {
+    pub fn stage_of(&self, call: &CallId) -> Option<&CallStage> {
         let open = self.facts.open.as_ref()?;
         open.calls
             .iter()
@@ -87,12 +87,16 @@ impl Step<'_> {
     }
 
     /// Looks for what can be done next: results that may be written, the next call to be judged, the next request.
-    pub fn proceed(&mut self, mut calls: Calls) -> Phase {
+    pub fn proceed(&mut self, mut calls: CallsInProgress) -> Phase {
         self.write_results(&mut calls);
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };
-        if open.calls.iter().all(|open| open.stage == Stage::Closed) {
+        if open
+            .calls
+            .iter()
+            .all(|open| open.stage == CallStage::Closed)
+        {
             return self.ask_again();
         }
         if self.held() {
@@ -159,7 +163,7 @@ impl Step<'_> {
     }
 
     /// A writer has to wait. A call before it may have been approved while the writer was judged: then it is its turn.
-    fn look_before(&mut self, calls: Calls, writer: &CallId) -> Phase {
+    fn look_before(&mut self, calls: CallsInProgress, writer: &CallId) -> Phase {
         let next = self
             .facts
             .open
@@ -172,7 +176,7 @@ impl Step<'_> {
     }
 
     /// Whether every call before this one has its result.
-    fn all_before_closed(&self, calls: &Calls, id: &CallId) -> bool {
+    fn all_before_closed(&self, calls: &CallsInProgress, id: &CallId) -> bool {
         let Some(open) = &self.facts.open else {
             return true;
         };
@@ -195,7 +199,12 @@ impl Step<'_> {
 
     /// Carries out a call, asks the user about it or closes it. True where the call has to wait before anything behind it
     /// may be judged.
-    fn decide(&mut self, calls: &mut Calls, call: &ToolCall, mut decided: Decided) -> bool {
+    fn decide(
+        &mut self,
+        calls: &mut CallsInProgress,
+        call: &ToolCall,
+        mut decided: Decided,
+    ) -> bool {
         if !decided.decision.read_only {
             self.apply_stance(&mut decided.decision);
         }
@@ -245,7 +254,7 @@ impl Step<'_> {
     }
 
     /// Whether a call that was not denied may be carried out now. Otherwise the user is asked, or it is closed.
-    fn permits(&mut self, calls: &mut Calls, call: &ToolCall, decided: &Decided) -> bool {
+    fn permits(&mut self, calls: &mut CallsInProgress, call: &ToolCall, decided: &Decided) -> bool {
         if decided.decision.verdict == Verdict::Allow || self.approved(call, decided) {
             self.log_decision(call, decided, None, None);
             return true;
@@ -271,7 +280,7 @@ impl Step<'_> {
 
     /// Whether the user said yes to what would be shown now: if it looks different, they are asked again.
     fn approved(&self, call: &ToolCall, decided: &Decided) -> bool {
-        matches!(self.stage_of(&call.id), Some(Stage::Approved { shown_hash }) if *shown_hash == decided.shown_hash)
+        matches!(self.stage_of(&call.id), Some(CallStage::Approved { shown_hash }) if *shown_hash == decided.shown_hash)
     }
 
     fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
@@ -280,8 +289,8 @@ impl Step<'_> {
     }
 
     /// Closes a call that the log says is denied, in the words that the log leads to.
-    fn close_denied(&mut self, calls: &mut Calls, call: &ToolCall) {
-        if let Some(Stage::Denied { words }) = self.stage_of(&call.id).cloned() {
+    fn close_denied(&mut self, calls: &mut CallsInProgress, call: &ToolCall) {
+        if let Some(CallStage::Denied { words }) = self.stage_of(&call.id).cloned() {
             self.close(
                 calls,
                 call,
@@ -354,7 +363,7 @@ impl Step<'_> {
     /// Takes over the model's todo list. Nothing outside runs for it.
     fn update_todos(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut CallsInProgress,
         call: &ToolCall,
         decided: Decided,
         todos: Vec<Todo>,
@@ -366,7 +375,7 @@ impl Step<'_> {
     }
 
     /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
-    fn run(&mut self, calls: &mut Calls, call: &ToolCall, decided: Decided) -> bool {
+    fn run(&mut self, calls: &mut CallsInProgress, call: &ToolCall, decided: Decided) -> bool {
         let read_only = decided.decision.read_only;
         self.started(call, decided);
         let after = (!read_only).then_some(self.facts.seq);
@@ -413,7 +422,7 @@ impl Step<'_> {
     /// Takes a result: for people at once, for the model when it is its turn.
     pub fn close(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut CallsInProgress,
         call: &ToolCall,
         outcome: Outcome,
         duration_ms: u64,
@@ -439,7 +448,7 @@ impl Step<'_> {
             changed,
             known,
         }));
-        calls.ready.push(Ready {
+        calls.ready.push(PendingResult {
             call: call.id.clone(),
             status,
             text,
@@ -470,15 +479,15 @@ impl Step<'_> {
     }
 
     /// Writes the results that have all earlier ones before them: results stand in call order.
-    fn write_results(&mut self, calls: &mut Calls) {
+    fn write_results(&mut self, calls: &mut CallsInProgress) {
         for call in self.open_calls() {
-            if self.stage_of(&call.id) == Some(&Stage::Closed) {
+            if self.stage_of(&call.id) == Some(&CallStage::Closed) {
                 continue;
             }
             let Some(place) = calls.ready.iter().position(|ready| ready.call == call.id) else {
                 return;
             };
-            let Ready { status, text, .. } = calls.ready.remove(place);
+            let PendingResult { status, text, .. } = calls.ready.remove(place);
             self.result(&call, status, text);
         }
     }
@@ -498,7 +507,7 @@ impl Step<'_> {
     /// Closes every call that has no result, with these words.
     pub fn refuse_open_calls(&mut self, words: &str) {
         for call in self.open_calls() {
-            if self.stage_of(&call.id) != Some(&Stage::Closed) {
+            if self.stage_of(&call.id) != Some(&CallStage::Closed) {
                 let outcome = Outcome::refused(words);
                 self.finished(&call, outcome.status, 0, outcome.display, None);
                 self.result(&call, outcome.status, outcome.text);
@@ -507,10 +516,10 @@ impl Step<'_> {
     }
 }
 
-impl Calls {
+impl CallsInProgress {
     /// Whether a call's result is in, at its place or waiting for it.
     fn has_result(&self, open: &OpenCall) -> bool {
-        open.stage == Stage::Closed || self.ready.iter().any(|ready| ready.call == open.call.id)
+        open.stage == CallStage::Closed || self.ready.iter().any(|ready| ready.call == open.call.id)
     }
 
     /// Whether nothing will come of a call unless it is made to.
@@ -521,9 +530,10 @@ impl Calls {
 
 /// The first call that policy has to look at: in order, past readers that run or wait for a person, never past a
 /// writer that does.
-fn next_to_judge(open: &[OpenCall], calls: &Calls) -> Option<ToolCall> {
+fn next_to_judge(open: &[OpenCall], calls: &CallsInProgress) -> Option<ToolCall> {
     for open in open.iter().filter(|open| !calls.has_result(open)) {
-        let busy = calls.running.contains(&open.call.id) || matches!(open.stage, Stage::Waiting(_));
+        let busy =
+            calls.running.contains(&open.call.id) || matches!(open.stage, CallStage::Waiting(_));
         match busy {
             true if open.read_only => {}
             true => return None,

@@ -11,9 +11,9 @@ use proto::state::{State, WaitingFor};
 use proto::{Body, ErrorName, Failure, ItemId, RequestId, Seq};
 
 use crate::asking::{backoff, failure_of};
-use crate::compaction::Why;
+use crate::compaction::NothingToCompact;
 use crate::input::{Answer, Effect, StopReason};
-use crate::machine::{Asking, Phase, Step, Waits};
+use crate::machine::{Asking, Phase, RequestWait, Step};
 use crate::words;
 
 /// Tries of a request for a digest.
@@ -27,8 +27,8 @@ const TOO_LONG: u32 = 2;
 /// A reset in the making.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Compacting {
-    pub why: Resetting,
-    pub waits: Doing,
+    pub why: ResetReason,
+    pub waits: CompactionWait,
     pub then: AfterCompaction,
     pub request_id: Option<RequestId>,
     /// The digest is asked for by an excerpt: all of the conversation is too long.
@@ -37,7 +37,7 @@ pub(crate) struct Compacting {
 
 /// What earlier bytes change for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resetting {
+pub enum ResetReason {
     Compaction {
         trigger: Trigger,
         /// What a person wants to be kept.
@@ -49,7 +49,7 @@ pub enum Resetting {
 
 /// What is waited for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Doing {
+pub(crate) enum CompactionWait {
     /// The end of this job, by its number.
     Job(u64),
     /// The model's digest.
@@ -70,10 +70,10 @@ pub(crate) enum AfterCompaction {
 
 /// A job that plans a reset, or writes it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Job {
+pub struct ResetJob {
     /// Its number: a late end of an earlier one is ignored.
     pub number: u64,
-    pub why: Resetting,
+    pub why: ResetReason,
     /// The conversation up to here.
     pub upto: Seq,
     pub digest: Digest,
@@ -98,12 +98,12 @@ pub enum Digest {
     reason = "one is made at a time, and travels in a box"
 )]
 #[derive(Clone, Debug, PartialEq)]
-pub enum JobEnd {
+pub enum ResetJobOutcome {
     /// The record of the reset. What belongs into the line's `own` member is kept by whoever did the job.
     Reset(CacheReset),
     /// The request for a digest is ready.
     Ask,
-    Nothing(Why),
+    Nothing(NothingToCompact),
     /// What may not be folded is too much by itself: so many tokens.
     Full(u64),
     /// The log could not be read, or the new provider is not usable.
@@ -114,32 +114,32 @@ pub enum JobEnd {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactionEnd {
     Done(Seq, Compaction),
-    Nothing(Why),
+    Nothing(NothingToCompact),
     Failed(Failure),
 }
 
 impl Compacting {
     /// Whether neither a job nor a request is under way.
     pub(crate) fn is_quiet(&self) -> bool {
-        matches!(&self.waits, Doing::Digest(asking) if !asking.waits.is_in_flight())
+        matches!(&self.waits, CompactionWait::Digest(asking) if !asking.waits.is_in_flight())
     }
 
     /// The request for a digest.
     pub(crate) fn request(&mut self) -> Option<&mut Asking> {
         match &mut self.waits {
-            Doing::Digest(asking) => Some(asking),
-            Doing::Job(_) => None,
+            CompactionWait::Digest(asking) => Some(asking),
+            CompactionWait::Job(_) => None,
         }
     }
 
     /// When the request for a digest is made again, on the monotonic clock.
     pub(crate) fn waits_until(&self) -> Option<u64> {
         match &self.waits {
-            Doing::Digest(asking) => match asking.waits {
-                Waits::Retry { due_ms } => Some(due_ms),
+            CompactionWait::Digest(asking) => match asking.waits {
+                RequestWait::Retry { due_ms } => Some(due_ms),
                 _ => None,
             },
-            Doing::Job(_) => None,
+            CompactionWait::Job(_) => None,
         }
     }
 
@@ -178,7 +178,7 @@ impl Step<'_> {
         }
         if self.facts.wants_rebase() || !self.facts.is_rendered() {
             return self.reset(
-                Resetting::Rebase,
+                ResetReason::Rebase,
                 AfterCompaction::Compact(instructions),
                 request_id,
             );
@@ -187,7 +187,7 @@ impl Step<'_> {
     }
 
     fn compact_by_hand(&mut self, instructions: String, request_id: Option<RequestId>) -> Phase {
-        let why = Resetting::Compaction {
+        let why = ResetReason::Compaction {
             trigger: Trigger::Manual,
             instructions,
         };
@@ -211,7 +211,7 @@ impl Step<'_> {
 
     /// Compacts before the open turn's next request.
     pub(crate) fn compact_first(&mut self, trigger: Trigger) -> Phase {
-        let why = Resetting::Compaction {
+        let why = ResetReason::Compaction {
             trigger,
             instructions: String::new(),
         };
@@ -220,17 +220,17 @@ impl Step<'_> {
 
     /// Renders the conversation, or only its prefix, for who is to be asked next.
     pub(crate) fn rebase(&mut self) -> Phase {
-        self.reset(Resetting::Rebase, AfterCompaction::Ask, None)
+        self.reset(ResetReason::Rebase, AfterCompaction::Ask, None)
     }
 
     fn reset(
         &mut self,
-        why: Resetting,
+        why: ResetReason,
         then: AfterCompaction,
         request_id: Option<RequestId>,
     ) -> Phase {
         let mut compacting = Compacting {
-            waits: Doing::Job(0),
+            waits: CompactionWait::Job(0),
             then,
             request_id,
             short: is_too_long(&why),
@@ -245,30 +245,30 @@ impl Step<'_> {
         Phase::Compacting(compacting)
     }
 
-    fn job(&mut self, why: &Resetting, digest: Digest) -> Doing {
+    fn job(&mut self, why: &ResetReason, digest: Digest) -> CompactionWait {
         self.hold.jobs += 1;
         let number = self.hold.jobs;
-        self.effects.push(Effect::Reset(Job {
+        self.effects.push(Effect::Reset(ResetJob {
             number,
             why: why.clone(),
             upto: self.facts.seq,
             digest,
         }));
-        Doing::Job(number)
+        CompactionWait::Job(number)
     }
 
     /// A job has ended.
-    pub(crate) fn job_ended(&mut self, phase: Phase, number: u64, end: JobEnd) -> Phase {
+    pub(crate) fn job_ended(&mut self, phase: Phase, number: u64, end: ResetJobOutcome) -> Phase {
         let Phase::Compacting(compacting) = phase else {
             return phase;
         };
-        if compacting.waits != Doing::Job(number) {
+        if compacting.waits != CompactionWait::Job(number) {
             return Phase::Compacting(compacting);
         }
         match end {
-            JobEnd::Reset(reset) => self.write_reset(compacting, reset),
-            JobEnd::Ask => self.ask_digest(compacting),
-            JobEnd::Nothing(why) => {
+            ResetJobOutcome::Reset(reset) => self.write_reset(compacting, reset),
+            ResetJobOutcome::Ask => self.ask_digest(compacting),
+            ResetJobOutcome::Nothing(why) => {
                 // Not again before there is more that could be folded.
                 let step = (self.facts.wire.context_window / 20).max(1);
                 self.hold.futile = self.facts.context_tokens.saturating_add(step);
@@ -278,8 +278,8 @@ impl Step<'_> {
                 self.hold.compacted = Some(CompactionEnd::Nothing(why));
                 self.behind_reset(compacting)
             }
-            JobEnd::Full(kept) => self.too_full(compacting, kept),
-            JobEnd::Failed(failure) => self.reset_failed(compacting, failure),
+            ResetJobOutcome::Full(kept) => self.too_full(compacting, kept),
+            ResetJobOutcome::Failed(failure) => self.reset_failed(compacting, failure),
         }
     }
 
@@ -292,7 +292,7 @@ impl Step<'_> {
             ..reset
         }));
         let seq = self.facts.seq;
-        if another && compacting.why == Resetting::Rebase {
+        if another && compacting.why == ResetReason::Rebase {
             self.tell_stand_in();
         }
         if another {
@@ -317,7 +317,7 @@ impl Step<'_> {
             item: ItemId(format!("d{}", self.facts.compactions + 1)),
             attempt: 1,
             since_ms: self.now.mono_ms,
-            waits: Waits::Answer,
+            waits: RequestWait::Answer,
         };
         self.send_digest(compacting, asking)
     }
@@ -329,9 +329,9 @@ impl Step<'_> {
             return self.leave_to_next_life(compacting);
         }
         if self.facts.paused && compacting.then == AfterCompaction::Ask {
-            let waits = Waits::Resume;
+            let waits = RequestWait::Resume;
             return Phase::Compacting(Compacting {
-                waits: Doing::Digest(Asking { waits, ..asking }),
+                waits: CompactionWait::Digest(Asking { waits, ..asking }),
                 ..compacting
             });
         }
@@ -341,14 +341,14 @@ impl Step<'_> {
             attempt: asking.attempt,
         });
         Phase::Compacting(Compacting {
-            waits: Doing::Digest(asking),
+            waits: CompactionWait::Digest(asking),
             ..compacting
         })
     }
 
     /// The model has answered.
     pub(crate) fn digest_answered(&mut self, compacting: Compacting, answer: &Answer) -> Phase {
-        let Doing::Digest(asking) = &compacting.waits else {
+        let CompactionWait::Digest(asking) = &compacting.waits else {
             return Phase::Compacting(compacting);
         };
         self.usage_of(asking, answer, Purpose::Digest);
@@ -381,7 +381,7 @@ impl Step<'_> {
         partial: &Answer,
         jitter: f64,
     ) -> Phase {
-        let Doing::Digest(asking) = compacting.waits.clone() else {
+        let CompactionWait::Digest(asking) = compacting.waits.clone() else {
             return Phase::Compacting(compacting);
         };
         let asking = self.not_sent(asking);
@@ -389,9 +389,9 @@ impl Step<'_> {
             self.usage_of(&asking, partial, Purpose::Digest);
         }
         if self.hold.suspending {
-            let waits = Waits::Resume;
+            let waits = RequestWait::Resume;
             return self.leave_to_next_life(Compacting {
-                waits: Doing::Digest(Asking { waits, ..asking }),
+                waits: CompactionWait::Digest(Asking { waits, ..asking }),
                 ..compacting
             });
         }
@@ -442,8 +442,8 @@ impl Step<'_> {
         });
         let due_ms = self.now.mono_ms.saturating_add(wait_ms);
         Phase::Compacting(Compacting {
-            waits: Doing::Digest(Asking {
-                waits: Waits::Retry { due_ms },
+            waits: CompactionWait::Digest(Asking {
+                waits: RequestWait::Retry { due_ms },
                 ..asking
             }),
             ..compacting
@@ -486,16 +486,16 @@ impl Step<'_> {
         item: &ItemId,
         attempt: u32,
     ) -> Phase {
-        let Doing::Digest(asking) = compacting.waits.clone() else {
+        let CompactionWait::Digest(asking) = compacting.waits.clone() else {
             return Phase::Compacting(compacting);
         };
-        let due = matches!(asking.waits, Waits::Retry { .. });
+        let due = matches!(asking.waits, RequestWait::Retry { .. });
         if !due || asking.item != *item || asking.attempt != attempt {
             return Phase::Compacting(compacting);
         }
         let asking = Asking {
             attempt: attempt + 1,
-            waits: Waits::Answer,
+            waits: RequestWait::Answer,
             ..asking
         };
         self.send_digest(compacting, asking)
@@ -504,9 +504,9 @@ impl Step<'_> {
     /// The pause is over: a request for a digest that waited for that is sent.
     pub(crate) fn release_digest(&mut self, compacting: Compacting) -> Phase {
         match compacting.waits.clone() {
-            Doing::Digest(asking) if asking.waits == Waits::Resume => {
+            CompactionWait::Digest(asking) if asking.waits == RequestWait::Resume => {
                 let attempt = asking.attempt.max(1);
-                let waits = Waits::Answer;
+                let waits = RequestWait::Answer;
                 let asking = Asking {
                     attempt,
                     waits,
@@ -528,7 +528,7 @@ impl Step<'_> {
 
     /// Nothing has changed. A compaction that is needed is tried again, and in the end done without the model.
     fn reset_failed(&mut self, compacting: Compacting, failure: Failure) -> Phase {
-        if compacting.why == Resetting::Rebase {
+        if compacting.why == ResetReason::Rebase {
             return self.not_rebased(compacting, failure);
         }
         self.hold.failures += 1;
@@ -551,7 +551,7 @@ impl Step<'_> {
                 ..compacting
             });
         }
-        let asked = matches!(compacting.waits, Doing::Digest(_));
+        let asked = matches!(compacting.waits, CompactionWait::Digest(_));
         if asked && is_manual(&compacting.why) && self.hold.failures > FAILURES && !self.held() {
             let waits = self.job(&compacting.why, Digest::Mechanical);
             return Phase::Compacting(Compacting {
@@ -655,7 +655,7 @@ impl Step<'_> {
         reason: StopReason,
         partial: Option<Answer>,
     ) -> Option<StopReason> {
-        if let (Doing::Digest(asking), Some(partial)) = (compacting.waits.clone(), partial)
+        if let (CompactionWait::Digest(asking), Some(partial)) = (compacting.waits.clone(), partial)
             && partial.reported.is_some()
         {
             // It came to nothing, but the vendor counted it: the books must agree (I15).
@@ -669,7 +669,7 @@ impl Step<'_> {
         compacting: Compacting,
         reason: StopReason,
     ) -> Option<StopReason> {
-        if let Doing::Digest(asking) = &compacting.waits
+        if let CompactionWait::Digest(asking) = &compacting.waits
             && asking.waits.is_in_flight()
         {
             self.effects.push(Effect::CancelAsk);
@@ -685,10 +685,10 @@ impl Step<'_> {
 }
 
 /// Whether the request cannot be sent as it stands.
-fn is_too_long(why: &Resetting) -> bool {
+fn is_too_long(why: &ResetReason) -> bool {
     matches!(
         why,
-        Resetting::Compaction {
+        ResetReason::Compaction {
             trigger: Trigger::TooLong,
             ..
         }
@@ -696,10 +696,10 @@ fn is_too_long(why: &Resetting) -> bool {
 }
 
 /// Whether a person asked for it.
-fn is_manual(why: &Resetting) -> bool {
+fn is_manual(why: &ResetReason) -> bool {
     matches!(
         why,
-        Resetting::Compaction {
+        ResetReason::Compaction {
             trigger: Trigger::Manual,
             ..
         }

@@ -7,7 +7,10 @@ mod excerpt;
 mod plan;
 mod shorten;
 
-pub use digest::{EditedFile, Restated, beginning, demand, is_digest, mechanical};
+pub use digest::{EditedFile, RestatedState, beginning, demand, is_digest, mechanical};
 pub use excerpt::{Excerpt, excerpt};
-pub use plan::{BasePart, CompactionPlan, Measure, Message, Terms, Why, is_pinned, plan};
+pub use plan::{
+    BasePart, CompactionPlan, CompactionTerms, ConversationMessage, NothingToCompact, TokenRatio,
+    is_pinned, plan,
+};
 pub use shorten::shorten;

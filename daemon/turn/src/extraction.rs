@@ -104,7 +104,7 @@ fn entries(list: Option<&Value>) -> Vec<String> {
 
 /// What a choice between answers looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct SampleScore {
     /// It has words or calls, and was not cut off.
     pub is_usable: bool,
     /// `None`: its reasoning could not be extracted.
@@ -116,7 +116,7 @@ pub struct Sample {
 /// The place of the sample that is taken: one that can be used; with the fewest uncertainties, those that are not known
 /// being the most; the shortest; the first, which is the one at the lowest temperature. `None`: there is none at all.
 #[must_use]
-pub fn choose(samples: &[Sample]) -> Option<usize> {
+pub fn choose(samples: &[SampleScore]) -> Option<usize> {
     let ranked = samples.iter().enumerate().min_by_key(|(at, sample)| {
         let unsure = sample.uncertainties.unwrap_or(usize::MAX);
         (!sample.is_usable, unsure, sample.length, *at)

@@ -31,17 +31,17 @@ mod turns;
 mod used;
 mod view;
 
-pub use cache::Cache;
+pub use cache::CacheHistory;
 pub use content::{
     content_of_compaction, content_of_edit, content_of_move, content_of_pin, content_of_prompt,
     content_of_reset, content_of_rewind, content_of_set,
 };
 pub(crate) use interactions::recorded_answer;
 pub use interactions::{answer_refusal, content_of_answer, notification, persisted_rule};
-pub use open::{Answerer, OpenCall, OpenTurn, Stage};
-pub use resets::Undoable;
-pub use stand_in::StandIn;
-pub use view::{Counts, Mark, Plan, Rewind, View};
+pub use open::{Answerer, CallStage, OpenCall, OpenTurn};
+pub use resets::UndoableCompaction;
+pub use stand_in::FallbackInUse;
+pub use view::{ConversationCounts, ConversationView, Rewind, RewindPlan, TurnMark};
 
 /// Everything that the log says about a session, less the words.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,10 +82,10 @@ pub struct Facts {
     /// What the model has set out to do.
     pub todos: Vec<Todo>,
     /// Which records make up the conversation.
-    pub view: View,
+    pub view: ConversationView,
     /// The turns of the conversation, and those that rewinds have hidden.
-    pub marks: Vec<Mark>,
-    hidden: Vec<Mark>,
+    pub marks: Vec<TurnMark>,
+    hidden: Vec<TurnMark>,
     /// All rewinds, oldest first.
     pub rewinds: Vec<Rewind>,
     /// The conversation was gone back in, and the cache reset that belongs to it has not been logged yet.
@@ -93,7 +93,7 @@ pub struct Facts {
     /// Files were kept for a rewind of which neither the end nor its breaking off has been logged yet.
     pub(crate) half_rewound: bool,
     /// Rewinds of files that have begun and not come to their end, oldest first: none was finished or taken back yet.
-    pub broken_off: Vec<BrokenOff>,
+    pub broken_off: Vec<UnfinishedRewind>,
     /// What stood before the words of the session's first message: said again where a rewind has hidden that.
     pub(crate) opening: Option<String>,
     /// Who is asked, and with which prefix, until the settings in force are taken in by the next request.
@@ -102,9 +102,9 @@ pub struct Facts {
     pub generation: u64,
     /// Compactions so far.
     pub compactions: u64,
-    compacted: Option<Undoable>,
+    compacted: Option<UndoableCompaction>,
     /// Views that the undoing of a compaction has changed, as they were before that record.
-    dropped: Vec<(Seq, View)>,
+    dropped: Vec<(Seq, ConversationView)>,
     /// The context is not compacted by itself below so many tokens: a compaction was taken back.
     pub spared: u64,
     /// The files that it edited last, newest first.
@@ -139,20 +139,20 @@ pub struct Facts {
     pub call_ids: HashSet<CallId>,
     pub last_line: String,
     /// What was done for which `request_id`, and when.
-    pub requests: HashMap<RequestId, Done>,
+    pub requests: HashMap<RequestId, RequestResult>,
     /// What the vendor's cache can be expected to hold.
-    pub cache: Cache,
+    pub cache: CacheHistory,
     /// How long the turns took that have ended, in milliseconds; not those that it was forked with.
     pub ran_ms: u64,
     /// The newest turn was ended by a budget: what waits behind it does so until a person says more, or raises it.
     pub over_budget: bool,
     /// The fallback model is asked for the rest of the open turn.
-    pub stand_in: Option<StandIn>,
+    pub stand_in: Option<FallbackInUse>,
 }
 
 /// A rewind of files of which only the beginning is known: what it was about to change was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BrokenOff {
+pub struct UnfinishedRewind {
     /// Its checkpoint.
     pub seq: Seq,
     /// The rewind that it was to take back.
@@ -186,7 +186,7 @@ pub struct ReportedPermissions {
 
 /// What a `request_id` led to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
+pub struct RequestResult {
     pub at: Stamp,
     pub seq: Seq,
     /// What was asked, in a form that can be compared: the record's kind and its content.
@@ -292,7 +292,7 @@ impl Facts {
         self.requests.retain(|_, done| at.0 - done.at.0 <= KEPT_MS);
         self.requests.insert(
             id,
-            Done {
+            RequestResult {
                 at,
                 seq: record.seq,
                 content,

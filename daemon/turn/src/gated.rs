@@ -8,7 +8,7 @@ use proto::state::{State, WaitingFor};
 use proto::{ErrorName, Failure};
 
 use crate::input::Effect;
-use crate::machine::{Asking, Phase, Step, Waits};
+use crate::machine::{Asking, Phase, RequestWait, Step};
 
 impl Phase {
     /// The request that is under way, of the conversation or for a digest.
@@ -32,8 +32,8 @@ impl Step<'_> {
     ) -> Phase {
         let since_ms = self.now.mono_ms;
         match phase.request() {
-            Some(asking) if asking.waits == Waits::Answer => {
-                asking.waits = Waits::Gate { since_ms };
+            Some(asking) if asking.waits == RequestWait::Answer => {
+                asking.waits = RequestWait::Gate { since_ms };
             }
             _ => return phase,
         }
@@ -58,10 +58,10 @@ impl Step<'_> {
         let Some(asking) = phase.request() else {
             return phase;
         };
-        let Waits::Gate { since_ms } = asking.waits else {
+        let RequestWait::Gate { since_ms } = asking.waits else {
             return phase;
         };
-        asking.waits = Waits::Answer;
+        asking.waits = RequestWait::Answer;
         asking.since_ms = without_wait(asking.since_ms, since_ms, now_ms);
         if self.facts.open.is_some() {
             self.state(State::Running, None, "the request is sent", None);
@@ -76,10 +76,10 @@ impl Step<'_> {
             return phase;
         };
         // At rest a person waits for it, also in a pause.
-        if matches!(asking.waits, Waits::Gate { .. }) && !at_rest {
+        if matches!(asking.waits, RequestWait::Gate { .. }) && !at_rest {
             let unsent = self.not_sent(asking.clone());
             *asking = Asking {
-                waits: Waits::Resume,
+                waits: RequestWait::Resume,
                 ..unsent
             };
             self.effects.push(Effect::CancelAsk);
@@ -89,11 +89,11 @@ impl Step<'_> {
 
     /// The request as it was before this try, where it is not sent: that was no try, and its wait takes no time.
     pub(crate) fn not_sent(&self, asking: Asking) -> Asking {
-        let Waits::Gate { since_ms } = asking.waits else {
+        let RequestWait::Gate { since_ms } = asking.waits else {
             return asking;
         };
         Asking {
-            waits: Waits::Answer,
+            waits: RequestWait::Answer,
             attempt: asking.attempt.saturating_sub(1),
             since_ms: without_wait(asking.since_ms, since_ms, self.now.mono_ms),
             ..asking

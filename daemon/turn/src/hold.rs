@@ -12,8 +12,8 @@ use proto::{Body, RequestId};
 
 use crate::compacting::CompactionEnd;
 use crate::input::{Answer, Effect, StopReason};
-use crate::machine::{Asking, Machine, Phase, Step, Waits};
-use crate::next::{Moment, NextStep};
+use crate::machine::{Asking, Machine, Phase, RequestWait, Step};
+use crate::next::{DecisionMoment, NextStep};
 
 /// What the machine knows of starts beyond the log. Gone with a crash; `recover` makes it anew.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +25,7 @@ pub(crate) struct Hold {
     /// Since when the session is paused, on the monotonic clock.
     pub paused_ms: Option<u64>,
     /// The open turn's time, where it is bounded.
-    pub clock: Option<Clock>,
+    pub clock: Option<TurnClock>,
     /// Somebody is to be notified of each turn's end. Set from outside.
     pub tell_ends: bool,
     /// Jobs that were begun to change earlier bytes of requests.
@@ -44,7 +44,7 @@ pub(crate) struct Hold {
 
 /// The time that a turn has left.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Clock {
+pub(crate) struct TurnClock {
     turn: u64,
     /// What was left when it last began to run.
     left_ms: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Clock {
     runs_since: Option<u64>,
 }
 
-impl Clock {
+impl TurnClock {
     fn left(self, now_ms: u64) -> u64 {
         let ran = self.runs_since.map_or(0, |at| now_ms.saturating_sub(at));
         self.left_ms.saturating_sub(ran)
@@ -144,11 +144,11 @@ impl Step<'_> {
             .map_or(0, |from| now.saturating_sub(from));
         match phase {
             Phase::Idle => {
-                let next = self.next(Moment::Rest, None);
+                let next = self.next(DecisionMoment::Rest, None);
                 self.follow(next, Some(cause))
             }
             Phase::Rewinding { .. } => {
-                match self.next(Moment::Rest, None) {
+                match self.next(DecisionMoment::Rest, None) {
                     NextStep::Exit(exit) => {
                         self.exit(exit, None);
                     }
@@ -163,7 +163,7 @@ impl Step<'_> {
                 self.release_request(asking, cause)
             }
             Phase::Compacting(compacting) => {
-                if let NextStep::Exit(exit) = self.next(Moment::Rest, None) {
+                if let NextStep::Exit(exit) = self.next(DecisionMoment::Rest, None) {
                     self.exit(exit, None);
                     return Phase::Compacting(compacting);
                 }
@@ -201,19 +201,19 @@ impl Step<'_> {
 
     fn release_request(&mut self, asking: Asking, cause: &str) -> Phase {
         match asking.waits {
-            Waits::Answer | Waits::Resume | Waits::Gate { .. } => {
+            RequestWait::Answer | RequestWait::Resume | RequestWait::Gate { .. } => {
                 self.state(State::Running, None, cause, None)
             }
-            Waits::Retry { due_ms } => {
+            RequestWait::Retry { due_ms } => {
                 let left = due_ms.saturating_sub(self.now.mono_ms);
                 self.state(State::Waiting, Some(WaitingFor::Retry), cause, Some(left));
             }
-            Waits::Credentials => {
+            RequestWait::Credentials => {
                 self.state(State::Waiting, Some(WaitingFor::Credentials), cause, None);
             }
         }
         self.run_clock();
-        if asking.waits == Waits::Resume {
+        if asking.waits == RequestWait::Resume {
             return self.resend(asking);
         }
         Phase::Asking(asking)
@@ -236,13 +236,13 @@ impl Step<'_> {
         self.hold.suspending = true;
         let phase = self.unsend(phase);
         match phase {
-            Phase::Asking(asking) if asking.waits == Waits::Answer => {
+            Phase::Asking(asking) if asking.waits == RequestWait::Answer => {
                 self.effects.push(Effect::CancelAsk);
                 if let Some(partial) = partial.filter(|cut| cut.reported.is_some()) {
                     // It is asked for again, and the vendor counted it: the books must agree (I15).
                     self.usage(&asking, &partial);
                 }
-                let waits = Waits::Resume;
+                let waits = RequestWait::Resume;
                 Phase::Asking(Asking { waits, ..asking })
             }
             Phase::Calls(calls) => {
@@ -283,7 +283,7 @@ impl Step<'_> {
     /// Bounds the open turn's time, where there is a limit.
     pub fn arm_timeout(&mut self) {
         let limit = self.facts.options.timeout_ms.unwrap_or_default();
-        self.hold.clock = (limit > 0).then_some(Clock {
+        self.hold.clock = (limit > 0).then_some(TurnClock {
             turn: self.facts.turns,
             left_ms: limit,
             runs_since: None,

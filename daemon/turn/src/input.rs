@@ -11,7 +11,7 @@ use proto::record::{
 };
 use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
-use crate::compacting::{Job, JobEnd};
+use crate::compacting::{ResetJob, ResetJobOutcome};
 
 /// This moment: the wall clock for showing, the monotonic one for durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub enum Input {
     },
     /// The user answered, or nobody is left who could. Checked for `stale`, `already_resolved` and answers that do not fit
     /// before.
-    Resolved(Box<Resolution>),
+    Resolved(Box<InteractionResolution>),
     /// The session goes back: no turn starts until `Rewound` or `NotRewound`. Ignored in a turn, while it goes back already
     /// and in a hand-over: `Machine::is_rewinding` tells. What it leads to (`Facts::plan_rewind`) is planned behind this:
     /// until it is over nothing is said that could be cut in two.
@@ -100,7 +100,10 @@ pub enum Input {
     /// A person takes the newest compaction back. Ignored in a turn, and where there is none that can be.
     UndoCompaction { request_id: Option<RequestId> },
     /// A job that changes earlier bytes of requests has come to its end.
-    JobEnded { number: u64, end: Box<JobEnd> },
+    JobEnded {
+        number: u64,
+        end: Box<ResetJobOutcome>,
+    },
     /// Who was to be notified of the turn's end has been.
     EndTold,
     /// Somebody else has changed files that the session has read.
@@ -163,7 +166,7 @@ pub struct Answer {
 
 /// A request, as the books know it.
 #[derive(Clone, Debug)]
-pub struct Requested {
+pub struct RequestInfo {
     pub item: ItemId,
     pub provider: String,
     pub model: String,
@@ -177,7 +180,7 @@ pub struct Requested {
 impl Answer {
     /// What the request for it took. Nothing is said of the vendor's cache.
     #[must_use]
-    pub fn usage(&self, of: Requested) -> Usage {
+    pub fn usage(&self, of: RequestInfo) -> Usage {
         let reported = self.reported.unwrap_or_default();
         Usage {
             item: of.item,
@@ -253,7 +256,7 @@ pub enum Unattended {
 
 /// How an interaction was settled.
 #[derive(Clone, Debug)]
-pub struct Resolution {
+pub struct InteractionResolution {
     pub interaction_id: InteractionId,
     /// `None`: nobody is left who could answer.
     pub answer: Option<InteractionAnswer>,
@@ -281,7 +284,7 @@ pub enum Effect {
         tool_choice: ToolChoice,
     },
     /// Plan a cache reset, or render it, and come back with `JobEnded`.
-    Reset(Job),
+    Reset(ResetJob),
     /// Send the request for a digest that the newest such job has made. Its answer comes as any other.
     AskDigest { item: ItemId, attempt: u32 },
     /// Drop the request in flight.

@@ -26,7 +26,7 @@ mod words;
 
 pub use facts::Facts;
 pub use fallback::Fallback;
-pub use input::{Answer, Decided, Effect, Input, Judgement, Now, Requested, StopReason};
+pub use input::{Answer, Decided, Effect, Input, Judgement, Now, RequestInfo, StopReason};
 pub use machine::{Limits, Machine};
 pub use recover::RecoverPolicy;
 

@@ -69,7 +69,7 @@ use crate::fallback::Fallback;
 use crate::hold::Hold;
 use crate::input::{Effect, Input, Now, StopReason};
 use crate::next::Exit;
-use crate::repair::Means;
+use crate::repair::RepairTools;
 
 /// Numbers that bound a turn. All are settings.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ pub(crate) enum Phase {
     /// Earlier bytes of requests are changed before the next one, or because a person asked for it at rest.
     Compacting(Compacting),
     /// Calls of the newest answer are judged, asked and run.
-    Calls(Calls),
+    Calls(CallsInProgress),
     /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log says.
     Held,
     /// The session goes back to the end of an earlier turn: files are restored. Prompts wait. Gone with a crash.
@@ -130,7 +130,10 @@ pub(crate) enum Phase {
         stop: Option<StopReason>,
     },
     /// The turn is to end when the calls that run have come back.
-    Stopping { reason: StopReason, calls: Calls },
+    Stopping {
+        reason: StopReason,
+        calls: CallsInProgress,
+    },
     /// The turn has ended, and who asked for it is told before anything follows.
     Ending {
         /// What was to stop the session meanwhile.
@@ -145,12 +148,12 @@ pub(crate) struct Asking {
     pub attempt: u32,
     /// When the first try began, on the monotonic clock.
     pub since_ms: u64,
-    pub waits: Waits,
+    pub waits: RequestWait,
 }
 
 /// What an `Asking` waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
+pub(crate) enum RequestWait {
     Answer,
     /// Its next try, at this moment of the monotonic clock.
     Retry {
@@ -166,7 +169,7 @@ pub(crate) enum Waits {
     },
 }
 
-impl Waits {
+impl RequestWait {
     /// Whether somebody outside has the request, sent or not.
     pub fn is_in_flight(self) -> bool {
         match self {
@@ -178,17 +181,17 @@ impl Waits {
 
 /// Calls of the newest answer, as far as they are known here and not in the log.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Calls {
+pub(crate) struct CallsInProgress {
     /// The call that policy looks at now.
     pub judging: Option<CallId>,
     pub running: BTreeSet<CallId>,
     /// Results that are in, but stand behind an earlier call that is not closed.
-    pub ready: Vec<Ready>,
+    pub ready: Vec<PendingResult>,
 }
 
 /// A result that waits for its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ready {
+pub(crate) struct PendingResult {
     pub call: CallId,
     pub status: proto::item::CallStatus,
     pub text: String,
@@ -206,7 +209,7 @@ pub struct Machine {
     pub(crate) note: Option<String>,
     pub(crate) hold: Hold,
     /// Calls are repaired; by what is known of the tools.
-    pub(crate) means: Option<Arc<Means>>,
+    pub(crate) means: Option<Arc<RepairTools>>,
     /// Who is asked where the session's own model is down.
     pub(crate) fallback: Option<Fallback>,
 }
@@ -218,7 +221,7 @@ pub(crate) struct Step<'a> {
     pub context: &'a mut Option<String>,
     pub note: &'a mut Option<String>,
     pub hold: &'a mut Hold,
-    pub means: Option<Arc<Means>>,
+    pub means: Option<Arc<RepairTools>>,
     pub effects: Vec<Effect>,
     pub now: Now,
     pub fallback: Option<Fallback>,
@@ -253,7 +256,7 @@ impl Machine {
     }
 
     /// Has calls repaired that the model gets wrong, or no longer.
-    pub fn set_call_repair(&mut self, means: Option<Means>) {
+    pub fn set_call_repair(&mut self, means: Option<RepairTools>) {
         self.means = means.map(Arc::new);
     }
 
@@ -325,7 +328,7 @@ impl Machine {
     /// Whether a request waits for a key.
     #[must_use]
     pub fn wants_credentials(&self) -> bool {
-        matches!(&self.phase, Phase::Asking(asking) if asking.waits == Waits::Credentials)
+        matches!(&self.phase, Phase::Asking(asking) if asking.waits == RequestWait::Credentials)
     }
 
     /// Appends a record that is not a turn's own (the first one, a notice).

@@ -70,7 +70,7 @@ impl From<&TurnEnded> for Exit {
 
 /// When the decision is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum DecisionMoment {
     /// A turn has just ended.
     TurnEnded,
     /// Between turns: something that kept the next one from starting is over.
@@ -82,7 +82,7 @@ pub(crate) enum Moment {
 /// Everything that the decision depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
-    pub moment: Moment,
+    pub moment: DecisionMoment,
     /// What was to stop the session meanwhile.
     pub stop: Option<StopReason>,
     /// How the newest turn ended.
@@ -126,12 +126,12 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
             });
         }
         // The next life of the daemon goes on with what waits.
-        (Some(StopReason::Shutdown), Moment::Rest) => return wait_for_person,
+        (Some(StopReason::Shutdown), DecisionMoment::Rest) => return wait_for_person,
         (Some(StopReason::Shutdown), _) if now.first.is_some() => return wait_for_person,
         // Whom it was to stop has ended.
         (Some(StopReason::Shutdown | StopReason::User | StopReason::Timeout) | None, _) => {}
     }
-    if now.moment == Moment::Rest && now.paused {
+    if now.moment == DecisionMoment::Rest && now.paused {
         return NextStep::Wait {
             for_person: now.rests,
         };
@@ -160,17 +160,17 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
 fn waits_for_person(now: &Situation) -> bool {
     let cut_off = now.ended.and_then(|ended| ended.reason) == Some(Reason::Shutdown);
     match now.moment {
-        Moment::TurnEnded => cut_off,
-        Moment::Rest => now.rests,
-        Moment::Recovered(RecoverPolicy::Continue) => false,
+        DecisionMoment::TurnEnded => cut_off,
+        DecisionMoment::Rest => now.rests,
+        DecisionMoment::Recovered(RecoverPolicy::Continue) => false,
         // A prompt whose turn never began is begun in any case; what stood behind a turn that the daemon's end cut off
         // waits for the person.
-        Moment::Recovered(RecoverPolicy::Idle) => cut_off && !now.asked_since || now.exited,
+        DecisionMoment::Recovered(RecoverPolicy::Idle) => cut_off && !now.asked_since || now.exited,
     }
 }
 
 impl Step<'_> {
-    fn situation(&self, moment: Moment, stop: Option<StopReason>) -> Situation {
+    fn situation(&self, moment: DecisionMoment, stop: Option<StopReason>) -> Situation {
         let facts = &self.facts;
         Situation {
             moment,
@@ -190,7 +190,7 @@ impl Step<'_> {
     }
 
     /// What follows now.
-    pub(crate) fn next(&self, moment: Moment, stop: Option<StopReason>) -> NextStep {
+    pub(crate) fn next(&self, moment: DecisionMoment, stop: Option<StopReason>) -> NextStep {
         next_after_turn(&self.situation(moment, stop))
     }
 
@@ -200,14 +200,14 @@ impl Step<'_> {
             settled: true,
             paused: false,
             suspending: false,
-            ..self.situation(Moment::Rest, None)
+            ..self.situation(DecisionMoment::Rest, None)
         };
         matches!(next_after_turn(&free), NextStep::StartPrompt(_))
     }
 
     /// Does what follows at rest. `stop`: what was to stop the session.
     pub(crate) fn go_on_at_rest(&mut self, stop: Option<StopReason>) -> Phase {
-        let next = self.next(Moment::Rest, stop);
+        let next = self.next(DecisionMoment::Rest, stop);
         self.follow(next, None)
     }
 

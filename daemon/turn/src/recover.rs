@@ -43,10 +43,10 @@ use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
 use proto::state::State;
 use proto::{Body, ItemId};
 
-use crate::facts::Stage;
+use crate::facts::CallStage;
 use crate::input::{Answer, Effect, Now};
-use crate::machine::{Asking, Calls, Machine, Phase, Step, Waits};
-use crate::next::Moment;
+use crate::machine::{Asking, CallsInProgress, Machine, Phase, RequestWait, Step};
+use crate::next::DecisionMoment;
 use crate::words;
 
 /// What a session does that was in mid-turn when the daemon died.
@@ -85,9 +85,9 @@ impl Step<'_> {
         if self.facts.open.is_none() {
             return self.recover_between_turns(policy);
         }
-        let mut calls = Calls::default();
+        let mut calls = CallsInProgress::default();
         self.close_where(&mut calls, |open| {
-            let wrote = open.stage == (Stage::Started { read_only: false });
+            let wrote = open.stage == (CallStage::Started { read_only: false });
             wrote.then(|| Outcome::with_status(CallStatus::Unknown, words::UNKNOWN_EFFECTS))
         });
         if self.facts.waits_for_person().is_some() {
@@ -156,13 +156,13 @@ impl Step<'_> {
         let begun_over = (open.items == 0 || self.is_unsaid()) && open.unanswered();
         if over.is_some() || begun_over {
             self.notice(Level::Warning, words::LOG_WAS_BROKEN);
-            self.close_all(&mut Calls::default());
+            self.close_all(&mut CallsInProgress::default());
             self.close_interactions_where("the turn has ended", |_| true);
         } else {
             let asked: Vec<_> = open
                 .calls
                 .iter()
-                .filter(|open| open.stage != Stage::Closed)
+                .filter(|open| open.stage != CallStage::Closed)
                 .map(|open| open.call.id.clone())
                 .collect();
             self.close_interactions_where("the call has ended", |call| !asked.contains(call));
@@ -187,7 +187,7 @@ impl Step<'_> {
                     item: item.clone(),
                     attempt: 1,
                     since_ms: self.now.mono_ms,
-                    waits: Waits::Answer,
+                    waits: RequestWait::Answer,
                 },
                 &answer,
             );
@@ -209,10 +209,10 @@ impl Step<'_> {
 
     /// Goes on with the open turn from what the log says: after a crash, and at the end of a pause.
     pub(crate) fn go_on(&mut self) -> Phase {
-        self.go_on_with(Calls::default())
+        self.go_on_with(CallsInProgress::default())
     }
 
-    fn go_on_with(&mut self, calls: Calls) -> Phase {
+    fn go_on_with(&mut self, calls: CallsInProgress) -> Phase {
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };
@@ -229,7 +229,7 @@ impl Step<'_> {
     }
 
     /// A question is open: it, and with it the turn, stays so.
-    fn wait_on(&mut self, mut calls: Calls, policy: RecoverPolicy) -> Phase {
+    fn wait_on(&mut self, mut calls: CallsInProgress, policy: RecoverPolicy) -> Phase {
         let cause = "the daemon was restarted; the question is still open";
         if self.facts.state.state == State::Idle {
             // Only in an edited log.
@@ -240,14 +240,14 @@ impl Step<'_> {
         if policy == RecoverPolicy::Idle {
             // Decision 9: what was approved and not started runs only where sessions go on by themselves.
             self.close_where(&mut calls, |open| {
-                matches!(open.stage, Stage::Approved { .. }).then(not_started)
+                matches!(open.stage, CallStage::Approved { .. }).then(not_started)
             });
         }
         self.begin_calls(calls)
     }
 
     fn recover_between_turns(&mut self, policy: RecoverPolicy) -> Phase {
-        let next = self.next(Moment::Recovered(policy), None);
+        let next = self.next(DecisionMoment::Recovered(policy), None);
         let cause = self.facts.exited.is_none().then_some("recovered");
         self.follow(next, cause)
     }
@@ -270,7 +270,7 @@ impl Step<'_> {
     }
 
     /// Ends the turn, with a result for every call that has none.
-    fn end_recovered(&mut self, mut calls: Calls) -> Phase {
+    fn end_recovered(&mut self, mut calls: CallsInProgress) -> Phase {
         // The turn's own prompt stands in the queue until its message is there.
         let unsaid = usize::from(self.is_unsaid());
         let behind = self.facts.queue.len().saturating_sub(unsaid);
@@ -281,24 +281,26 @@ impl Step<'_> {
     }
 
     /// Gives every call that has no result the one that it comes to.
-    fn close_all(&mut self, calls: &mut Calls) {
+    fn close_all(&mut self, calls: &mut CallsInProgress) {
         self.close_what_cannot_run(calls);
         self.close_where(calls, |open| match open.stage {
-            Stage::Closed
-            | Stage::Denied { .. }
-            | Stage::Answered { .. }
-            | Stage::KeptInside { .. } => None,
-            Stage::Started { read_only: false } => Some(Outcome::with_status(
+            CallStage::Closed
+            | CallStage::Denied { .. }
+            | CallStage::Answered { .. }
+            | CallStage::KeptInside { .. } => None,
+            CallStage::Started { read_only: false } => Some(Outcome::with_status(
                 CallStatus::Unknown,
                 words::UNKNOWN_EFFECTS,
             )),
-            Stage::Started { read_only: true } => Some(Outcome::with_status(
+            CallStage::Started { read_only: true } => Some(Outcome::with_status(
                 CallStatus::Interrupted,
                 words::LOST_READ,
             )),
-            Stage::Open | Stage::Waiting(_) | Stage::Approved { .. } => Some(not_started()),
+            CallStage::Open | CallStage::Waiting(_) | CallStage::Approved { .. } => {
+                Some(not_started())
+            }
             // Whatever is said here: what it came to is known.
-            Stage::Blocked => Some(not_started()),
+            CallStage::Blocked => Some(not_started()),
         });
     }
 }

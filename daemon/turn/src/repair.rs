@@ -5,7 +5,7 @@
 //! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]), and a call's
 //! arguments are nested again before it is judged. Scalars of a wrong type are repaired where tools read their arguments.
 //!
-//! What a session's tools are is said from outside ([`Means`]); without it nothing is repaired. `call_repair` puts the passes
+//! What a session's tools are is said from outside ([`RepairTools`]); without it nothing is repaired. `call_repair` puts the passes
 //! into the turn.
 
 pub mod close;
@@ -18,11 +18,11 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use flatten::Flat;
+use flatten::FlatSchema;
 
 /// What has to be known of a session's tools before calls are repaired, by their names.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Means(pub BTreeMap<String, RepairTool>);
+pub struct RepairTools(pub BTreeMap<String, RepairTool>);
 
 /// One tool.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +30,7 @@ pub struct RepairTool {
     /// It only looks at files: half of what it was asked does no harm.
     pub may_run_half: bool,
     /// How its parameters are shown, where that is not as they are.
-    pub flat: Option<Flat>,
+    pub flat: Option<FlatSchema>,
 }
 
 /// JSON by which two values are equal if they mean the same: keys sorted, no blanks.

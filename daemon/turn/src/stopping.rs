@@ -6,7 +6,7 @@ use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason};
 
 use crate::input::{Answer, Effect, StopReason};
-use crate::machine::{Calls, Phase, Step};
+use crate::machine::{CallsInProgress, Phase, Step};
 use crate::words;
 
 impl Step<'_> {
@@ -72,7 +72,7 @@ impl Step<'_> {
         self.after_turn(stop)
     }
 
-    fn stop_calls(&mut self, mut calls: Calls, reason: StopReason) -> Phase {
+    fn stop_calls(&mut self, mut calls: CallsInProgress, reason: StopReason) -> Phase {
         self.close_interactions();
         let words = if reason == StopReason::User {
             words::INTERRUPTED
@@ -95,7 +95,7 @@ impl Step<'_> {
     pub(crate) fn ended_while_stopping(
         &mut self,
         reason: StopReason,
-        mut calls: Calls,
+        mut calls: CallsInProgress,
         id: &CallId,
         outcome: Outcome,
         duration_ms: u64,

@@ -8,7 +8,7 @@ use proto::{Body, Failure, PromptId, RequestId};
 
 use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
-use crate::next::{Exit, Moment, NextStep};
+use crate::next::{DecisionMoment, Exit, NextStep};
 
 impl Step<'_> {
     /// Starts the turn of this prompt, which stands first in the queue.
@@ -103,7 +103,7 @@ impl Step<'_> {
 
     /// Goes on behind the end of a turn. `stop`: what was to stop the session meanwhile.
     pub(crate) fn after_turn(&mut self, stop: Option<StopReason>) -> Phase {
-        let next = self.next(Moment::TurnEnded, stop);
+        let next = self.next(DecisionMoment::TurnEnded, stop);
         let cause = match next {
             NextStep::Wait { for_person: true } => "the daemon stopped",
             NextStep::Wait { .. } | NextStep::StartPrompt(_) | NextStep::Exit(_) => "turn ended",

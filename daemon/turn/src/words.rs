@@ -35,9 +35,9 @@ const PLAN_STOPPED: &str =
 pub const PLAN_UNATTENDED: &str = "a plan needs a person's approval, and nobody is there to give it. Attach to the session and answer, or run it with `--on-ask wait`";
 const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
 // What the session may do, told in the daemon's name. Also marks: what was reported last is known by them.
-const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call `exit_plan_mode` with it; the user approves it or says what is missing.";
+const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call the tool that hands it in; the user approves it or says what is missing.";
 const READ_ONLY_ON: &str = "This session only reads: calls that change anything are refused until the user lifts that. Say what you would change in the place of changing it.";
-const READ_ONLY_PLAN_ON: &str = "Plan mode is on, and this session only reads: calls that change anything are refused, and an approved plan does not lift that; only the user does. When the plan is ready, call `exit_plan_mode` with it.";
+const READ_ONLY_PLAN_ON: &str = "Plan mode is on, and this session only reads: calls that change anything are refused, and an approved plan does not lift that; only the user does. When the plan is ready, call the tool that hands it in.";
 const ALL_OFF: &str = "Changes are possible again: neither plan mode nor a read-only session holds calls back. The user's permissions decide, as ever.";
 const USER_ANSWERED: &str = "The user answered:";
 /// In the place of answers where nobody is there.
@@ -174,7 +174,7 @@ fn denied_by_rule(rule: &str, layer: &str) -> String {
 
 fn refused_by_stance(rule: &str) -> String {
     if rule == EffectivePermissions::PLAN_MODE {
-        "Not run: the session is in plan mode, and this call may change something. Look and plan with calls that only read; when the plan is ready, call `exit_plan_mode` with it.".into()
+        "Not run: the session is in plan mode, and this call may change something. Look and plan with calls that only read; when the plan is ready, call the tool that hands it in.".into()
     } else {
         "Not run: this session only reads, and this call may change something. Say what you would change; only the user can lift it.".into()
     }

@@ -28,7 +28,7 @@ pub enum InteractionRequest {
     Approval(Approval),
     /// Questions of the model (the tool `ask`): 1 to 4, answered together.
     Questions { questions: Vec<Question> },
-    /// A plan of the model in Markdown (the tool `exit_plan_mode`).
+    /// A plan of the model in Markdown.
     Plan { plan: String },
 }
 

@@ -3,14 +3,14 @@
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::{Line, unknown};
-use crate::decide::{Case, Finding};
+use super::{CommandForms, unknown};
+use crate::decide::{Finding, JudgeContext};
 use crate::options;
 use crate::ruleset::Layer;
-use crate::shell::{self, Doubt, Part, Redirection, Value, Via};
+use crate::shell::{self, Doubt, NestingStep, Part, Redirection, Value};
 
 /// What allows, or that nothing does.
-pub(super) struct Allowed {
+pub(super) struct AllowFindings {
     pub(super) whole: Finding,
     /// Of each part. Where the line is allowed as one, so is each.
     pub(super) of_parts: Vec<Finding>,
@@ -24,11 +24,11 @@ struct Cover {
     named: usize,
 }
 
-impl Line<'_> {
+impl CommandForms<'_> {
     /// Allow rules, the built-in readers and the fallback.
-    pub(super) fn allowed(&self, case: &mut Case<'_>) -> Allowed {
+    pub(super) fn allowed(&self, case: &mut JudgeContext<'_>) -> AllowFindings {
         let count = self.script.parts.len();
-        let all = |whole: Finding| Allowed {
+        let all = |whole: Finding| AllowFindings {
             of_parts: vec![whole.clone(); count],
             whole,
         };
@@ -61,7 +61,7 @@ impl Line<'_> {
             .find(|finding| finding.verdict != Verdict::Allow);
         let ruled = of_parts.iter().find(|finding| finding.basis == Basis::Rule);
         let whole = asked.or(ruled).or_else(|| of_parts.first());
-        Allowed {
+        AllowFindings {
             whole: whole.cloned().unwrap_or_else(|| unknown(Doubt::Empty)),
             of_parts,
         }
@@ -70,7 +70,7 @@ impl Line<'_> {
     /// What allows one part.
     fn part(
         &self,
-        case: &mut Case<'_>,
+        case: &mut JudgeContext<'_>,
         index: usize,
         part: &Part,
         covers: &[Option<Cover>],
@@ -107,7 +107,7 @@ impl Line<'_> {
             let finding = Finding::built_in(Verdict::Allow, Basis::Fallback, "only reads");
             return (finding, None);
         }
-        let mut finding = Case::writer_fallback();
+        let mut finding = JudgeContext::writer_fallback();
         // Of a launcher that is not allowed itself, the reason is mostly what it launches.
         let mut launched = self.script.parts.iter().skip(index);
         let below = |other: &&Part| other.parent == Some(index);
@@ -125,7 +125,7 @@ impl Line<'_> {
     }
 
     /// The prefix rule that covers a part, or why none does.
-    fn covered(&self, case: &mut Case<'_>, part: &Part) -> Result<Cover, Option<String>> {
+    fn covered(&self, case: &mut JudgeContext<'_>, part: &Part) -> Result<Cover, Option<String>> {
         let mut why = None;
         let words = part.words.as_slice();
         let rules = case.rules;
@@ -169,19 +169,21 @@ impl Line<'_> {
         let via = part
             .via
             .iter()
-            .find(|via| !matches!(via, Via::Launched(_)))?;
+            .find(|via| !matches!(via, NestingStep::Launched(_)))?;
         said(match via {
-            Via::Background => "it runs in the background",
-            Via::PipeBoth => "`|&` is a redirection",
-            Via::Negated => "it stands behind `!`",
-            Via::Subshell | Via::Group => "it stands in a group",
-            Via::Loop => "it stands in a loop",
-            Via::Condition | Via::Case => "it stands in a condition",
-            Via::Function(_) => "it stands in a function",
-            Via::Substitution | Via::ProcessSubstitution | Via::Inside => {
+            NestingStep::Background => "it runs in the background",
+            NestingStep::PipeBoth => "`|&` is a redirection",
+            NestingStep::Negated => "it stands behind `!`",
+            NestingStep::Subshell | NestingStep::Group => "it stands in a group",
+            NestingStep::Loop => "it stands in a loop",
+            NestingStep::Condition | NestingStep::Case => "it stands in a condition",
+            NestingStep::Function(_) => "it stands in a function",
+            NestingStep::Substitution | NestingStep::ProcessSubstitution | NestingStep::Inside => {
                 "it stands in a substitution"
             }
-            Via::Launched(_) | Via::Line(_) => "it stands in a line of another command",
+            NestingStep::Launched(_) | NestingStep::Line(_) => {
+                "it stands in a line of another command"
+            }
         })
     }
 }

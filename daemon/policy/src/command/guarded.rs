@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::Line;
+use super::CommandForms;
 use crate::decide::Finding;
 use crate::protected;
 use crate::shell::{Part, Redirection, Word};
 
-impl Line<'_> {
+impl CommandForms<'_> {
     /// Of one part. A part that only reads, and whose output no writer gets, may name what it likes.
     pub(super) fn guarded(&self, index: usize, masked: &[PathBuf]) -> Option<Finding> {
         let part = self.script.parts.get(index)?;

@@ -6,15 +6,15 @@ use contract::Basis;
 use proto::record::Verdict;
 use proto::state::ApprovalMode;
 
-use super::Line;
+use super::CommandForms;
 use crate::budget::Exhausted;
 use crate::call::Access;
 use crate::context::ResolvedPath;
-use crate::decide::{Case, Finding};
+use crate::decide::{Finding, JudgeContext};
 use crate::files;
 use crate::options;
 use crate::protected;
-use crate::readers::{self, Place};
+use crate::readers::{self, ReadPath};
 use crate::shell::{Part, Redirection, Word};
 
 /// Words of a command that are looked at as paths; a command with more of them asks.
@@ -22,11 +22,11 @@ const PATHS_MAX: usize = 64;
 /// Directories that a line may have moved to by then.
 const BASES_MAX: usize = 8;
 
-impl Line<'_> {
+impl CommandForms<'_> {
     /// Rules over paths, where no layer below holds a command to them.
     pub(super) fn over_paths(
         &self,
-        case: &Case<'_>,
+        case: &JudgeContext<'_>,
         allowed: &Finding,
         read_only: bool,
     ) -> Option<Finding> {
@@ -70,7 +70,7 @@ impl Line<'_> {
     }
 
     /// Rules over paths that a part plainly names.
-    pub(super) fn over_paths_of(&self, case: &mut Case<'_>, index: usize) -> Vec<Finding> {
+    pub(super) fn over_paths_of(&self, case: &mut JudgeContext<'_>, index: usize) -> Vec<Finding> {
         let Some(part) = self.script.parts.get(index) else {
             return Vec::new();
         };
@@ -97,7 +97,7 @@ impl Line<'_> {
     }
 
     /// Where relative paths of a part may start: a `cd` before it may have failed, so each place counts.
-    fn bases(&self, case: &Case<'_>, index: usize) -> Vec<PathBuf> {
+    fn bases(&self, case: &JudgeContext<'_>, index: usize) -> Vec<PathBuf> {
         let mut bases = vec![case.context.cwd.clone()];
         let before = self.script.parts.get(..index).unwrap_or_default();
         for part in before.iter().filter(|part| part.program() == Some("cd")) {
@@ -120,18 +120,18 @@ impl Line<'_> {
     }
 
     /// What no tool may read is not shown by a command either, unless a person says so.
-    pub(super) fn closed(&self, case: &Case<'_>, index: usize) -> Option<Finding> {
+    pub(super) fn closed(&self, case: &JudgeContext<'_>, index: usize) -> Option<Finding> {
         if case.context.holds_paths() {
             return None;
         }
         self.reading(index).filter(|reading| reading.files)?;
         let found = readers::places(&self.script, index);
         if let Some(why) = found.unclear {
-            return Some(Case::unclear(why));
+            return Some(JudgeContext::unclear(why));
         }
         found.places.iter().find_map(|place| {
             let why = closed_place(case, place, found.walks)?;
-            Some(Case::unclear(&why))
+            Some(JudgeContext::unclear(&why))
         })
     }
 }
@@ -154,13 +154,22 @@ pub(crate) fn path_of(word: &Word) -> String {
     }
 }
 
-fn looked_up<'c>(case: &'c Case<'_>, text: &str, access: Access) -> Option<&'c ResolvedPath> {
+fn looked_up<'c>(
+    case: &'c JudgeContext<'_>,
+    text: &str,
+    access: Access,
+) -> Option<&'c ResolvedPath> {
     let mut paths = case.context.paths.iter();
     paths.find(|path| path.text == text && path.access == access)
 }
 
 /// A file that the shell opens for a command, by its name and by where that leads.
-fn redirected(case: &mut Case<'_>, word: &Word, access: Access, bases: &[PathBuf]) -> Vec<Finding> {
+fn redirected(
+    case: &mut JudgeContext<'_>,
+    word: &Word,
+    access: Access,
+    bases: &[PathBuf],
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !word.is_known() || word.glob {
         return findings;
@@ -169,7 +178,9 @@ fn redirected(case: &mut Case<'_>, word: &Word, access: Access, bases: &[PathBuf
     let resolved = looked_up(case, &text, access).cloned();
     let closed = |resolved: &ResolvedPath| resolved.masked || resolved.denied;
     if !case.context.holds_paths() && resolved.as_ref().is_some_and(closed) {
-        findings.push(Case::unclear(&format!("`{text}` is closed to tools")));
+        findings.push(JudgeContext::unclear(&format!(
+            "`{text}` is closed to tools"
+        )));
     }
     // By where it leads. Of the repository only what runs programs later, as everywhere in commands.
     let leads = resolved
@@ -193,7 +204,7 @@ fn redirected(case: &mut Case<'_>, word: &Word, access: Access, bases: &[PathBuf
 }
 
 /// Deny and ask rules over one place; those for a whole family are about file tools.
-fn ruled(case: &mut Case<'_>, access: Access, path: &std::path::Path) -> Vec<Finding> {
+fn ruled(case: &mut JudgeContext<'_>, access: Access, path: &std::path::Path) -> Vec<Finding> {
     let rules = case.rules;
     let mut findings = Vec::new();
     for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
@@ -203,7 +214,7 @@ fn ruled(case: &mut Case<'_>, access: Access, path: &std::path::Path) -> Vec<Fin
         match files::matching(case, list, access, path) {
             Ok(Some(index)) => findings.push(Finding::rule(verdict, rules, index)),
             Ok(None) => {}
-            Err(Exhausted) => findings.push(Case::unclear(
+            Err(Exhausted) => findings.push(JudgeContext::unclear(
                 "the command is too long for the rules over paths",
             )),
         }
@@ -212,7 +223,12 @@ fn ruled(case: &mut Case<'_>, access: Access, path: &std::path::Path) -> Vec<Fin
 }
 
 /// A rule over a path that a word of the command plainly names.
-fn named(case: &mut Case<'_>, part: &Part, writes: bool, bases: &[PathBuf]) -> Option<Finding> {
+fn named(
+    case: &mut JudgeContext<'_>,
+    part: &Part,
+    writes: bool,
+    bases: &[PathBuf],
+) -> Option<Finding> {
     let held = case.context.holds_paths();
     if part.words.len() > PATHS_MAX {
         let reason = "the command has too many words to be tried against the rules over paths";
@@ -224,7 +240,7 @@ fn named(case: &mut Case<'_>, part: &Part, writes: bool, bases: &[PathBuf]) -> O
     let mut findings = Vec::new();
     for word in part.words.iter().skip(1) {
         if !held && writes && (word.glob || !word.is_known()) {
-            findings.push(Case::unclear(
+            findings.push(JudgeContext::unclear(
                 "which files the shell puts in is not known to the rules over paths",
             ));
         }
@@ -248,7 +264,7 @@ fn named(case: &mut Case<'_>, part: &Part, writes: bool, bases: &[PathBuf]) -> O
 }
 
 /// Why a place that a command reads is not to be read unasked.
-fn closed_place(case: &Case<'_>, place: &Place, walks: bool) -> Option<String> {
+fn closed_place(case: &JudgeContext<'_>, place: &ReadPath, walks: bool) -> Option<String> {
     let text = &place.text;
     let Some(resolved) = looked_up(case, text, Access::Read) else {
         return Some(format!("`{text}` of the command was not looked up"));

@@ -3,21 +3,21 @@
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::Line;
+use super::CommandForms;
 use crate::budget::Budget;
-use crate::decide::{Case, Finding};
+use crate::decide::{Finding, JudgeContext};
 use crate::git;
 use crate::programs;
 use crate::ruleset::Tightening;
 use crate::shell::{self, Part, Word};
-use crate::textrules::{Anchor, Found};
+use crate::textrules::{Anchor, RuleMatch};
 
 /// Options before a subcommand that are looked past.
 const OPTIONS_MAX: usize = 32;
 
-impl Line<'_> {
+impl CommandForms<'_> {
     /// What rules say of the line as a text, and of what in it is not understood.
-    pub(super) fn rough_findings(&self, case: &mut Case<'_>) -> Vec<Finding> {
+    pub(super) fn rough_findings(&self, case: &mut JudgeContext<'_>) -> Vec<Finding> {
         let rules = case.rules;
         let mut findings = Vec::new();
         // A rule may name a whole line, with its operators.
@@ -41,7 +41,7 @@ impl Line<'_> {
     }
 
     /// What rules say of one part.
-    pub(super) fn tightened(&self, case: &mut Case<'_>, part: &Part) -> Vec<Finding> {
+    pub(super) fn tightened(&self, case: &mut JudgeContext<'_>, part: &Part) -> Vec<Finding> {
         let rules = case.rules;
         let mut findings = Vec::new();
         if part.words.is_empty() {
@@ -67,15 +67,15 @@ impl Line<'_> {
     }
 }
 
-fn finding(case: &Case<'_>, verdict: Verdict, found: Found) -> Finding {
+fn finding(case: &JudgeContext<'_>, verdict: Verdict, found: RuleMatch) -> Finding {
     match found {
-        Found::Rule(index) => Finding::rule(verdict, case.rules, index),
-        Found::Maybe(index) => {
+        RuleMatch::Rule(index) => Finding::rule(verdict, case.rules, index),
+        RuleMatch::Maybe(index) => {
             let mut finding = Finding::rule(Verdict::Ask, case.rules, index).firm();
             finding.rule = format!("perhaps another spelling of what `{}` names", finding.rule);
             finding
         }
-        Found::Exhausted => {
+        RuleMatch::Exhausted => {
             let reason =
                 format!("the command is too long to be tried against all {verdict:?} rules")
                     .to_lowercase();
@@ -85,19 +85,22 @@ fn finding(case: &Case<'_>, verdict: Verdict, found: Found) -> Finding {
 }
 
 /// A sure finding before one that is not.
-fn first_of(found: Option<Found>, next: impl FnOnce() -> Option<Found>) -> Option<Found> {
+fn first_of(
+    found: Option<RuleMatch>,
+    next: impl FnOnce() -> Option<RuleMatch>,
+) -> Option<RuleMatch> {
     match found {
         None => next(),
-        Some(Found::Maybe(index)) => match next() {
-            Some(sure @ (Found::Rule(_) | Found::Exhausted)) => Some(sure),
-            _ => Some(Found::Maybe(index)),
+        Some(RuleMatch::Maybe(index)) => match next() {
+            Some(sure @ (RuleMatch::Rule(_) | RuleMatch::Exhausted)) => Some(sure),
+            _ => Some(RuleMatch::Maybe(index)),
         },
         found => found,
     }
 }
 
 /// Rules at any word of texts that are not understood.
-fn find_rough(list: &Tightening, texts: &[String], budget: &mut Budget) -> Option<Found> {
+fn find_rough(list: &Tightening, texts: &[String], budget: &mut Budget) -> Option<RuleMatch> {
     let mut found = None;
     for text in texts {
         found = first_of(found, || list.texts.find(text, Anchor::AnyWord, budget));
@@ -122,7 +125,7 @@ struct Forms<'p> {
 }
 
 impl<'p> Forms<'p> {
-    fn of(line: &Line<'_>, part: &'p Part) -> Self {
+    fn of(line: &CommandForms<'_>, part: &'p Part) -> Self {
         let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
         let mut texts = vec![(part.text(), true)];
         texts.extend(variants(&part.words));
@@ -157,13 +160,13 @@ impl<'p> Forms<'p> {
         }
     }
 
-    fn find(&self, list: &Tightening, budget: &mut Budget) -> Option<Found> {
+    fn find(&self, list: &Tightening, budget: &mut Budget) -> Option<RuleMatch> {
         let mut found = None;
         for (text, certain) in &self.texts {
             found = first_of(found, || {
                 let found = list.texts.find(text, Anchor::Start, budget);
                 found.map(|found| match found {
-                    Found::Rule(index) if !certain => Found::Maybe(index),
+                    RuleMatch::Rule(index) if !certain => RuleMatch::Maybe(index),
                     found => found,
                 })
             });

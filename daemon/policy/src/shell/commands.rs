@@ -3,9 +3,9 @@
 use tree_sitter::Node;
 
 use super::parse::Reader;
-use super::place::Source;
+use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
-use super::types::{Assignment, Doubt, Part, Redirection, Value, Via, Word};
+use super::types::{Assignment, Doubt, NestingStep, Part, Redirection, Value, Word};
 use super::words::Inner;
 use super::{is_assignment, is_name};
 
@@ -17,7 +17,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 
 /// A command that is being put together.
 #[derive(Default)]
-pub(super) struct Draft<'t> {
+pub(super) struct CommandDraft<'t> {
     part: Part,
     inner: Vec<Inner<'t>>,
     /// Where the piece before ended, and whether it was a word.
@@ -25,7 +25,7 @@ pub(super) struct Draft<'t> {
     start: Option<usize>,
 }
 
-impl Draft<'_> {
+impl CommandDraft<'_> {
     fn reaches(&mut self, start: usize, end: usize, is_word: bool) {
         self.start = Some(self.start.map_or(start, |at| at.min(start)));
         self.last = Some((end, is_word));
@@ -40,12 +40,12 @@ impl Draft<'_> {
 
 impl Reader {
     /// A command, with the redirections that stand behind it.
-    pub(super) fn command(&mut self, source: &Source<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+    pub(super) fn command(&mut self, source: &ParsedText<'_>, node: Node<'_>, behind: &[Node<'_>]) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
             return;
         }
-        let mut draft = Draft::default();
+        let mut draft = CommandDraft::default();
         let mut pieces = kids;
         pieces.extend(behind);
         self.pieces(source, &pieces, &mut draft);
@@ -53,8 +53,8 @@ impl Reader {
     }
 
     /// Assignments or redirections without a command.
-    pub(super) fn alone(&mut self, source: &Source<'_>, nodes: &[Node<'_>]) {
-        let mut draft = Draft::default();
+    pub(super) fn alone(&mut self, source: &ParsedText<'_>, nodes: &[Node<'_>]) {
+        let mut draft = CommandDraft::default();
         self.pieces(source, nodes, &mut draft);
         self.finish(source, draft);
     }
@@ -62,9 +62,9 @@ impl Reader {
     /// Puts words that touch each other together, and reads all pieces in their order.
     pub(super) fn pieces<'t>(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         nodes: &[Node<'t>],
-        draft: &mut Draft<'t>,
+        draft: &mut CommandDraft<'t>,
     ) {
         let mut rest = nodes;
         while let Some((first, behind)) = rest.split_first() {
@@ -106,7 +106,12 @@ impl Reader {
         }
     }
 
-    fn argument<'t>(&mut self, source: &Source<'_>, nodes: &[Node<'t>], draft: &mut Draft<'t>) {
+    fn argument<'t>(
+        &mut self,
+        source: &ParsedText<'_>,
+        nodes: &[Node<'t>],
+        draft: &mut CommandDraft<'t>,
+    ) {
         let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
             return;
         };
@@ -125,7 +130,12 @@ impl Reader {
         draft.reaches(start, end, true);
     }
 
-    fn assignment<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+    fn assignment<'t>(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'t>,
+        draft: &mut CommandDraft<'t>,
+    ) {
         let (start, end) = ends(node);
         self.behind(source, start, draft);
         let raw = source.part(start, end);
@@ -159,7 +169,12 @@ impl Reader {
         draft.reaches(start, end, true);
     }
 
-    fn file_redirect<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+    fn file_redirect<'t>(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'t>,
+        draft: &mut CommandDraft<'t>,
+    ) {
         let kids = children(node);
         let (start, _) = ends(node);
         if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
@@ -202,7 +217,12 @@ impl Reader {
         self.pieces(source, rest.get(count..).unwrap_or_default(), draft);
     }
 
-    fn herestring<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+    fn herestring<'t>(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'t>,
+        draft: &mut CommandDraft<'t>,
+    ) {
         let kids = children(node);
         let (start, end) = ends(node);
         if !self.gaps(source, (start, end), &kids, Gap::Blanks) {
@@ -235,7 +255,12 @@ impl Reader {
     }
 
     /// A here-document; commands may stand on its first line, behind it.
-    fn heredoc<'t>(&mut self, source: &Source<'_>, node: Node<'t>, draft: &mut Draft<'t>) {
+    fn heredoc<'t>(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'t>,
+        draft: &mut CommandDraft<'t>,
+    ) {
         let kids = children(node);
         let (start, end) = ends(node);
         if !self.gaps(source, (start, end), &kids, Gap::Lines) {
@@ -267,7 +292,7 @@ impl Reader {
     }
 
     /// A word stands behind a blank.
-    fn behind(&mut self, source: &Source<'_>, start: usize, draft: &Draft<'_>) {
+    fn behind(&mut self, source: &ParsedText<'_>, start: usize, draft: &CommandDraft<'_>) {
         if let Some((end, _)) = draft.last
             && !source
                 .part(end, start)
@@ -281,10 +306,10 @@ impl Reader {
     /// A number or name right before a redirection belongs to it: where the grammar saw a word, it was misread.
     fn before_redirect(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         start: usize,
         described: bool,
-        draft: &Draft<'_>,
+        draft: &CommandDraft<'_>,
     ) {
         let Some((end, is_word)) = draft.last else {
             return;
@@ -309,8 +334,8 @@ impl Reader {
     }
 
     /// Adds the part, then what runs in it and what it launches.
-    pub(super) fn finish(&mut self, source: &Source<'_>, draft: Draft<'_>) {
-        let Draft {
+    pub(super) fn finish(&mut self, source: &ParsedText<'_>, draft: CommandDraft<'_>) {
+        let CommandDraft {
             mut part,
             inner,
             last,
@@ -339,7 +364,7 @@ impl Reader {
         self.launch(index, source.posix);
     }
 
-    fn run_or_follow(&mut self, source: &Source<'_>, mut inner: Inner<'_>) {
+    fn run_or_follow(&mut self, source: &ParsedText<'_>, mut inner: Inner<'_>) {
         for node in std::mem::take(&mut inner.follows) {
             if is_sign(node, "|&") {
                 self.misread();
@@ -353,15 +378,20 @@ impl Reader {
     }
 
     /// What runs inside of something that is no command of its own.
-    pub(super) fn inside(&mut self, source: &Source<'_>, inner: Inner<'_>) {
+    pub(super) fn inside(&mut self, source: &ParsedText<'_>, inner: Inner<'_>) {
         if inner.evaluates {
             self.doubt(Doubt::Evaluates);
         }
-        self.within(Via::Inside, |reader| reader.run(source, inner));
+        self.within(NestingStep::Inside, |reader| reader.run(source, inner));
     }
 
     /// A statement with redirections.
-    pub(super) fn redirected(&mut self, source: &Source<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+    pub(super) fn redirected(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'_>,
+        behind: &[Node<'_>],
+    ) {
         let kids = children(node);
         // Between a command and its redirections no line ends; within a here-document lines do.
         let checked = match lost_dash(source, &kids) {
@@ -388,10 +418,10 @@ impl Reader {
     }
 
     /// The redirections of a loop, a group and the like, which ends there.
-    pub(super) fn redirections(&mut self, source: &Source<'_>, nodes: &[Node<'_>], end: usize) {
-        let mut draft = Draft {
+    pub(super) fn redirections(&mut self, source: &ParsedText<'_>, nodes: &[Node<'_>], end: usize) {
+        let mut draft = CommandDraft {
             last: Some((end, true)),
-            ..Draft::default()
+            ..CommandDraft::default()
         };
         self.pieces(source, nodes, &mut draft);
         // No words stand behind these.
@@ -402,12 +432,12 @@ impl Reader {
     }
 
     /// `export A=1`, `unset a`.
-    pub(super) fn declaration(&mut self, source: &Source<'_>, node: Node<'_>) {
+    pub(super) fn declaration(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
             return;
         }
-        let mut draft = Draft::default();
+        let mut draft = CommandDraft::default();
         for kid in kids {
             let (start, end) = ends(kid);
             self.behind(source, start, &draft);
@@ -431,14 +461,14 @@ impl Reader {
 }
 
 /// Whether no blank parts two nodes: a line that goes on parts nothing.
-fn joins(source: &Source<'_>, before: Node<'_>, behind: Node<'_>) -> bool {
+fn joins(source: &ParsedText<'_>, before: Node<'_>, behind: Node<'_>) -> bool {
     let between = source.part(before.end_byte(), behind.start_byte());
     behind.start_byte() >= before.end_byte() && !between.contains([' ', '\t', '\n'])
         || between.len() >= 2 && between.replace("\\\n", "").is_empty()
 }
 
 /// The grammar loses a `-` before a here-document: where it stands.
-fn lost_dash(source: &Source<'_>, kids: &[Node<'_>]) -> Option<usize> {
+fn lost_dash(source: &ParsedText<'_>, kids: &[Node<'_>]) -> Option<usize> {
     let [body, redirect, ..] = kids else {
         return None;
     };
@@ -452,7 +482,7 @@ fn lost_dash(source: &Source<'_>, kids: &[Node<'_>]) -> Option<usize> {
 }
 
 /// How many nodes touch each other, from the first on.
-pub(super) fn touching(source: &Source<'_>, nodes: &[Node<'_>]) -> usize {
+pub(super) fn touching(source: &ParsedText<'_>, nodes: &[Node<'_>]) -> usize {
     let ends = nodes
         .windows(2)
         .take_while(|pair| matches!(pair, [a, b] if joins(source, *a, *b)));

@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::commands::{Draft, is_literal, touching};
+use super::commands::{CommandDraft, is_literal, touching};
 use super::parse::Reader;
-use super::place::Source;
+use super::place::ParsedText;
 use super::statements::{Gap, children, ends};
-use super::types::{Doubt, Part, Value, Via, Word};
+use super::types::{Doubt, NestingStep, Part, Value, Word};
 use super::words::Inner;
 
 /// Rounds of a loop that are looked at one by one.
@@ -14,7 +14,7 @@ const ROUNDS_MAX: usize = 16;
 
 impl Reader {
     /// `[ … ]` and `[[ … ]]`.
-    pub(super) fn test(&mut self, source: &Source<'_>, node: Node<'_>) {
+    pub(super) fn test(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let (start, end) = ends(node);
         if source.part(start, end).starts_with("[[") {
             if source.posix {
@@ -33,13 +33,13 @@ impl Reader {
         {
             return self.misread();
         }
-        let mut draft = Draft::default();
+        let mut draft = CommandDraft::default();
         self.pieces(source, &leaves, &mut draft);
         self.finish(source, draft);
     }
 
     /// A command that the shell evaluates by itself.
-    pub(super) fn evaluated(&mut self, source: &Source<'_>, node: Node<'_>, program: &str) {
+    pub(super) fn evaluated(&mut self, source: &ParsedText<'_>, node: Node<'_>, program: &str) {
         let (start, end) = ends(node);
         let inner = self.region(source, start, end, &[node]);
         self.arithmetic_part(source, (start, end), program, inner);
@@ -47,7 +47,7 @@ impl Reader {
 
     pub(super) fn arithmetic_part(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         (start, end): (usize, usize),
         program: &str,
         inner: Inner<'_>,
@@ -72,13 +72,13 @@ impl Reader {
             ..Part::default()
         };
         self.push(part);
-        self.within(Via::Inside, |reader| reader.run(source, inner));
+        self.within(NestingStep::Inside, |reader| reader.run(source, inner));
     }
 
     /// The body of a `for`, once for each of the words that it goes through, where these are known.
     pub(super) fn rounds(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         name: &str,
         values: &[Node<'_>],
         body: Node<'_>,

@@ -4,9 +4,9 @@
 
 use tree_sitter::Node;
 
-use super::holes::Holes;
-use super::place::Source;
-use super::types::Via;
+use super::holes::Substitutions;
+use super::place::ParsedText;
+use super::types::NestingStep;
 use super::words::{Inner, Inside, Scan};
 
 /// A `${…}`.
@@ -137,20 +137,26 @@ fn substitutions<'t>(scan: &Scan<'_, 't>, from: usize, to: usize) -> Option<Vec<
         if hole.kind() == "arithmetic_expansion" {
             runs.extend(arithmetic(scan.source, hole)?.runs);
         } else {
-            runs.push(Inside::Statements(hole, Via::Substitution));
+            runs.push(Inside::Statements(hole, NestingStep::Substitution));
         }
     }
     Some(runs)
 }
 
 /// An arithmetic, from its first byte to behind its last. `None`: it may be something else.
-pub(super) fn arithmetic<'t>(source: &Source<'_>, node: Node<'t>) -> Option<Inner<'t>> {
+pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<Inner<'t>> {
     let raw = source.part(node.start_byte(), node.end_byte());
     let body = raw.strip_prefix("$((")?.strip_suffix("))")?;
     let start = node.start_byte() + 3;
     let mut cursor = node.walk();
     let nodes: Vec<Node<'t>> = node.children(&mut cursor).collect();
-    let mut scan = Scan::new(source, Holes::of(&nodes), start, start + body.len(), &[]);
+    let mut scan = Scan::new(
+        source,
+        Substitutions::of(&nodes),
+        start,
+        start + body.len(),
+        &[],
+    );
     let mut open = 0_i32;
     while scan.at < scan.end {
         match scan.byte() {

@@ -5,10 +5,10 @@
 use tree_sitter::Node;
 
 use super::expansion;
-use super::holes::Holes;
+use super::holes::Substitutions;
 use super::parse::Reader;
-use super::place::Source;
-use super::types::Via;
+use super::place::ParsedText;
+use super::types::NestingStep;
 use super::words::{Inner, Inside, Scan};
 
 /// A here-document that was read.
@@ -25,7 +25,7 @@ pub(super) struct Read<'t> {
 impl Reader {
     pub(super) fn heredoc_text<'t>(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         kids: &[Node<'t>],
     ) -> Option<Read<'t>> {
         let find = |kind: &str| kids.iter().find(|kid| kid.kind() == kind).copied();
@@ -90,7 +90,12 @@ fn delimiter(raw: &str) -> Option<(String, bool)> {
 }
 
 /// Where the text ends, and where the line that ends it does.
-fn find_end(source: &Source<'_>, from: usize, word: &str, strips: bool) -> Option<(usize, usize)> {
+fn find_end(
+    source: &ParsedText<'_>,
+    from: usize,
+    word: &str,
+    strips: bool,
+) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
         let rest = source.text.get(at..)?;
@@ -112,8 +117,13 @@ fn find_end(source: &Source<'_>, from: usize, word: &str, strips: bool) -> Optio
 }
 
 /// What the shell runs to make the text.
-fn expanded<'t>(source: &Source<'_>, from: usize, to: usize, body: Node<'t>) -> Option<Inner<'t>> {
-    let mut scan = Scan::new(source, Holes::of(&[body]), from, to, &[]);
+fn expanded<'t>(
+    source: &ParsedText<'_>,
+    from: usize,
+    to: usize,
+    body: Node<'t>,
+) -> Option<Inner<'t>> {
+    let mut scan = Scan::new(source, Substitutions::of(&[body]), from, to, &[]);
     while scan.at < scan.end {
         match scan.byte() {
             b'\\' => {
@@ -136,7 +146,9 @@ fn expanded<'t>(source: &Source<'_>, from: usize, to: usize, body: Node<'t>) -> 
             }
             b'$' if scan.peek(1) == b'(' => {
                 let hole = scan.holes.at(scan.at)?;
-                scan.inner.runs.push(Inside::Statements(hole, Via::Inside));
+                scan.inner
+                    .runs
+                    .push(Inside::Statements(hole, NestingStep::Inside));
                 scan.at = hole.end_byte();
             }
             b'$' => scan.dollar(true),

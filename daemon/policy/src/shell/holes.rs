@@ -5,11 +5,11 @@
 use tree_sitter::Node;
 
 /// Where substitutions stand, as the tree has them.
-pub(super) struct Holes<'t> {
+pub(super) struct Substitutions<'t> {
     holes: Vec<Node<'t>>,
 }
 
-impl<'t> Holes<'t> {
+impl<'t> Substitutions<'t> {
     /// Of these nodes and all that is in them; not those inside of others.
     pub(super) fn of(nodes: &[Node<'t>]) -> Self {
         let mut holes = Vec::new();

@@ -5,7 +5,7 @@
 use super::launchers::{Then, row};
 use super::parse::Reader;
 use super::shells;
-use super::types::{Doubt, Part, Span, Value, Via, Word};
+use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
 use crate::tables::tables;
 
 /// Where the program stands that a subcommand launches, if nothing but `--` is between.
@@ -279,7 +279,12 @@ impl Reader {
                     span,
                     posix: own,
                 } => {
-                    self.line(&text, span, posix || own, Via::Line(program.clone()));
+                    self.line(
+                        &text,
+                        span,
+                        posix || own,
+                        NestingStep::Line(program.clone()),
+                    );
                 }
                 Inner::Words(words) => self.launch_words(&words, None, posix, &program),
                 Inner::Tail { from, more } => {
@@ -322,7 +327,7 @@ impl Reader {
             words: words.to_vec(),
             ..Part::default()
         };
-        self.within(Via::Launched(program.to_owned()), |reader| {
+        self.within(NestingStep::Launched(program.to_owned()), |reader| {
             let index = reader.parts.len();
             let part = Part {
                 via: reader.via.clone(),

@@ -4,18 +4,14 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use super::is_assignment;
 use super::types::Word;
-use crate::tables::{Names, parsed};
+use crate::tables::{FromToml, Names, from_toml, parsed};
 
 /// What comes behind a launcher's options and operands.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
     /// A program with its words.
-    #[default]
     Program,
     /// The same, and more words come from elsewhere.
     ProgramWithMore,
@@ -23,42 +19,43 @@ pub(super) enum Then {
     Line,
 }
 
-/// A launcher.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Launcher {
-    names: Names,
-    /// Short options without a value, …
-    #[serde(default)]
-    flags: String,
-    /// … with one, …
-    #[serde(default)]
-    valued: String,
-    /// … and long ones.
-    #[serde(default)]
-    long_flags: Names,
-    #[serde(default)]
-    long_valued: Names,
-    /// Words before the program.
-    #[serde(default)]
-    operands: usize,
-    /// Whether `NAME=value` may stand before the program.
-    #[serde(default)]
-    assigns: bool,
-    #[serde(default)]
-    pub(super) then: Then,
+impl FromToml for Then {
+    fn from_toml(value: Option<toml::Value>) -> Self {
+        match String::from_toml(value).as_str() {
+            "" => Self::Program,
+            "program_with_more" => Self::ProgramWithMore,
+            "line" => Self::Line,
+            other => panic!("not what comes behind a launcher: {other}"),
+        }
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    launchers: Vec<Launcher>,
+from_toml! {
+    /// A launcher.
+    pub(super) struct Launcher {
+        names: Names,
+        /// Short options without a value, …
+        flags: String,
+        /// … with one, …
+        valued: String,
+        /// … and long ones.
+        long_flags: Names,
+        long_valued: Names,
+        /// Words before the program.
+        operands: usize,
+        /// Whether `NAME=value` may stand before the program.
+        assigns: bool,
+        pub(super) then: Then,
+    }
+
+    struct Table {
+        launchers: Vec<Launcher>,
+    }
 }
 
 /// What is known of a launcher.
 pub(super) fn row(program: &str) -> Option<&'static Launcher> {
-    static TABLE: LazyLock<Table> =
-        LazyLock::new(|| parsed(include_str!("launchers.toml"), "launchers.toml"));
+    static TABLE: LazyLock<Table> = LazyLock::new(|| parsed(include_str!("launchers.toml")));
     let mut rows = TABLE.launchers.iter();
     rows.find(|row| row.names.contains(program))
 }

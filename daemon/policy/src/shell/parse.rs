@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
-use super::place::{Origin, Source};
-use super::types::{Doubt, Part, Script, Span, Via, Word};
+use super::place::{Origin, ParsedText};
+use super::types::{Doubt, NestingStep, Part, Script, Span, Word};
 use super::{characters, trim};
 
 /// Characters that a line may have to be covered by anything but a rule for its family.
@@ -29,7 +29,7 @@ const BYTES_MAX: usize = 30_000;
 pub(super) struct Reader {
     pub(super) parts: Vec<Part>,
     pub(super) doubt: Option<Doubt>,
-    pub(super) via: Vec<Via>,
+    pub(super) via: Vec<NestingStep>,
     pub(super) parent: Option<usize>,
     pub(super) pipelines: usize,
     pub(super) pipeline: Option<usize>,
@@ -64,7 +64,7 @@ pub fn read(command: &str) -> Script {
     }
     let start = command.find(line).unwrap_or_default();
     let mut reader = Reader::new();
-    reader.text(&Source {
+    reader.text(&ParsedText {
         text: line,
         origin: Origin::At(start),
         posix: false,
@@ -129,14 +129,14 @@ impl Reader {
     }
 
     /// The same, reached this way.
-    pub(super) fn within(&mut self, via: Via, work: impl FnOnce(&mut Self)) {
+    pub(super) fn within(&mut self, via: NestingStep, work: impl FnOnce(&mut Self)) {
         self.via.push(via);
         self.deeper(work);
         self.via.pop();
     }
 
     /// Reads a text of its own: the line, or one that a shell is given.
-    pub(super) fn text(&mut self, source: &Source<'_>) {
+    pub(super) fn text(&mut self, source: &ParsedText<'_>) {
         self.bytes = self.bytes.saturating_add(source.text.len());
         if self.bytes > BYTES_MAX {
             return self.doubt(Doubt::TooMuch);
@@ -161,8 +161,8 @@ impl Reader {
     }
 
     /// A line inside a word: its commands are reached this way.
-    pub(super) fn line(&mut self, text: &str, span: Span, posix: bool, via: Via) {
-        let source = Source {
+    pub(super) fn line(&mut self, text: &str, span: Span, posix: bool, via: NestingStep) {
+        let source = ParsedText {
             text: trim(text),
             origin: Origin::Within(span),
             posix,

@@ -3,7 +3,7 @@
 use super::types::Span;
 
 /// A text that is parsed: the line itself, or one that was taken out of it.
-pub(super) struct Source<'a> {
+pub(super) struct ParsedText<'a> {
     pub(super) text: &'a str,
     pub(super) origin: Origin,
     /// It goes to a shell that may know no more than POSIX.
@@ -19,7 +19,7 @@ pub(super) enum Origin {
     Within(Span),
 }
 
-impl Source<'_> {
+impl ParsedText<'_> {
     pub(super) fn span(&self, start: usize, end: usize) -> Span {
         match self.origin {
             Origin::At(offset) => Span {

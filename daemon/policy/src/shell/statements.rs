@@ -6,8 +6,8 @@
 use tree_sitter::Node;
 
 use super::parse::Reader;
-use super::place::Source;
-use super::types::{Doubt, Via};
+use super::place::ParsedText;
+use super::types::{Doubt, NestingStep};
 
 /// The children of a node, with signs.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
@@ -50,7 +50,7 @@ const STATEMENTS: &[&str] = &[
 
 impl Reader {
     /// A whole text.
-    pub(super) fn program(&mut self, source: &Source<'_>, root: Node<'_>) {
+    pub(super) fn program(&mut self, source: &ParsedText<'_>, root: Node<'_>) {
         let kids = children(root);
         let ends = (0, source.text.len());
         if self.gaps(source, ends, &kids, Gap::Lines) {
@@ -61,7 +61,7 @@ impl Reader {
     /// Checks that nothing but blanks, and comments that are some, stands between nodes.
     pub(super) fn gaps(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         (start, end): (usize, usize),
         kids: &[Node<'_>],
         gap: Gap,
@@ -90,7 +90,7 @@ impl Reader {
     }
 
     /// Statements with what ends them, among the keywords of their surroundings.
-    pub(super) fn statements(&mut self, source: &Source<'_>, kids: &[Node<'_>]) {
+    pub(super) fn statements(&mut self, source: &ParsedText<'_>, kids: &[Node<'_>]) {
         let mut last: Option<(usize, usize)> = None;
         for kid in kids {
             match kid.kind() {
@@ -102,7 +102,7 @@ impl Reader {
                 }
                 "&" => {
                     if let Some((from, _)) = last.take() {
-                        self.reached_too(from, &Via::Background);
+                        self.reached_too(from, &NestingStep::Background);
                     }
                 }
                 kind if STATEMENTS.contains(&kind) => {
@@ -120,7 +120,7 @@ impl Reader {
     }
 
     /// The parts from there on are reached this way too.
-    fn reached_too(&mut self, from: usize, via: &Via) {
+    fn reached_too(&mut self, from: usize, via: &NestingStep) {
         let depth = self.via.len();
         for part in self.parts.iter_mut().skip(from) {
             let at = depth.min(part.via.len());
@@ -128,14 +128,14 @@ impl Reader {
         }
     }
 
-    pub(super) fn statement(&mut self, source: &Source<'_>, node: Node<'_>) {
+    pub(super) fn statement(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         self.statement_with(source, node, &[]);
     }
 
     /// A statement, with redirections that stand behind it: they belong to the last command in it.
     pub(super) fn statement_with(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         node: Node<'_>,
         behind: &[Node<'_>],
     ) {
@@ -150,7 +150,7 @@ impl Reader {
         }
     }
 
-    fn kind_of_statement(&mut self, source: &Source<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+    fn kind_of_statement(&mut self, source: &ParsedText<'_>, node: Node<'_>, behind: &[Node<'_>]) {
         if self.doubt == Some(Doubt::TooMuch) {
             return;
         }
@@ -160,7 +160,7 @@ impl Reader {
             "pipeline" => return self.joined(source, node, &["|", "|&"], behind),
             "redirected_statement" => return self.redirected(source, node, behind),
             "negated_command" => {
-                return self.within(Via::Negated, |reader| {
+                return self.within(NestingStep::Negated, |reader| {
                     reader.joined(source, node, &["!"], behind);
                 });
             }
@@ -171,22 +171,27 @@ impl Reader {
         }
     }
 
-    fn other_statement(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn other_statement(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         match node.kind() {
             "variable_assignment" => self.alone(source, &[node]),
             "variable_assignments" => self.alone(source, &children(node)),
             "declaration_command" | "unset_command" => self.declaration(source, node),
             "test_command" => self.test(source, node),
-            "subshell" => self.keyworded(source, node, &["(", ")"], Some(Via::Subshell)),
+            "subshell" => self.keyworded(source, node, &["(", ")"], Some(NestingStep::Subshell)),
             "compound_statement" => self.group(source, node),
             "for_statement" => self.for_loop(source, node),
             "c_style_for_statement" => self.counting_loop(source, node),
             "while_statement" => {
-                self.keyworded(source, node, &["while", "until"], Some(Via::Loop));
+                self.keyworded(source, node, &["while", "until"], Some(NestingStep::Loop));
             }
             "do_group" => self.keyworded(source, node, &["do", "done"], None),
             "if_statement" => {
-                self.keyworded(source, node, &["if", "then", "fi"], Some(Via::Condition));
+                self.keyworded(
+                    source,
+                    node,
+                    &["if", "then", "fi"],
+                    Some(NestingStep::Condition),
+                );
             }
             "elif_clause" => self.keyworded(source, node, &["elif", "then"], None),
             "else_clause" => self.keyworded(source, node, &["else"], None),
@@ -197,7 +202,13 @@ impl Reader {
     }
 
     /// Statements between operators.
-    fn joined(&mut self, source: &Source<'_>, node: Node<'_>, signs: &[&str], behind: &[Node<'_>]) {
+    fn joined(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'_>,
+        signs: &[&str],
+        behind: &[Node<'_>],
+    ) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
@@ -221,12 +232,18 @@ impl Reader {
             }
         }
         if both {
-            self.reached_too(from, &Via::PipeBoth);
+            self.reached_too(from, &NestingStep::PipeBoth);
         }
     }
 
     /// Statements among keywords.
-    fn keyworded(&mut self, source: &Source<'_>, node: Node<'_>, signs: &[&str], via: Option<Via>) {
+    fn keyworded(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'_>,
+        signs: &[&str],
+        via: Option<NestingStep>,
+    ) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
@@ -254,7 +271,7 @@ impl Reader {
     }
 
     /// `{ …; }` or `(( … ))`.
-    fn group(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn group(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         if source
             .part(node.start_byte(), node.end_byte())
             .starts_with("((")
@@ -269,10 +286,10 @@ impl Reader {
         if !open.starts_with(['{']) || !open[1..].starts_with([' ', '\t', '\n']) {
             self.misread();
         }
-        self.keyworded(source, node, &["{", "}"], Some(Via::Group));
+        self.keyworded(source, node, &["{", "}"], Some(NestingStep::Group));
     }
 
-    fn for_loop(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn for_loop(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
@@ -297,13 +314,13 @@ impl Reader {
         let Some(body) = body else {
             return self.misread();
         };
-        self.within(Via::Loop, |reader| {
+        self.within(NestingStep::Loop, |reader| {
             reader.rounds(source, &name, &values, body);
         });
     }
 
     /// `for ((…; …; …))`
-    fn counting_loop(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn counting_loop(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
@@ -318,7 +335,7 @@ impl Reader {
             .collect();
         let end = head.last().map_or(node.start_byte(), Node::end_byte);
         let inner = self.region(source, node.start_byte(), end, &head);
-        self.within(Via::Loop, |reader| {
+        self.within(NestingStep::Loop, |reader| {
             reader.arithmetic_part(source, (node.start_byte(), end), "for", inner);
             for kid in kids.iter().skip(head.len()) {
                 reader.statement(source, *kid);
@@ -326,12 +343,12 @@ impl Reader {
         });
     }
 
-    fn case(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn case(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
         }
-        self.within(Via::Case, |reader| {
+        self.within(NestingStep::Case, |reader| {
             for kid in kids {
                 match kid.kind() {
                     "case" | "in" | "esac" | ";" | "\n" | "comment" => {}
@@ -347,7 +364,7 @@ impl Reader {
         });
     }
 
-    fn case_item(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn case_item(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
@@ -375,7 +392,7 @@ impl Reader {
         self.statements(source, &rest);
     }
 
-    fn function(&mut self, source: &Source<'_>, node: Node<'_>) {
+    fn function(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;
@@ -387,7 +404,7 @@ impl Reader {
             .copied()
             .filter(|kid| kid.kind().ends_with("_redirect"))
             .collect();
-        self.within(Via::Function(name.to_owned()), |reader| {
+        self.within(NestingStep::Function(name.to_owned()), |reader| {
             for kid in kids {
                 match kid.kind() {
                     "function" if source.posix => reader.misread(),
@@ -404,7 +421,7 @@ impl Reader {
     }
 
     /// What stands in a substitution.
-    pub(super) fn substitution(&mut self, source: &Source<'_>, node: Node<'_>) {
+    pub(super) fn substitution(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
             return;

@@ -24,7 +24,7 @@ pub struct Script {
 pub struct Part {
     pub span: Span,
     /// From the line inwards, how it is reached. Empty: one of the commands that follow each other.
-    pub via: Vec<Via>,
+    pub via: Vec<NestingStep>,
     /// The part whose words hold this one: its launcher, or the shell that is given it.
     pub parent: Option<usize>,
     /// Behind how many of the parent's words it begins, if it is a tail of these.
@@ -41,7 +41,7 @@ pub struct Part {
 /// One step on the way to a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Via {
+pub enum NestingStep {
     /// `… &`
     Background,
     /// `|&`, on either side.

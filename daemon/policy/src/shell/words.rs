@@ -7,16 +7,16 @@
 use tree_sitter::Node;
 
 use super::expansion;
-use super::holes::Holes;
+use super::holes::Substitutions;
 use super::parse::Reader;
-use super::place::Source;
-use super::types::{Value, Via, Word};
+use super::place::ParsedText;
+use super::types::{NestingStep, Value, Word};
 use super::{ansi, is_name};
 
 /// Something that runs inside a word.
 pub(super) enum Inside<'t> {
     /// A node with statements in it.
-    Statements(Node<'t>, Via),
+    Statements(Node<'t>, NestingStep),
     /// The text between backticks, its backslashes taken away.
     Text(String, usize, usize),
 }
@@ -42,8 +42,8 @@ impl<'t> Inner<'t> {
 
 /// The reading of one stretch of text.
 pub(super) struct Scan<'s, 't> {
-    pub(super) source: &'s Source<'s>,
-    pub(super) holes: Holes<'t>,
+    pub(super) source: &'s ParsedText<'s>,
+    pub(super) holes: Substitutions<'t>,
     pub(super) at: usize,
     pub(super) end: usize,
     pub(super) inner: Inner<'t>,
@@ -62,13 +62,13 @@ impl Reader {
     /// The word from `start` to `end`, made of these nodes, and what runs in it.
     pub(super) fn word<'t>(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         start: usize,
         end: usize,
         nodes: &[Node<'t>],
     ) -> (Word, Inner<'t>) {
         let bound = std::mem::take(&mut self.bound);
-        let mut scan = Scan::new(source, Holes::of(nodes), start, end, &bound);
+        let mut scan = Scan::new(source, Substitutions::of(nodes), start, end, &bound);
         scan.unquoted();
         let misread = scan.misread;
         let (word, inner) = scan.finish(start);
@@ -82,12 +82,12 @@ impl Reader {
     /// A stretch that is no word: arithmetic, a condition, a pattern. Its quotes close, and what runs in it is known.
     pub(super) fn region<'t>(
         &mut self,
-        source: &Source<'_>,
+        source: &ParsedText<'_>,
         start: usize,
         end: usize,
         nodes: &[Node<'t>],
     ) -> Inner<'t> {
-        let mut scan = Scan::new(source, Holes::of(nodes), start, end, &[]);
+        let mut scan = Scan::new(source, Substitutions::of(nodes), start, end, &[]);
         while scan.at < scan.end && !scan.misread {
             match scan.byte() {
                 b'#' if scan.before_is_blank() => scan.misread = true,
@@ -105,8 +105,8 @@ impl Reader {
 
 impl<'s, 't> Scan<'s, 't> {
     pub(super) fn new(
-        source: &'s Source<'s>,
-        holes: Holes<'t>,
+        source: &'s ParsedText<'s>,
+        holes: Substitutions<'t>,
         start: usize,
         end: usize,
         bound: &'s [(String, Word)],
@@ -190,7 +190,7 @@ impl<'s, 't> Scan<'s, 't> {
         while self.at < self.end && !self.misread {
             match self.byte() {
                 b'#' if self.at == start => self.misread = true,
-                b'<' | b'>' => self.hole(Via::ProcessSubstitution),
+                b'<' | b'>' => self.hole(NestingStep::ProcessSubstitution),
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => self.misread = true,
                 b'~' if self.at == start => {
                     self.tilde = true;
@@ -287,7 +287,7 @@ impl<'s, 't> Scan<'s, 't> {
 
     pub(super) fn dollar(&mut self, quoted: bool) {
         match self.peek(1) {
-            b'(' => self.hole(Via::Substitution),
+            b'(' => self.hole(NestingStep::Substitution),
             b'[' => {
                 // The older arithmetic: the tree knows it, shells of today hardly.
                 self.misread = true;
@@ -386,7 +386,7 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     /// Skips a substitution that the tree has here.
-    pub(super) fn hole(&mut self, via: Via) {
+    pub(super) fn hole(&mut self, via: NestingStep) {
         let Some(hole) = self.holes.at(self.at) else {
             self.misread = true;
             return;
@@ -406,7 +406,7 @@ impl<'s, 't> Scan<'s, 't> {
                 None => self.misread = true,
             },
             _ => {
-                if via == Via::ProcessSubstitution {
+                if via == NestingStep::ProcessSubstitution {
                     self.posix_differs();
                 }
                 self.inner.runs.push(Inside::Statements(hole, via));
@@ -467,7 +467,7 @@ impl<'s, 't> Scan<'s, 't> {
 
 impl Reader {
     /// What runs inside of a word or region.
-    pub(super) fn run(&mut self, source: &Source<'_>, inner: Inner<'_>) {
+    pub(super) fn run(&mut self, source: &ParsedText<'_>, inner: Inner<'_>) {
         for inside in inner.runs {
             match inside {
                 Inside::Statements(node, via) => {
@@ -475,7 +475,7 @@ impl Reader {
                 }
                 Inside::Text(text, start, end) => {
                     let span = source.span(start, end);
-                    self.line(&text, span, source.posix, Via::Substitution);
+                    self.line(&text, span, source.posix, NestingStep::Substitution);
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use session::SharedBudgets;
 
-use super::{layers, project};
+use super::{Loaded, project};
 
 /// A file that has changed this shortly before it is checked may change again under the same time stamp: the clock of
 /// most file systems goes in steps of the kernel's timer, 10 ms at most.
@@ -43,7 +43,13 @@ struct Mark {
 
 impl KnownBounds {
     /// As the files say now, for sessions in this directory. Blocks.
-    pub fn of(&self, home: &Path, cwd: &Path, user_home: &Path) -> SharedBudgets {
+    pub fn of(
+        &self,
+        home: &Path,
+        cwd: &Path,
+        user_home: &Path,
+        load: impl FnOnce() -> Loaded,
+    ) -> SharedBudgets {
         let (seen, settled) = FileMarks::now(home, cwd, user_home);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get(cwd) {
@@ -51,7 +57,7 @@ impl KnownBounds {
             _ => known.remove(cwd),
         };
         drop(known);
-        let loaded = layers::load(home, Some(cwd), user_home);
+        let loaded = load();
         let budget = loaded.settings.budget;
         let bounds = SharedBudgets {
             day: budget.day,
@@ -126,7 +132,10 @@ mod tests {
 
     /// Day and project in steps.
     fn steps(known: &KnownBounds, home: &Path, cwd: &Path) -> (Option<u64>, Option<u64>) {
-        let bounds = known.of(home, cwd, Path::new("/nowhere"));
+        let nowhere = Path::new("/nowhere");
+        let tools = crate::settings::tests::known_tools();
+        let load = || crate::settings::load(home, Some(cwd), nowhere, &tools);
+        let bounds = known.of(home, cwd, nowhere, load);
         (bounds.day.steps, bounds.project.steps)
     }
 

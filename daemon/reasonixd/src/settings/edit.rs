@@ -6,13 +6,14 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use contract::ToolSet;
 use proto::near::nearest;
 use proto::{ErrorName, Failure};
 use serde_json::Value as Json;
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::schema::{KEYS, Key, Kind};
-use super::{near, pinned, read, rules, value, write};
+use super::{near, read, rules, value, write};
 
 mod provider;
 
@@ -60,10 +61,19 @@ pub fn key(name: &str) -> Result<&'static Key, Failure> {
 /// # Errors
 /// `invalid_params`: the value is not what is allowed; `invalid_config`: the file cannot be changed as it stands;
 /// `storage`.
-pub fn set(file: &Path, key: &Key, json: Option<&Json>, user_home: &Path) -> Result<(), Failure> {
-    let value = json
-        .map(|json| allowed(file, key, json, user_home))
-        .transpose()?;
+pub fn set(
+    file: &Path,
+    key: &Key,
+    json: Option<&Json>,
+    user_home: &Path,
+    tools: &ToolSet,
+) -> Result<(), Failure> {
+    let context = value::ValueContext {
+        directory: file.parent().unwrap_or(Path::new("/")),
+        user_home,
+        tools,
+    };
+    let value = json.map(|json| allowed(key, json, &context)).transpose()?;
     let path: Vec<&str> = key.name.split('.').collect();
     change(file, &[&path], &|text| {
         let mut document = parse(file, text)?;
@@ -159,13 +169,13 @@ fn entry_lines(text: &str, span: &std::ops::Range<usize>) -> Option<std::ops::Ra
 }
 
 /// The value as TOML, where it is what the setting may be.
-fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Value, Failure> {
+fn allowed(key: &Key, json: &Json, context: &value::ValueContext<'_>) -> Result<Value, Failure> {
     let wrong = |why: String| {
         Failure::new(
             ErrorName::InvalidParams,
             format!("`{}` must be {why}.", key.name),
             match key.kind {
-                Kind::Texts | Kind::Rules(_) | Kind::Places | Kind::Globs => {
+                Kind::Tools | Kind::Rules(_) | Kind::Places | Kind::Globs => {
                     "Nothing was changed. A list is written as '[\"one\", \"two\"]'."
                 }
                 _ => "Nothing was changed.",
@@ -174,17 +184,14 @@ fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Valu
         .with("key", key.name)
     };
     let value = toml_of(json);
-    let around = value::BaseDirectories {
-        directory: file.parent().unwrap_or(Path::new("/")),
-        user_home,
-    };
     let mut refused = Vec::new();
     // What TOML cannot hold is nothing that is allowed either.
     let item = value.clone().map_or(Item::None, Item::Value);
-    value::of(key.kind, &item, &around, &mut refused).map_err(wrong)?;
+    value::of(key.kind, &item, context, &mut refused).map_err(wrong)?;
     if let Some(refused) = refused.first() {
         let of_what = match key.kind {
             Kind::Rules(_) => "a list of rules ",
+            Kind::Tools => "a list of tools ",
             _ => "",
         };
         return Err(wrong(format!(
@@ -192,22 +199,7 @@ fn allowed(file: &Path, key: &Key, json: &Json, user_home: &Path) -> Result<Valu
             refused.why
         )));
     }
-    if key.kind == Kind::Texts
-        && let Some(why) = wrong_text(key, json)
-    {
-        return Err(wrong(why));
-    }
     value.ok_or_else(|| wrong("something that TOML can hold".to_owned()))
-}
-
-/// What is wrong with a text of a list beyond being one.
-fn wrong_text(key: &Key, json: &Json) -> Option<String> {
-    let texts: Vec<String> = serde_json::from_value(json.clone()).ok()?;
-    if key.name == "tools.pinned" {
-        let unknown = pinned::unknown_tool(&texts)?;
-        return Some(format!("a list of names of tools: {unknown}"));
-    }
-    None
 }
 
 fn toml_of(json: &Json) -> Option<Value> {

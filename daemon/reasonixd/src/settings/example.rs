@@ -84,7 +84,7 @@ fn sentence(about: &str, kind: Kind) -> String {
         Kind::Word(_)
         | Kind::Flag
         | Kind::Text
-        | Kind::Texts
+        | Kind::Tools
         | Kind::Rules(_)
         | Kind::Place
         | Kind::Places

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract::ToolSet;
 use policy::List;
 use proto::record::Rules;
 use proto::{ErrorName, Failure};
@@ -20,12 +21,15 @@ use super::{edit, read, rules};
 /// The file of each workspace that was asked for.
 pub struct KeptFiles {
     home: Arc<Home>,
+    /// The tools that rules may name.
+    tools: ToolSet,
     files: Mutex<BTreeMap<PathBuf, Arc<WorkspaceRules>>>,
 }
 
 /// What is kept for one workspace.
 pub struct WorkspaceRules {
     home: Arc<Home>,
+    tools: ToolSet,
     root: PathBuf,
     file: PathBuf,
     known: Mutex<CachedRules>,
@@ -44,9 +48,10 @@ struct CachedRules {
 }
 
 impl KeptFiles {
-    pub fn new(home: Arc<Home>) -> Self {
+    pub fn new(home: Arc<Home>, tools: ToolSet) -> Self {
         Self {
             home,
+            tools,
             files: Mutex::default(),
         }
     }
@@ -58,6 +63,7 @@ impl KeptFiles {
             Arc::new(WorkspaceRules {
                 file: self.home.project_dir(root).join("permissions.toml"),
                 home: Arc::clone(&self.home),
+                tools: self.tools.clone(),
                 root: root.to_path_buf(),
                 known: Mutex::default(),
                 reading: Mutex::default(),
@@ -126,7 +132,7 @@ impl WorkspaceRules {
 
     fn read(&self) {
         let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let (rules, problems) = read_file(&self.file);
+        let (rules, problems) = read_file(&self.file, &self.tools);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if *known.rules != rules {
             known.number += 1;
@@ -190,7 +196,7 @@ fn add(document: &mut DocumentMut, rule: &str) -> Result<(), &'static str> {
 }
 
 /// The rules of the file, and what is wrong with it. Nothing where there is none.
-fn read_file(file: &Path) -> (Rules, Vec<String>) {
+fn read_file(file: &Path, tools: &ToolSet) -> (Rules, Vec<String>) {
     let mut found = Rules::default();
     let place = file.display();
     let text = match read::no_link(file) {
@@ -228,7 +234,7 @@ fn read_file(file: &Path) -> (Rules, Vec<String>) {
                 }
             };
             let mut refused = Vec::new();
-            match rules::read(item, list, &mut refused) {
+            match rules::read(item, list, tools, &mut refused) {
                 Ok(value) => into.extend(rules::texts(&value)),
                 Err(allowed) => problems.push(format!(
                     "{place}:{line}: `{name}` must be {allowed}; none of it counts"

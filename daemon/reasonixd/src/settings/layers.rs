@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ::hooks::Hooks;
-use contract::Secret;
+use contract::{Secret, ToolSet};
 use proto::near::nearest;
 use proto::params::config;
 use toml_edit::{Document, Item, Table};
@@ -15,7 +15,7 @@ use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{self, KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
-use super::{Settings, hooks, pinned, presets, providers, read, shipped, value};
+use super::{Settings, hooks, presets, providers, read, shipped, value};
 use crate::dotenv;
 
 /// A layer of settings.
@@ -53,11 +53,8 @@ struct File {
 
 /// Reads the user's file, and the project's file nearest upwards from `cwd` within its git root.
 #[must_use]
-pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
-    let mut reading = SettingsReader {
-        values: Values::new(user_home),
-        ..SettingsReader::default()
-    };
+pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) -> Loaded {
+    let mut reading = SettingsReader::new(Values::new(user_home, tools));
     let user = home.join("config.toml");
     let mut files: Vec<File> = reading.open(&user, Layer::User).into_iter().collect();
     let project = cwd
@@ -116,7 +113,6 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path) -> Loaded {
     loaded
 }
 
-#[derive(Default)]
 struct SettingsReader {
     values: Values,
     providers: Vec<ProviderEntry>,
@@ -126,6 +122,16 @@ struct SettingsReader {
 }
 
 impl SettingsReader {
+    fn new(values: Values) -> Self {
+        Self {
+            values,
+            providers: Vec::new(),
+            problems: Vec::new(),
+            env_keys: BTreeMap::new(),
+            providers_lost: Vec::new(),
+        }
+    }
+
     /// Notes a problem for which, where it is `of_providers`, some of them are ignored.
     fn lose(&mut self, of_providers: bool, problem: String) {
         if of_providers {
@@ -226,12 +232,10 @@ impl SettingsReader {
         if !counts {
             return;
         }
-        let around = value::BaseDirectories {
-            directory: file.path.parent().unwrap_or(Path::new("/")),
-            user_home: &self.values.user_home,
-        };
+        let directory = file.path.parent().unwrap_or(Path::new("/"));
+        let context = self.values.context(directory);
         let mut refused = Vec::new();
-        match value::of(key.kind, item, &around, &mut refused) {
+        match value::of(key.kind, item, &context, &mut refused) {
             Ok(value) if is_project && key.reach == Reach::Lower => {
                 let limit = value.as_f64().unwrap_or(0.0);
                 if self.values.is_lower(key.name, limit) {
@@ -266,9 +270,6 @@ impl SettingsReader {
                     key.name
                 ));
             }
-        }
-        if key.name == "tools.pinned" {
-            refused.extend(pinned::unknown_tools(item));
         }
         for value::Refused { offset, why, holds } in refused {
             let line = read::line_of(&file.text, offset);

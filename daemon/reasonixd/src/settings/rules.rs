@@ -3,12 +3,12 @@
 //! A rule that does not mean what its author thinks is reported with its line. A rule that tightens holds all the same;
 //! one that allows then allows nothing. Called by `value`, and by whoever reads what it made.
 
+use contract::ToolSet;
 use policy::{Examples, Layer, List, RuleSet};
 use proto::record::Rules;
 use serde_json::{Value, json};
 use toml_edit::{InlineTable, Item};
 
-use super::pinned::known_tools;
 use super::value::Refused;
 
 /// What may stand in a rule's table.
@@ -19,7 +19,12 @@ const ALLOWED: &str = "a list of rules: texts, or tables such as { rule = \"Bash
                        test:unit\"], not_match = [\"npm run test; rm x\"] }";
 
 /// The rules of a list as JSON, each a text or an object as it was written; or what is allowed.
-pub fn read(item: &Item, list: List, refused: &mut Vec<Refused>) -> Result<Value, String> {
+pub fn read(
+    item: &Item,
+    list: List,
+    tools: &ToolSet,
+    refused: &mut Vec<Refused>,
+) -> Result<Value, String> {
     // What tightens is not lost for want of brackets; what allows is written as it should be.
     let one = item.as_value().filter(|value| value.is_str());
     let one = one.filter(|_| list != List::Allow);
@@ -37,7 +42,7 @@ pub fn read(item: &Item, list: List, refused: &mut Vec<Refused>) -> Result<Value
             }
             (None, None) => return Err(ALLOWED.to_owned()),
         };
-        let wrong = wrong(&written);
+        let wrong = wrong(&written, tools);
         if let Some(why) = &wrong {
             let (holds, then) = match list {
                 List::Allow => (false, "it is left out until that is fixed"),
@@ -114,14 +119,14 @@ fn with_examples(table: &InlineTable, list: List) -> Result<Examples, String> {
 }
 
 /// Why a rule does not say what its author may think.
-fn wrong(written: &Examples) -> Option<String> {
+fn wrong(written: &Examples, tools: &ToolSet) -> Option<String> {
     let mut rules = Rules::default();
     match written.list {
         List::Allow => rules.allow.push(written.rule.clone()),
         List::Ask => rules.ask.push(written.rule.clone()),
         List::Deny => rules.deny.push(written.rule.clone()),
     }
-    let known: Vec<_> = known_tools().specs().collect();
+    let known: Vec<_> = tools.specs().collect();
     let (_, misread) = RuleSet::parse(&[(Layer::User, &rules, true)], &known);
     let mut problems = misread
         .into_iter()
@@ -139,6 +144,7 @@ fn shown(written: &Examples) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::tests::known_tools;
 
     #[test]
     fn a_rule_for_an_unknown_tool_is_reported_and_holds_only_if_it_tightens() {
@@ -146,7 +152,7 @@ mod tests {
             let file = "rules = [\"edit(docs/**)\"]".parse::<toml_edit::Document<String>>();
             let file = file.unwrap();
             let mut refused = Vec::new();
-            let read = read(&file["rules"], list, &mut refused).unwrap();
+            let read = read(&file["rules"], list, &known_tools(), &mut refused).unwrap();
             assert_eq!(texts(&read).len(), kept, "{list}");
             let [problem] = refused.as_slice() else {
                 panic!("{list}: {} problems", refused.len())

@@ -21,8 +21,8 @@ pub enum Kind {
         min: i64,
         max: i64,
     },
-    /// A list of texts.
-    Texts,
+    /// A list of names of tools.
+    Tools,
     /// A list of permission rules.
     Rules(List),
     /// A directory: absolute, below `~`, or relative to the file that sets it; not `/`.
@@ -68,11 +68,12 @@ const fn decimal(min: i64, max: i64) -> Kind {
     Kind::Decimal { min, max }
 }
 
-/// Makes the table: of each setting its name, kind, reach and default, and below them what it is about.
+/// Makes a table: of each setting its name, kind, reach and default, and below them what it is about.
 macro_rules! settings {
-    ($($name:literal, $kind:expr, $reach:ident, $default:literal: $about:literal;)*) => {
-        /// All settings beside `[[providers]]`, in the order of the example file.
-        pub const KEYS: &[Key] = &[$(Key {
+    ($(#[$table_about:meta])* $table:ident:
+        $($name:literal, $kind:expr, $reach:ident, $default:literal: $about:literal;)*) => {
+        $(#[$table_about])*
+        pub const $table: &[Key] = &[$(Key {
             name: $name,
             kind: $kind,
             default: $default,
@@ -83,6 +84,8 @@ macro_rules! settings {
 }
 
 settings! {
+    /// All settings beside `[[providers]]`, in the order of the example file.
+    KEYS:
     "default_model", Kind::Text, Trusted, "":
         "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider.";
     "credentials_store", Kind::Word(&["auto", "file", "keyring"]), User, "\"auto\"":
@@ -123,7 +126,7 @@ settings! {
         "Seconds that a command may take where the call says nothing; 0: no limit.";
     "tools.shell.pass", Kind::Variables, User, "[]":
         "Names of environment variables, with `*` for any letters, that commands get although they are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `PASS` as a part between `_`), have a password in their value (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key never passes.";
-    "tools.pinned", Kind::Texts, Trusted, "[]":
+    "tools.pinned", Kind::Tools, Trusted, "[]":
         "Names of tools whose full description stands in every request from the start, where it would come only when the model asks for it.";
     "permissions.mode", Kind::Word(&["ask", "auto", "yolo"]), Trusted, "\"ask\"":
         "How new sessions answer what no rule decides: `ask` a person, `auto` allow confined writes, `yolo` allow everything that no rule denies.";
@@ -211,5 +214,54 @@ const fn internal(name: &'static str, max: i64, default: &'static str) -> Key {
 
 /// All keys that a file may set.
 pub(super) fn readable() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(INTERNAL)
+    let keys = KEYS.iter().chain(INTERNAL);
+    #[cfg(test)]
+    let keys = keys.chain(EXAMPLES);
+    keys
+}
+
+#[cfg(test)]
+settings! {
+    /// A setting that only a test knows.
+    EXAMPLES:
+    "example.minutes", decimal(0, 10), Lower, "2.5":
+        "A setting of a test.";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::settings::load;
+    use crate::settings::tests::known_tools;
+    use crate::settings::values::Values;
+
+    #[test]
+    fn a_new_setting_is_read_and_checked_by_its_key_alone() {
+        let values = Values::new(Path::new("/home/ann"), &known_tools());
+        assert_eq!(values.get("example.minutes"), Some(2.5.into()));
+        assert!(values.is_lower("example.minutes", 1.0));
+        let home = tempfile::tempdir().unwrap();
+        for (value, problem) in [
+            ("7", None),
+            (
+                "11",
+                Some("`example.minutes` must be a number from 0 to 10"),
+            ),
+        ] {
+            let text = format!("[example]\nminutes = {value}\n");
+            std::fs::write(home.path().join("config.toml"), text).unwrap();
+            let problems = load(home.path(), None, Path::new("/home/ann"), &known_tools()).problems;
+            assert_eq!(
+                problems.len(),
+                usize::from(problem.is_some()),
+                "{problems:?}"
+            );
+            assert!(
+                problems
+                    .iter()
+                    .all(|found| found.contains(problem.unwrap()))
+            );
+        }
+    }
 }

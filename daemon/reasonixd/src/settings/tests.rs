@@ -9,6 +9,10 @@ use proto::state::ApprovalMode;
 
 use super::{KEYS, Loaded, example, find_model, load};
 
+pub(crate) fn known_tools() -> contract::ToolSet {
+    tools::BuiltIn::default().set(tools::Options::default())
+}
+
 struct TestHome {
     _dir: tempfile::TempDir,
     home: PathBuf,
@@ -38,6 +42,7 @@ impl TestHome {
             &self.home,
             Some(&self.project.join("deep")),
             &PathBuf::from("/nonexistent"),
+            &known_tools(),
         )
     }
 
@@ -186,6 +191,7 @@ fn the_home_is_never_a_project() {
         &place.home,
         Some(&place.home),
         &PathBuf::from("/nonexistent"),
+        &known_tools(),
     );
     assert!(loaded.project.is_none());
 }
@@ -207,6 +213,7 @@ fn misplaced_project_settings_are_reported() {
         &place.home,
         Some(&place.project.join("deep")),
         &place.project,
+        &known_tools(),
     );
     assert_eq!(loaded.problems, Vec::<String>::new());
 }

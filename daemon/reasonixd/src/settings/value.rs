@@ -1,19 +1,24 @@
-//! What a key's value may be, and what it means where it stands: paths are made absolute here. Called by `layers`.
+//! What a key's value may be, and what it means in its file: paths are made absolute here. Called by `layers` and `edit`.
 
 use std::path::{Component, Path, PathBuf};
 
+use contract::ToolSet;
 use globset::GlobBuilder;
+use proto::near::nearest;
 use serde_json::Value;
 use toml_edit::Item;
 
+use super::near::{hint, shown};
 use super::rules;
 use super::schema::Kind;
 
-/// The directories that relative paths and `~` start from.
-pub struct BaseDirectories<'a> {
-    /// The directory of the file that sets it.
+/// What the meaning of a value depends on.
+pub struct ValueContext<'a> {
+    /// The directory of the file that sets it: relative paths start from it.
     pub directory: &'a Path,
     pub user_home: &'a Path,
+    /// The tools that settings may name.
+    pub tools: &'a ToolSet,
 }
 
 /// An entry of a list that does not count; the others do.
@@ -29,7 +34,7 @@ pub struct Refused {
 pub fn of(
     kind: Kind,
     item: &Item,
-    base: &BaseDirectories<'_>,
+    context: &ValueContext<'_>,
     refused: &mut Vec<Refused>,
 ) -> Result<Value, String> {
     match kind {
@@ -59,16 +64,18 @@ pub fn of(
         }
         Kind::Decimal { min, max } => decimal(item, min, max)
             .ok_or_else(|| format!("a number from {min} to {max}, with or without a fraction")),
-        Kind::Texts => list(item, "texts", refused, &|text| Ok(text.to_owned())),
-        Kind::Rules(in_list) => rules::read(item, in_list, refused),
+        Kind::Tools => list(item, "names of tools", refused, &|name| {
+            tool(name, context.tools)
+        }),
+        Kind::Rules(in_list) => rules::read(item, in_list, context.tools, refused),
         Kind::Place => {
             let text = item.as_str().ok_or("a text that names a directory")?;
-            place(text, base)
+            place(text, context)
                 .map(Value::from)
                 .map_err(|why| format!("a directory: {why}"))
         }
         Kind::Places => list(item, "texts that name directories", refused, &|text| {
-            place(text, base)
+            place(text, context)
         }),
         Kind::Globs => list(item, "globs", refused, &glob),
         Kind::Variables => list(item, "names of variables", refused, &variable),
@@ -113,15 +120,15 @@ fn list(
 }
 
 /// A directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
-fn place(text: &str, base: &BaseDirectories<'_>) -> Result<String, String> {
+fn place(text: &str, context: &ValueContext<'_>) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("an empty text names none".to_owned());
     }
     let written = match text.strip_prefix('~') {
-        Some("") => base.user_home.to_path_buf(),
-        Some(rest) if rest.starts_with('/') => base.user_home.join(rest.trim_start_matches('/')),
+        Some("") => context.user_home.to_path_buf(),
+        Some(rest) if rest.starts_with('/') => context.user_home.join(rest.trim_start_matches('/')),
         Some(_) => return Err("the homes of others cannot be named with `~`".to_owned()),
-        None => base.directory.join(text),
+        None => context.directory.join(text),
     };
     let path = written.canonicalize().unwrap_or_else(|_| plain(&written));
     if !path.is_absolute() || path == Path::new("/") {
@@ -152,6 +159,17 @@ fn glob(text: &str) -> Result<String, String> {
     match GlobBuilder::new(text).literal_separator(true).build() {
         Ok(_) => Ok(text.to_owned()),
         Err(error) => Err(format!("no glob: {}", error.kind())),
+    }
+}
+
+fn tool(name: &str, known: &ToolSet) -> Result<String, String> {
+    match known.get(name) {
+        Some(_) => Ok(name.to_owned()),
+        None => Err(format!(
+            "there is no tool `{}`{}",
+            shown(name),
+            hint(&nearest(name, known.names()))
+        )),
     }
 }
 

@@ -1,9 +1,10 @@
-//! The values in force, and what they mean: settings as the daemon uses them.
+//! The values in force, and what they mean: settings as the daemon uses them, each a field and the line that fills it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use contract::ToolSet;
 use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::params::config;
@@ -17,8 +18,79 @@ use turn::RecoverPolicy;
 use super::presets::Preset;
 use super::providers::ProviderEntry;
 use super::schema::{self, KEYS};
-use super::{Budgets, Life, Settings, caches, pinned, rules, value};
+use super::{caches, rules, value};
 use crate::credentials::StoreChoice;
+
+/// Values in force for one working directory.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub default_model: Option<String>,
+    /// Options of a new session that its client does not give.
+    pub options: SessionOptions,
+    /// Per cent of the model's window; 0: never.
+    pub compact_percent: u8,
+    pub user_rules: Rules,
+    pub project_rules: Rules,
+    /// Absolute, and not `/`; as `allow_write`.
+    pub workspace_root: Option<PathBuf>,
+    pub allow_write: Vec<PathBuf>,
+    pub deny_read: Vec<String>,
+    /// How commands are held.
+    pub confine: SandboxSettings,
+    /// By what they are held. It counts from the daemon's start to its end.
+    pub layers: procs::BackendChoice,
+    pub bash_timeout_ms: u64,
+    pub recover: Option<RecoverPolicy>,
+    /// Days without activity after which a session may be pruned; 0: never.
+    pub keep_days: u64,
+    pub log: String,
+    pub life: Life,
+    pub connect_ms: u64,
+    pub first_byte_ms: u64,
+    pub idle_ms: u64,
+    pub retry_tries: u32,
+    pub retry_base_ms: u64,
+    pub retry_cap_ms: u64,
+    pub retry_total_ms: u64,
+    /// Deferred tools that stand in the prefix all the same.
+    pub pinned: Vec<String>,
+    /// Variables that commands get although they are named like a secret.
+    pub pass: Vec<String>,
+    /// Where keys are kept.
+    pub credentials_store: StoreChoice,
+    pub providers: Vec<ProviderEntry>,
+    /// So long a request may wait for its turn.
+    pub queue_ms: u64,
+    pub budget: Budgets,
+    /// Who answers for the rest of a turn where the session's model is down.
+    pub fallback_model: Option<String>,
+    /// Who is asked for what is cheap; `None`: the session's own model.
+    pub fast_model: Option<String>,
+    /// What the config says of presets.
+    pub presets: BTreeMap<String, Preset>,
+}
+
+/// What may be used, by whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// All sessions of the home, in a day.
+    pub day: Budget,
+    /// All sessions of a project, in a day.
+    pub project: Budget,
+}
+
+/// How the daemon lives. It counts from the daemon's start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// The daemon goes when nobody has needed it for this long; `None`: never.
+    pub idle_exit: Option<Duration>,
+    /// A client has this long to say hello.
+    pub hello: Duration,
+    /// A client that takes nothing for this long while data waits is let go.
+    pub client_stuck: Duration,
+    /// A session that does nothing and has nobody attached leaves memory after this long; `None`: never.
+    pub evict: Option<Duration>,
+}
 
 /// A value that a file sets.
 pub(super) struct Set {
@@ -27,26 +99,38 @@ pub(super) struct Set {
 }
 
 /// What files set; for all else defaults count.
-#[derive(Default)]
 pub(super) struct Values {
     /// By key; rules of the two layers are kept apart.
     pub set: BTreeMap<String, Set>,
     pub project_rules: BTreeMap<String, Set>,
     pub user_home: PathBuf,
+    /// The tools that settings may name.
+    pub tools: ToolSet,
     pub presets: BTreeMap<String, Preset>,
 }
 
 impl Values {
-    pub fn new(user_home: &Path) -> Self {
+    pub fn new(user_home: &Path, tools: &ToolSet) -> Self {
         Self {
+            set: BTreeMap::new(),
+            project_rules: BTreeMap::new(),
             user_home: user_home.to_path_buf(),
-            ..Self::default()
+            tools: tools.clone(),
+            presets: BTreeMap::new(),
+        }
+    }
+
+    /// For the values of a file in this directory.
+    pub fn context<'a>(&'a self, directory: &'a Path) -> value::ValueContext<'a> {
+        value::ValueContext {
+            directory,
+            user_home: &self.user_home,
+            tools: &self.tools,
         }
     }
 
     /// The settings, with the providers of all files.
     pub fn settings(&self, providers: Vec<ProviderEntry>) -> Settings {
-        let pinned = self.texts("tools.pinned").into_iter();
         let writable = self.texts("sandbox.allow_write").into_iter();
         Settings {
             default_model: self.text("default_model"),
@@ -86,9 +170,7 @@ impl Values {
             retry_cap_ms: self.seconds_in_ms("internal.retry_cap_seconds"),
             retry_total_ms: self.seconds_in_ms("internal.retry_total_seconds"),
             pass: self.texts("tools.shell.pass"),
-            pinned: pinned
-                .filter(|name| pinned::known_tools().get(name).is_some())
-                .collect(),
+            pinned: self.texts("tools.pinned"),
             providers,
             queue_ms: self.seconds_in_ms("internal.queue_seconds"),
             budget: Budgets {
@@ -192,17 +274,14 @@ impl Values {
     }
 
     /// The value in force: what is set, else the default.
-    fn get(&self, name: &str) -> Option<Value> {
+    pub fn get(&self, name: &str) -> Option<Value> {
         if let Some(set) = self.set.get(name) {
             return Some(set.value.clone());
         }
         let key = schema::readable().find(|key| key.name == name)?;
         let document = Document::parse(format!("value = {}", key.default)).ok()?;
-        let around = value::BaseDirectories {
-            directory: Path::new("/"),
-            user_home: &self.user_home,
-        };
-        value::of(key.kind, document.get("value")?, &around, &mut Vec::new()).ok()
+        let context = self.context(Path::new("/"));
+        value::of(key.kind, document.get("value")?, &context, &mut Vec::new()).ok()
     }
 
     fn is_on(&self, name: &str) -> bool {

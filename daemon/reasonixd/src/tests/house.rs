@@ -69,8 +69,10 @@ impl House {
         };
         self.lock = Some(HomeLock::acquire(&home, &paths.socket).expect("the lock"));
         let user_home = self.root.path().join("user");
+        let tools = settings::tests::known_tools();
         let start = Start {
-            loaded: settings::load(home.root(), None, &user_home),
+            loaded: settings::load(home.root(), None, &user_home, &tools),
+            tools,
             home,
             paths,
             user_home,

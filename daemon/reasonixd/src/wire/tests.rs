@@ -37,7 +37,13 @@ fn members_may_have_members() {
         ..ProviderEntry::default()
     };
     let home = tempfile::tempdir().expect("a directory");
-    let settings = settings::load(home.path(), None, Path::new("/nonexistent")).settings;
+    let settings = settings::load(
+        home.path(),
+        None,
+        Path::new("/nonexistent"),
+        &crate::settings::tests::known_tools(),
+    )
+    .settings;
     let means = providers::ProviderContext {
         spawn: Arc::new(NoProcesses),
     };

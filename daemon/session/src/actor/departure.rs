@@ -147,7 +147,7 @@ impl Actor {
             && !self.is_closing()
             && self.life.suspending.is_empty()
             && !self.life.handed_over
-            && self.calls.bench().running_processes().is_empty()
+            && self.calls.call_environment().running_processes().is_empty()
     }
 
     /// What the next life of this session needs and cannot read from the log.
@@ -156,7 +156,7 @@ impl Actor {
             keys: Arc::clone(self.requests.keys()),
             env: self.calls.environment().hidden_values().clone(),
             signalled: std::mem::take(&mut self.replies.signalled),
-            memory: self.calls.bench().memory.snapshot(),
+            memory: self.calls.call_environment().memory.snapshot(),
             warned: self.life.warning.is_none(),
             word: None,
         }
@@ -169,7 +169,7 @@ impl Actor {
             self.life.warning = None;
         }
         if let Some(snapshot) = kept.memory {
-            self.calls.bench().memory.restore(snapshot);
+            self.calls.call_environment().memory.restore(snapshot);
         }
     }
 }

@@ -183,11 +183,11 @@ impl Actor {
 
     /// What a provider that is a program runs with.
     pub(crate) fn ground(&self) -> Ground {
-        let bench = self.calls.bench();
+        let call_environment = self.calls.call_environment();
         Ground {
-            session: bench.session,
-            cwd: bench.workspace.cwd().to_path_buf(),
-            env: Arc::clone(&bench.env),
+            session: call_environment.session,
+            cwd: call_environment.workspace.cwd().to_path_buf(),
+            env: Arc::clone(&call_environment.env),
         }
     }
 
@@ -218,17 +218,26 @@ impl Actor {
         };
         let outside = facts.blocked(&call.id).map(str::to_owned);
         let standpoint = self.standpoint(outside);
-        let (bench, happened) = (Arc::clone(self.calls.bench()), self.happened.clone());
+        let (call_environment, happened) = (
+            Arc::clone(self.calls.call_environment()),
+            self.happened.clone(),
+        );
         let Some((asker, stop)) = self.asker_before(&call) else {
             tokio::task::spawn_blocking(move || {
-                judge_and_tell(&bench, call, (&standpoint, &kept), Vec::new(), &happened);
+                judge_and_tell(
+                    &call_environment,
+                    call,
+                    (&standpoint, &kept),
+                    Vec::new(),
+                    &happened,
+                );
             });
             return;
         };
         tokio::spawn(async move {
             // What cannot be read is refused without anybody being asked.
             let asked = AssertUnwindSafe(async {
-                match bench.seen(&call) {
+                match call_environment.seen(&call) {
                     Some(seen) => asker.ask(seen.before(), &stop).await,
                     None => Some(hooks::HookChain::default()),
                 }
@@ -254,7 +263,7 @@ impl Actor {
             }
             tokio::task::spawn_blocking(move || {
                 judge_and_tell(
-                    &bench,
+                    &call_environment,
                     call,
                     (&standpoint, &kept),
                     chain.finished,
@@ -288,7 +297,7 @@ impl Actor {
         let asker = self.asker(HookEvent::PostToolUse);
         match self
             .calls
-            .bench()
+            .call_environment()
             .start(call, ready, &printed, &stop, asker, reporter)
         {
             Some(task) => {
@@ -353,13 +362,15 @@ impl Actor {
 
 /// Judges a call, and sends what came of it. Blocks.
 fn judge_and_tell(
-    bench: &CallEnvironment,
+    call_environment: &CallEnvironment,
     call: ToolCall,
     (standpoint, kept): (&Standpoint, &KeptPaths),
     hooks: Vec<HookFinished>,
     happened: &UnboundedSender<Happened>,
 ) {
-    let judged = catch_unwind(AssertUnwindSafe(|| bench.judge(&call, standpoint, kept)));
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        call_environment.judge(&call, standpoint, kept)
+    }));
     let (judgement, ready) =
         judged.unwrap_or_else(|_| (turn::Judgement::Refused(crashed()), Ready::default()));
     let _ = happened.send(Happened::Judged {

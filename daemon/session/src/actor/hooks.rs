@@ -20,7 +20,9 @@ use crate::calls::hooks::Asker;
 impl Actor {
     /// What it takes to ask hooks about this event now. `None`: no hook is for it.
     pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
-        self.calls.hooks().asker(event, self.id, self.calls.bench())
+        self.calls
+            .hooks()
+            .asker(event, self.id, self.calls.call_environment())
     }
 
     /// The same for a call that is to be judged. `None` also if hooks have let it through already.
@@ -126,7 +128,7 @@ impl Actor {
     /// Reads the settings again, beside the actor.
     pub(crate) fn reload_hooks(&mut self, reply: Reply<ListOutput>) {
         let assembly = Arc::clone(&self.assembly);
-        let cwd = self.calls.bench().workspace.cwd().to_path_buf();
+        let cwd = self.calls.call_environment().workspace.cwd().to_path_buf();
         let happened = self.happened.clone();
         tokio::task::spawn_blocking(move || {
             let read = Box::new(assembly.hooks(&cwd));

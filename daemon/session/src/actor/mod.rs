@@ -267,7 +267,7 @@ impl Actor {
             }
             CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
         }
-        let accept_partial = self.calls.bench().confine.accept_partial;
+        let accept_partial = self.calls.call_environment().confine.accept_partial;
         let left = policy::unattended(&decided.decision, on_ask, attended, accept_partial);
         decided.unattended = match left {
             policy::Unattended::Allow => Unattended::Allow,

@@ -17,7 +17,7 @@ impl Actor {
         let open = self.machine.facts().open.as_ref();
         SideRequestContext {
             assembly: Arc::clone(&self.assembly),
-            cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+            cwd: self.calls.call_environment().workspace.cwd().to_path_buf(),
             model: options.model.clone().unwrap_or_default(),
             keys: Arc::clone(self.requests.keys()),
             ground: self.ground(),

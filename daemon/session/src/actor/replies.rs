@@ -7,7 +7,7 @@ use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice, SessionSet};
 use proto::{Body, ErrorName, Failure, RequestId, Seq};
 use turn::Input;
-use turn::facts::{Done, content_of_set};
+use turn::facts::{RequestResult, content_of_set};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
@@ -44,7 +44,7 @@ impl Actor {
         &self,
         id: Option<RequestId>,
         content: &str,
-    ) -> Option<Result<Done, Failure>> {
+    ) -> Option<Result<RequestResult, Failure>> {
         let done = self.machine.facts().requests.get(&id?)?;
         Some(if done.content == content {
             Ok(done.clone())

@@ -122,7 +122,7 @@ impl Actor {
         if self.is_settled() && !self.journal.is_closed() {
             self.journal.clear_marker().await;
         }
-        if let Some(temp) = self.calls.bench().workspace.temp()
+        if let Some(temp) = self.calls.call_environment().workspace.temp()
             && self.machine.facts().state.state == State::Exited
         {
             let temp = temp.to_path_buf();

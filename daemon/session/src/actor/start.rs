@@ -72,8 +72,10 @@ impl Actor {
         );
         let now = self.now();
         // Nothing of an earlier life in memory runs on behind the log's back.
-        let bench = self.calls.bench();
-        bench.spawn.stop_session(bench.session, 0);
+        let call_environment = self.calls.call_environment();
+        call_environment
+            .spawn
+            .stop_session(call_environment.session, 0);
         let kept = self.requests.take_recovered();
         effects.extend(self.machine.recover(policy, kept, now));
         effects.extend(self.warn(now));
@@ -83,10 +85,10 @@ impl Actor {
     /// What clears away what the walls of an earlier daemon may have left in the workspace. To be run where it may block.
     pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
         let rules = self.rules();
-        let bench = Arc::clone(self.calls.bench());
+        let call_environment = Arc::clone(self.calls.call_environment());
         move || {
-            if let Some(walls) = bench.surroundings().held(&rules).walls {
-                bench.spawn.clear(&walls);
+            if let Some(sandbox) = call_environment.surroundings().held(&rules).sandbox {
+                call_environment.spawn.clear(&sandbox);
             }
         }
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{Family, ToolDeclaration, ToolSet};
-use turn::repair::flatten::{Flat, flatten};
-use turn::repair::{Means, RepairTool};
+use turn::repair::flatten::{FlatSchema, flatten};
+use turn::repair::{RepairTool, RepairTools};
 
 use crate::assembly::setup::ModelSetup;
 
 /// All tools, as calls of them are repaired.
-pub fn means(tools: &ToolSet) -> Means {
+pub fn means(tools: &ToolSet) -> RepairTools {
     let known = tools.specs().map(|spec| {
         let known = RepairTool {
             // What asks a person or changes the session's own state changes no file, but is not to be done by half.
@@ -19,17 +19,17 @@ pub fn means(tools: &ToolSet) -> Means {
         };
         (spec.name.to_string(), known)
     });
-    Means(known.collect())
+    RepairTools(known.collect())
 }
 
 /// What the repair of calls needs, where it is wanted.
-pub fn wanted(model: &ModelSetup, tools: &ToolSet) -> Option<Means> {
+pub fn wanted(model: &ModelSetup, tools: &ToolSet) -> Option<RepairTools> {
     model.repair.then(|| means(tools))
 }
 
 /// The tools whose parameters are shown flat, and the way back. Calls are nested again whatever the setting says now:
 /// the prefix may have been frozen when it was on.
-pub fn flat(tools: &ToolSet) -> BTreeMap<Arc<str>, Flat> {
+pub fn flat(tools: &ToolSet) -> BTreeMap<Arc<str>, FlatSchema> {
     let specs = tools.specs();
     specs
         .filter_map(|spec| Some((Arc::clone(&spec.name), flatten(&spec.schema)?)))

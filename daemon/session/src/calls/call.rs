@@ -16,7 +16,7 @@ use proto::params::process::ChildProcess;
 use proto::record::Verdict;
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
-use turn::repair::flatten::Flat;
+use turn::repair::flatten::FlatSchema;
 use turn::{Decided, Judgement};
 use workspace::Workspace;
 
@@ -45,7 +45,7 @@ pub struct CallEnvironment {
     pub session: Pid,
     pub tools: ToolSet,
     /// Those whose parameters are shown flat, and the way back.
-    pub flat: BTreeMap<Arc<str>, Flat>,
+    pub flat: BTreeMap<Arc<str>, FlatSchema>,
     pub workspace: Arc<Workspace>,
     pub memory: Arc<dyn ToolMemory>,
     pub env: Arc<Vec<(String, String)>>,
@@ -77,7 +77,7 @@ pub struct Ready {
     /// What stands beside its checkpoint, in the log's line.
     pub own: Option<String>,
     /// What its command may touch.
-    pub walls: Option<Arc<SandboxSpec>>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -248,7 +248,7 @@ impl CallEnvironment {
             arguments: found.arguments,
             watched,
             own,
-            walls: judged.walls,
+            sandbox: judged.sandbox,
         };
         Ok((judgement, ready))
     }

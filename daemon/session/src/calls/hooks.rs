@@ -57,24 +57,24 @@ impl HookState {
         &self,
         event: HookEvent,
         session: SessionId,
-        bench: &CallEnvironment,
+        call_environment: &CallEnvironment,
     ) -> Option<Asker> {
         if !self.set.any(event) {
             return None;
         }
-        let workspace = &bench.workspace;
+        let workspace = &call_environment.workspace;
         Some(Asker {
             set: Arc::clone(&self.set),
             ground: HookEnvironment {
-                spawn: Arc::clone(&bench.spawn),
-                session: bench.session,
-                env: Arc::clone(&bench.env),
+                spawn: Arc::clone(&call_environment.spawn),
+                session: call_environment.session,
+                env: Arc::clone(&call_environment.env),
                 cwd: workspace.cwd().to_path_buf(),
                 root: workspace.root().to_path_buf(),
             },
             reported: HookSession {
                 session,
-                pid: bench.session,
+                pid: call_environment.session,
                 cwd: workspace.cwd().to_path_buf(),
             },
         })

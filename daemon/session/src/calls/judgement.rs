@@ -21,7 +21,7 @@ use workspace::{FileKind, PathError, Workspace};
 
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::git_config as gitsays;
-use crate::calls::sandbox::{self as walls, CommandSandbox, SandboxContext};
+use crate::calls::sandbox::{self, CommandSandbox, SandboxContext};
 use checkpoint::PathSnapshots;
 
 /// Where calls are judged: in a session, or in a directory as a new session would find it.
@@ -86,7 +86,7 @@ pub struct Judged {
     /// What stands now where it may change something, unless it is a command.
     pub places: PathSnapshots,
     /// What its command may touch.
-    pub walls: Option<Arc<SandboxSpec>>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
 }
 
 impl<'a> Surroundings<'a> {
@@ -165,7 +165,7 @@ impl<'a> Surroundings<'a> {
             leads_to: leads_to(&context),
             is_command,
             places,
-            walls: held.walls,
+            sandbox: held.sandbox,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
     }
@@ -209,7 +209,7 @@ impl<'a> Surroundings<'a> {
             strength: self.spawn.strength(),
             env: self.env,
         };
-        walls::around(&about, rules)
+        sandbox::around(&about, rules)
     }
 
     /// Looks at what a call may change, and notes what of it could not be brought back.

@@ -14,7 +14,7 @@ use workspace::{Workspace, WorkspaceOptions};
 use crate::assembly::setup::{Assembly, Layered, Terms};
 use crate::calls::call::CallEnvironment;
 use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings};
-use crate::context::first_message as opening;
+use crate::context::first_message;
 
 /// Names a session's temporary directory where there is none: sessions count from 1.
 const NO_SESSION: &str = "0";
@@ -31,7 +31,7 @@ pub struct PermissionState {
     pub(crate) pid: Pid,
     pub(crate) layers: Vec<Layered>,
     pub(crate) standpoint: Standpoint,
-    pub(crate) bench: Arc<CallEnvironment>,
+    pub(crate) call_environment: Arc<CallEnvironment>,
 }
 
 /// Where rules are asked for.
@@ -75,7 +75,7 @@ pub(crate) fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<Rul
 
 pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
     let root = terms.workspace_root.clone();
-    let root = root.unwrap_or_else(|| opening::root_of(cwd, user_home));
+    let root = root.unwrap_or_else(|| first_message::root_of(cwd, user_home));
     root.canonicalize().unwrap_or(root)
 }
 
@@ -128,10 +128,10 @@ pub(crate) fn in_session(
     tool: &str,
     arguments: &Map<String, Value>,
 ) -> Result<Explained, Failure> {
-    let bench = &standing.bench;
-    let surroundings = bench.surroundings();
+    let call_environment = &standing.call_environment;
+    let surroundings = call_environment.surroundings();
     let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
-    let stands = bench.stands(&**found.tool, None);
+    let stands = call_environment.stands(&**found.tool, None);
     Ok(explained(
         &surroundings,
         &found,

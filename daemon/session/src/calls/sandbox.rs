@@ -18,7 +18,7 @@ mod sockets;
 /// What holds one command.
 #[derive(Clone, Debug, Default)]
 pub struct CommandSandbox {
-    pub walls: Option<Arc<SandboxSpec>>,
+    pub sandbox: Option<Arc<SandboxSpec>>,
     pub strength: SandboxStrength,
     /// Not everything that is closed to tools is closed by the walls.
     pub leaks: bool,
@@ -110,7 +110,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         && !everything
         && !open_within;
     CommandSandbox {
-        walls: Some(Arc::new(SandboxSpec {
+        sandbox: Some(Arc::new(SandboxSpec {
             write,
             protected,
             masked,

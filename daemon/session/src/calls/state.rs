@@ -35,7 +35,7 @@ impl Drop for Running {
 
 /// See the module.
 pub(crate) struct CallState {
-    bench: Arc<CallEnvironment>,
+    call_environment: Arc<CallEnvironment>,
     environment: Environment,
     hooks: HookState,
     /// The rules of the configuration.
@@ -61,7 +61,7 @@ pub(crate) struct CallState {
 
 impl CallState {
     pub fn new(
-        bench: CallEnvironment,
+        call_environment: CallEnvironment,
         environment: Environment,
         hooks: HookState,
         layers: Vec<Layered>,
@@ -69,7 +69,7 @@ impl CallState {
         grace_ms: u64,
     ) -> Self {
         Self {
-            bench: Arc::new(bench),
+            call_environment: Arc::new(call_environment),
             environment,
             hooks,
             layers,
@@ -85,8 +85,8 @@ impl CallState {
         }
     }
 
-    pub fn bench(&self) -> &Arc<CallEnvironment> {
-        &self.bench
+    pub fn call_environment(&self) -> &Arc<CallEnvironment> {
+        &self.call_environment
     }
 
     pub fn grace_ms(&self) -> u64 {
@@ -100,11 +100,15 @@ impl CallState {
     /// Takes in values of the environment that were lost with an earlier life of the daemon: calls from now on see them.
     pub fn fill_environment(&mut self, env: BTreeMap<String, String>) {
         if self.environment.fill(env) {
-            let mut bench = CallEnvironment::clone(&self.bench);
+            let mut call_environment = CallEnvironment::clone(&self.call_environment);
             let whole = self.environment.whole();
-            let whole = sandbox::environment(whole, bench.workspace.temp(), &bench.confine);
-            bench.env = Arc::new(whole);
-            self.bench = Arc::new(bench);
+            let whole = sandbox::environment(
+                whole,
+                call_environment.workspace.temp(),
+                &call_environment.confine,
+            );
+            call_environment.env = Arc::new(whole);
+            self.call_environment = Arc::new(call_environment);
         }
     }
 
@@ -165,7 +169,8 @@ impl CallState {
         {
             return Arc::clone(rules);
         }
-        let rules = Arc::new(compiled(&self.layers(created, grants), &self.bench.tools).0);
+        let rules =
+            Arc::new(compiled(&self.layers(created, grants), &self.call_environment.tools).0);
         self.compiled = Some((as_of, Arc::clone(&rules)));
         rules
     }
@@ -253,7 +258,9 @@ impl CallState {
         for pid in pids {
             self.note_stop(*pid, || cause.to_owned());
         }
-        self.bench.spawn.stop_session(self.bench.session, grace_ms);
+        self.call_environment
+            .spawn
+            .stop_session(self.call_environment.session, grace_ms);
     }
 
     /// Somebody stops this command. Who was first did.

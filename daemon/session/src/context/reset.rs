@@ -11,13 +11,15 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
 use store::log::{ByteLocation, LogFile};
-use turn::compacting::{Digest, Job, JobEnd, Resetting};
-use turn::compaction::{self, BasePart, CompactionPlan, Excerpt, Message, Terms, Why};
+use turn::compacting::{Digest, ResetJob, ResetJobOutcome, ResetReason};
+use turn::compaction::{
+    self, BasePart, CompactionPlan, CompactionTerms, ConversationMessage, Excerpt, NothingToCompact,
+};
 
 use crate::assembly::setup::{Assembly, Effort, ModelSetup};
 use crate::context::prefix;
 use crate::journal::MessageAt;
-use crate::journal::elements::{self as base, Element, Reader};
+use crate::journal::elements::{self, Element, Reader};
 use crate::request::keys::Keys;
 
 /// Bytes beside a record, at most: three quarters of the longest line.
@@ -25,13 +27,13 @@ const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
 
 /// What a job works on.
 pub struct Workpiece {
-    pub job: Job,
+    pub job: ResetJob,
     pub parts: Vec<MessageAt>,
     pub file: Arc<LogFile>,
     pub prefix: Arc<Prefix>,
     pub codec: Arc<dyn Codec>,
     pub cache_key: String,
-    pub terms: Terms,
+    pub terms: CompactionTerms,
     pub wanted: ModelTarget,
 }
 
@@ -55,7 +57,7 @@ pub struct ModelTarget {
 
 /// What a job came to, with what does not go through the machine.
 pub struct Done {
-    pub end: JobEnd,
+    pub end: ResetJobOutcome,
     /// What the record of the reset keeps in its `own` member.
     pub own: Option<String>,
     /// The body of the request for a digest.
@@ -71,7 +73,7 @@ pub struct Swap {
 }
 
 impl Done {
-    fn of(end: JobEnd) -> Self {
+    fn of(end: ResetJobOutcome) -> Self {
         Self {
             end,
             own: None,
@@ -84,10 +86,10 @@ impl Done {
 /// Does a job. Blocks.
 pub fn run(work: Workpiece) -> Done {
     let done = match work.job.why.clone() {
-        Resetting::Compaction { instructions, .. } => compact(work, &instructions),
-        Resetting::Rebase => rebase(work),
+        ResetReason::Compaction { instructions, .. } => compact(work, &instructions),
+        ResetReason::Rebase => rebase(work),
     };
-    done.unwrap_or_else(|failure| Done::of(JobEnd::Failed(failure)))
+    done.unwrap_or_else(|failure| Done::of(ResetJobOutcome::Failed(failure)))
 }
 
 /// What a compaction would do, without a digest being written; and the tokens before the first that changes. Blocks.
@@ -96,7 +98,7 @@ pub fn run(work: Workpiece) -> Done {
 /// The log cannot be read.
 pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
     let messages = read(&work.file, &work.parts)?;
-    let terms = Terms {
+    let terms = CompactionTerms {
         digest: Some(String::new()),
         ..work.terms
     };
@@ -104,7 +106,7 @@ pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
     let CompactionPlan::Done { parts, .. } = &planned else {
         return Ok((planned, 0));
     };
-    let same = |(message, part): &(&Message, &BasePart)| matches!(part, BasePart::Keep(piece) if *piece == message.piece);
+    let same = |(message, part): &(&ConversationMessage, &BasePart)| matches!(part, BasePart::Keep(piece) if *piece == message.piece);
     let head = messages.iter().zip(parts).take_while(same);
     let head: u64 = head.map(|(message, _)| message.bytes).sum();
     let tokens = terms.measure.tokens(terms.prefix_bytes + head);
@@ -124,7 +126,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
             let request = demand.body(&work, &messages, fold, instructions)?;
             return Ok(Done {
                 request: Some(request),
-                ..Done::of(JobEnd::Ask)
+                ..Done::of(ResetJobOutcome::Ask)
             });
         }
         terms.digest = Some(compaction::mechanical(&messages, fold));
@@ -132,13 +134,15 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
         planned = compaction::plan(&messages, &terms);
     }
     match planned {
-        CompactionPlan::Nothing(why) => Ok(Done::of(JobEnd::Nothing(why))),
-        CompactionPlan::Full { kept } => Ok(Done::of(JobEnd::Full(kept))),
+        CompactionPlan::Nothing(why) => Ok(Done::of(ResetJobOutcome::Nothing(why))),
+        CompactionPlan::Full { kept } => Ok(Done::of(ResetJobOutcome::Full(kept))),
         // There is a digest.
-        CompactionPlan::Ask { .. } => Ok(Done::of(JobEnd::Nothing(Why::NothingToFold))),
+        CompactionPlan::Ask { .. } => Ok(Done::of(ResetJobOutcome::Nothing(
+            NothingToCompact::NothingToFold,
+        ))),
         CompactionPlan::Done { parts, done } => {
             let (pieces, elements) = put(&*work.codec, &messages, parts);
-            let own = bounded(base::own(None, &elements))?;
+            let own = bounded(elements::own(None, &elements))?;
             let reset = CacheReset {
                 reason: "compaction".to_owned(),
                 base: Some(pieces),
@@ -147,7 +151,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
             };
             Ok(Done {
                 own: Some(own),
-                ..Done::of(JobEnd::Reset(reset))
+                ..Done::of(ResetJobOutcome::Reset(reset))
             })
         }
     }
@@ -156,7 +160,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
 /// The pieces of a base, and what is new among them. Neighbours that stay are one run.
 fn put(
     codec: &dyn Codec,
-    messages: &[Message],
+    messages: &[ConversationMessage],
     parts: Vec<BasePart>,
 ) -> (Vec<Piece>, Vec<Element>) {
     let (mut pieces, mut elements) = (Vec::<Piece>::new(), Vec::new());
@@ -211,7 +215,7 @@ enum SandboxDemand {
 
 impl SandboxDemand {
     /// `None`: the digest is put together without the model.
-    fn of(work: &Workpiece, messages: &[Message], fold: &[usize]) -> Option<Self> {
+    fn of(work: &Workpiece, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
         let too_long = work.terms.is_too_long_to_show(messages);
         match work.job.digest {
             Digest::Wanted if !too_long => Some(Self::Whole),
@@ -226,7 +230,7 @@ impl SandboxDemand {
     fn body(
         &self,
         work: &Workpiece,
-        messages: &[Message],
+        messages: &[ConversationMessage],
         fold: &[usize],
         instructions: &str,
     ) -> Result<Vec<u8>, Failure> {
@@ -325,7 +329,7 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
         context_window: swap.model.context_window,
         prefix_sha256: prefix::hash(&swap.prefix),
     });
-    let own = base::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
+    let own = elements::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
     let reset = CacheReset {
         reason: match wire {
             Some(_) => "switch".to_owned(),
@@ -338,7 +342,7 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
     Ok(Done {
         own: Some(bounded(own)?),
         swap,
-        ..Done::of(JobEnd::Reset(reset))
+        ..Done::of(ResetJobOutcome::Reset(reset))
     })
 }
 
@@ -370,11 +374,11 @@ fn without_thoughts(item: Item) -> Item {
 }
 
 /// Reads messages back, each with the size of its wire bytes.
-fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<Message>, Failure> {
+fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<ConversationMessage>, Failure> {
     let mut reader = Reader::new(file);
     let messages = parts.iter().map(|part| {
         let (item, _) = reader.message(part).map_err(damaged)?;
-        Ok(Message {
+        Ok(ConversationMessage {
             piece: part.piece.clone(),
             item,
             bytes: part.fragment.len() as u64,

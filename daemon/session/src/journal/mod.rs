@@ -10,7 +10,7 @@ pub(crate) mod sidecar;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::journal::elements::{self as base, ElementAt};
+use crate::journal::elements::ElementAt;
 use crate::reporter::Reporter;
 use contract::codec::FragmentRole;
 use proto::reset::Piece;
@@ -215,7 +215,7 @@ impl Journal {
         if matches!(record.body, Body::CacheReset(_))
             && let Ok(raw) = store::format::decode(trimmed(&line))
         {
-            self.note_elements(record.seq, base::elements(&raw));
+            self.note_elements(record.seq, elements::elements(&raw));
         }
         Ok(line)
     }

@@ -7,7 +7,7 @@ use proto::item::Item;
 use proto::params::session::{Block, BlockKind};
 use proto::reset::Piece;
 use proto::{ItemId, Stamp};
-use turn::compaction::{Measure, is_digest, is_pinned};
+use turn::compaction::{TokenRatio, is_digest, is_pinned};
 
 use crate::journal::elements::Reader;
 use crate::request::in_flight::Material;
@@ -18,7 +18,7 @@ const LISTED: usize = 1_000;
 /// What is known of the newest request.
 pub struct Makeup {
     pub material: Material,
-    pub measure: Measure,
+    pub measure: TokenRatio,
     /// Tokens that the vendor's cache has served.
     pub cached: Option<u64>,
     pub pins: BTreeSet<ItemId>,
@@ -43,7 +43,7 @@ impl Makeup {
 /// The log cannot be read.
 fn blocks(
     material: &Material,
-    measure: Measure,
+    measure: TokenRatio,
     cached: Option<u64>,
     is_pinned: impl Fn(&ItemId) -> bool,
 ) -> Result<Vec<Block>, String> {

@@ -10,7 +10,7 @@ use proto::item::Finish;
 use proto::record::{Purpose, ReasoningExtracted};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use turn::extraction::{Sample, choose, is_worth, temperatures};
+use turn::extraction::{SampleScore, choose, is_worth, temperatures};
 
 use crate::request::in_flight::{self as asking, Arrived, Ask};
 use crate::request::reasoning::{Aide, SideRequestContext};
@@ -129,7 +129,7 @@ async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, Provi
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    let ranked: Vec<Sample> = come.iter().map(as_sample).collect();
+    let ranked: Vec<SampleScore> = come.iter().map(as_sample).collect();
     let Some(won) = choose(&ranked).map(|won| come.swap_remove(won)) else {
         return Err(failed.unwrap_or_else(crate::request::side_requests::broken));
     };
@@ -169,7 +169,7 @@ async fn one(
     })
 }
 
-fn as_sample(come: &Come) -> Sample {
+fn as_sample(come: &Come) -> SampleScore {
     let answer = &come.heard.answer;
     let calls = answer.calls.iter();
     let calls: usize = calls
@@ -177,7 +177,7 @@ fn as_sample(come: &Come) -> Sample {
         .sum();
     let says = !answer.text.trim().is_empty() || !answer.calls.is_empty();
     let is_cut = matches!(answer.finish, Some(Finish::Length | Finish::ContentFilter));
-    Sample {
+    SampleScore {
         is_usable: says && !is_cut,
         uncertainties: come.uncertainties,
         length: answer.text.len() + calls,

@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use proto::ItemId;
 use proto::record::{Purpose, Usage};
 
-use turn::Requested;
+use turn::RequestInfo;
 
 use crate::request::in_flight::{Arrived, Gather};
 use crate::request::samples::Teller;
@@ -188,7 +188,7 @@ pub(crate) fn broken() -> ProviderError {
 }
 
 fn usage(bill: &Bill, answer: &turn::Answer, request_bytes: u64) -> Usage {
-    let usage = answer.usage(Requested {
+    let usage = answer.usage(RequestInfo {
         item: bill.item.clone(),
         provider: bill.provider.clone(),
         model: bill.model.clone(),

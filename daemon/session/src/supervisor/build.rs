@@ -30,10 +30,10 @@ use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
-use crate::calls::sandbox as walls;
+use crate::calls::sandbox;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
-use crate::context::first_message as opening;
+use crate::context::first_message;
 use crate::history::summary;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
@@ -59,12 +59,12 @@ pub struct Parts {
 
 /// Builds the actor. Nothing runs yet: see `Actor::run`.
 pub fn build(
-    ground: &SessionServices,
+    services: &SessionServices,
     parts: Parts,
 ) -> Result<(Actor, Inbox, SessionHandle), Failure> {
-    let dir = ground.home.session_dir(parts.created.session);
+    let dir = services.home.session_dir(parts.created.session);
     let is_new = parts.log.index.last() == Seq(0);
-    let (workspace, lost) = workspace_of(ground, &parts, &dir, is_new)?;
+    let (workspace, lost) = workspace_of(services, &parts, &dir, is_new)?;
     let Parts {
         created,
         log,
@@ -75,22 +75,22 @@ pub fn build(
     } = parts;
     let (to, inbox) = queues();
     let environment = Environment::new(&created, env, setup.environment_filter());
-    let bench = bench(
-        ground,
+    let call_environment = call_environment(
+        services,
         &created,
         &setup,
         workspace,
         &environment,
         &to.happened,
     );
-    bench.memory.note_known_files(&log.known);
-    let hooks = ground.assembly.hooks(Path::new(&created.cwd));
+    call_environment.memory.note_known_files(&log.known);
+    let hooks = services.assembly.hooks(Path::new(&created.cwd));
     let machine = machine(log.facts, &setup.profile, &hooks, &created);
     let mut journal = Journal::new(
         log.file,
         log.index,
         created.session,
-        Arc::clone(&ground.home),
+        Arc::clone(&services.home),
         marked,
         journal_reporter(&to.happened),
     );
@@ -108,18 +108,20 @@ pub fn build(
             commands: to.commands,
             seen: see,
             activity: Arc::clone(&activity),
-            reopen: ground.supervisor.clone(),
+            reopen: services.supervisor.clone(),
             tried: tokio::sync::Mutex::default(),
-            notes: bench.notes.clone(),
+            notes: call_environment.notes.clone(),
         }),
     };
     let own = machine.facts().approval_mode();
     let configured = setup.options.approval_mode.unwrap_or_default();
     let warning = looser(own, configured).filter(|_| !is_new);
-    let budget = seat(ground, &machine, &created);
+    let budget = seat(services, &machine, &created);
     let profile = setup.profile;
     let route = ModelRoute::new(&profile.model, log.prefix.prefix);
-    let kept_rules = ground.assembly.kept_rules(bench.workspace.root());
+    let kept_rules = services
+        .assembly
+        .kept_rules(call_environment.workspace.root());
     let actor = Actor {
         id: created.session,
         epoch: created.epoch,
@@ -127,9 +129,9 @@ pub fn build(
         journal,
         requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),
         viewers: Viewers::new(created.pid, dir, log.missed, to.gone),
-        resets: ResetState::new(ground.texts.share(log.prefix.text)),
+        resets: ResetState::new(services.texts.share(log.prefix.text)),
         calls: CallState::new(
-            bench,
+            call_environment,
             environment,
             HookState::new(hooks),
             profile.rules,
@@ -137,20 +139,20 @@ pub fn build(
             profile.model.limits.grace_ms,
         ),
         replies: Replies::default(),
-        publisher: Publisher::new(seen, ground.catalog.clone()),
+        publisher: Publisher::new(seen, services.catalog.clone()),
         gate: PromptGate::default(),
         life: Life::new(activity, warning),
         interactions: InteractionState::default(),
         happened: to.happened,
-        assembly: Arc::clone(&ground.assembly),
+        assembly: Arc::clone(&services.assembly),
     };
     Ok((actor, inbox, handle))
 }
 
 /// What the session may use, and has used so far, for who holds budgets.
-fn seat(ground: &SessionServices, machine: &Machine, created: &SessionCreated) -> BudgetMember {
+fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated) -> BudgetMember {
     let seat = BudgetMember {
-        ledger: Arc::clone(&ground.ledger),
+        ledger: Arc::clone(&services.ledger),
         session: created.session,
         root: created.root.clone(),
         cwd: PathBuf::from(&created.cwd),
@@ -200,13 +202,19 @@ fn queues() -> (Queues, Inbox) {
 
 /// The workspace, and why it is none that can be worked in, where that is so.
 fn workspace_of(
-    ground: &SessionServices,
+    services: &SessionServices,
     parts: &Parts,
     dir: &Path,
     is_new: bool,
 ) -> Result<(Arc<Workspace>, Option<String>), Failure> {
-    let temp = temp_of(ground, parts.created.pid);
-    let opened = open_workspace(ground, &parts.created, &parts.setup, &spill_dir(dir), temp);
+    let temp = temp_of(services, parts.created.pid);
+    let opened = open_workspace(
+        services,
+        &parts.created,
+        &parts.setup,
+        &spill_dir(dir),
+        temp,
+    );
     let (workspace, lost) = match opened {
         Ok(workspace) => (workspace, None),
         // The directory of an old session may be gone: it can still be read.
@@ -222,19 +230,19 @@ fn spill_dir(dir: &Path) -> PathBuf {
 }
 
 /// What its calls share.
-fn bench(
-    ground: &SessionServices,
+fn call_environment(
+    services: &SessionServices,
     created: &SessionCreated,
     setup: &Setup,
     workspace: Arc<Workspace>,
     environment: &Environment,
     happened: &mpsc::UnboundedSender<Happened>,
 ) -> CallEnvironment {
-    let assembly = &ground.assembly;
-    let dir = ground.home.session_dir(created.session);
+    let assembly = &services.assembly;
+    let dir = services.home.session_dir(created.session);
     let spawn = assembly.spawn();
     let memory = assembly.tool_memory(Arc::clone(&workspace));
-    let env = walls::environment(environment.whole(), workspace.temp(), &setup.confine);
+    let env = sandbox::environment(environment.whole(), workspace.temp(), &setup.confine);
     let files = Arc::clone(&workspace);
     CallEnvironment {
         session: created.pid,
@@ -249,12 +257,12 @@ fn bench(
         spawn,
         confine: setup.confine.clone(),
         shells: Arc::new(Children {
-            pids: Arc::clone(&ground.pids),
+            pids: Arc::clone(&services.pids),
             reporter: call_reporter(happened),
         }),
         user_home: assembly.user_home(),
         trusted: setup.trusted,
-        masked: ground.assembly.closed(),
+        masked: services.assembly.closed(),
     }
 }
 
@@ -276,7 +284,7 @@ fn machine(facts: Facts, profile: &Profile, hooks: &Hooks, created: &SessionCrea
     if machine.facts().spoken == 0 {
         let shell = created.env.get("SHELL").map(String::as_str);
         let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
-        machine.set_context(opening::context(cwd, root, shell));
+        machine.set_context(first_message::context(cwd, root, shell));
     }
     machine.tell_ends(hooks.any(HookEvent::Stop));
     machine.set_call_repair(tool_repair::wanted(&profile.model, &profile.tools));
@@ -291,14 +299,14 @@ fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> 
 }
 
 /// The session's own temporary directory. `None`: it cannot be made, and commands have no walls without it.
-fn temp_of(ground: &SessionServices, pid: Pid) -> Option<PathBuf> {
-    let temp = ground.assembly.temp()?.join(pid.to_string());
-    walls::make_private(&temp).ok()?;
+fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
+    let temp = services.assembly.temp()?.join(pid.to_string());
+    sandbox::make_private(&temp).ok()?;
     Some(temp)
 }
 
 fn open_workspace(
-    ground: &SessionServices,
+    services: &SessionServices,
     created: &SessionCreated,
     setup: &Setup,
     spill_dir: &Path,
@@ -308,11 +316,11 @@ fn open_workspace(
         root: PathBuf::from(&created.root),
         cwd: PathBuf::from(&created.cwd),
         extra_writable: setup.allow_write.clone(),
-        masked: ground.assembly.closed(),
+        masked: services.assembly.closed(),
         readable: vec![spill_dir.to_path_buf()],
         temp,
         deny_read: setup.deny_read.clone(),
-        user_home: ground.assembly.user_home(),
+        user_home: services.assembly.user_home(),
     };
     Workspace::open(options).map_err(|error| {
         Failure::new(

@@ -19,10 +19,10 @@ use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
 use crate::assembly::setup::{Effort, Setup};
 use crate::calls::hooks as hooked;
-use crate::context::first_message as opening;
+use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
-use crate::supervisor::build::{self as making, Parts};
+use crate::supervisor::build::{self, Parts};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
@@ -85,7 +85,7 @@ impl Supervisor {
 
     /// Whether there is such a session. What a crash left of one that nobody was notified of is cleared away.
     pub(crate) async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         blocking(move || {
             let dir = home.session_dir(session);
             if !dir.exists() {
@@ -136,9 +136,9 @@ impl Supervisor {
         client: &Client,
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         check(params)?;
-        let (ground, wanted) = (self.ground.clone(), params.clone());
+        let (services, wanted) = (self.services.clone(), params.clone());
         // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
-        let preparing = blocking(move || prepare(&ground, &wanted));
+        let preparing = blocking(move || prepare(&services, &wanted));
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
@@ -199,7 +199,7 @@ impl Supervisor {
     /// Takes away what there is of a session whose first records did not reach the disk. Nobody was notified of it, and
     /// what a failed sync left of its log must never be taken for one.
     async fn discard(&self, session: SessionId) {
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         let gone = blocking(move || {
             std::fs::remove_dir_all(home.session_dir(session))
                 .map_err(|error| error.to_string())?;
@@ -258,7 +258,7 @@ struct Prepared {
 }
 
 /// Everything that touches a disk before the first record. Blocks.
-fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, Failure> {
+fn prepare(services: &SessionServices, params: &CreateParams) -> Result<Prepared, Failure> {
     let cwd = PathBuf::from(&params.cwd);
     if !cwd.is_absolute() || !cwd.is_dir() {
         return Err(Failure::new(
@@ -274,7 +274,7 @@ fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, 
         .collect();
     let preset = params.preset.as_deref();
     let bundle = preset
-        .map(|name| ground.assembly.preset(&cwd, name, None))
+        .map(|name| services.assembly.preset(&cwd, name, None))
         .transpose()?;
     let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
     let model = params.options.model.as_deref().or(bundled);
@@ -284,31 +284,33 @@ fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, 
         (None, Some(_)) => Effort::Exactly(None),
         (None, None) => Effort::Configured,
     };
-    let mut setup = ground.assembly.create_with(&cwd, model, effort, &brought)?;
+    let mut setup = services
+        .assembly
+        .create_with(&cwd, model, effort, &brought)?;
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));
     if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
         let model = setup.profile.model.full_name();
         let effort = Effort::Exactly(Some(&effort));
-        setup.profile.model = ground.assembly.switch(&cwd, &model, effort)?;
+        setup.profile.model = services.assembly.switch(&cwd, &model, effort)?;
     }
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let prefix = FrozenPrefix::of(&setup.profile);
     let keys = Arc::new(Keys::default());
     keys.put(params.credentials.clone());
-    let pid = ground
+    let pid = services
         .pids
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
-    let dir = ground.home.session_dir(params.session);
+    let dir = services.home.session_dir(params.session);
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
-    let file = file.with_syncer(ground.assembly.syncer());
+    let file = file.with_syncer(services.assembly.syncer());
     // A client keeps to itself what it can know of; what another one sends is held back here.
     let (env, mut held) = setup.environment_filter().split(&params.env);
     held.extend(params.env_held.iter().cloned());
     let mut created = first_record(
-        &ground.assembly.user_home(),
+        &services.assembly.user_home(),
         params,
         &setup,
         &prefix.prefix,
@@ -330,7 +332,7 @@ fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, 
         env,
         marked: false,
     };
-    let (actor, inbox, handle) = making::build(ground, parts).inspect_err(|_| {
+    let (actor, inbox, handle) = build::build(services, parts).inspect_err(|_| {
         // Nobody was notified of it: an empty directory would only be in the way.
         if let Err(error) = std::fs::remove_dir_all(&dir) {
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
@@ -366,7 +368,7 @@ fn first_record(
     let root = setup
         .workspace_root
         .clone()
-        .unwrap_or_else(|| opening::root_of(cwd, user_home));
+        .unwrap_or_else(|| first_message::root_of(cwd, user_home));
     let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
     let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         env.clone().into_iter().partition(|(name, _)| logged(name));

@@ -67,7 +67,7 @@ impl Supervisor {
 
     /// What would be lost.
     async fn confirm_needed(&self, summary: &SessionSummary) -> Result<Failure, Failure> {
-        let dir = self.ground.home.session_dir(summary.session);
+        let dir = self.services.home.session_dir(summary.session);
         let bytes = blocking(move || store::session_dirs::dir_bytes(&dir)).await?;
         let (pid, turns) = (summary.pid, summary.turns);
         let name = summary.name.as_deref();
@@ -157,7 +157,7 @@ impl Supervisor {
     }
 
     async fn is_marked(&self, session: SessionId) -> Result<bool, Failure> {
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         blocking(move || store::markers::is_marked(&home, session)).await
     }
 
@@ -183,9 +183,9 @@ impl Supervisor {
             // Keys and values of it are of no use to anybody.
             drop(supervisor.kept.take(session));
             supervisor.end_commands(pid).await;
-            supervisor.ground.catalog.flush().await;
+            supervisor.services.catalog.flush().await;
             let (home, catalog) = (
-                Arc::clone(&supervisor.ground.home),
+                Arc::clone(&supervisor.services.home),
                 Arc::clone(&supervisor.catalog),
             );
             let purged = blocking(move || purge(&home, &catalog, session)).await;
@@ -197,7 +197,7 @@ impl Supervisor {
     }
 
     async fn end_commands(&self, pid: Pid) {
-        let spawn = self.ground.assembly.spawn();
+        let spawn = self.services.assembly.spawn();
         if spawn.running(pid).is_empty() {
             return;
         }
@@ -211,7 +211,7 @@ impl Supervisor {
     /// Sweeps what crashes have left of sessions that came or went. Called before any comes or goes: what is found then
     /// is removed at leisure.
     pub(crate) async fn sweep_gone(&self) {
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         let found = blocking(move || store::session_dirs::sweep(&home)).await;
         let left = match found {
             Ok(Ok(left)) => left,

@@ -57,7 +57,7 @@ impl Supervisor {
     /// Puts sessions away that have done nothing for long, and the longest idle of those that are too many. Returns when
     /// they have left, with their number.
     pub async fn evict_idle(&self, now: Instant) -> usize {
-        let bounds = self.residence;
+        let bounds = self.residency_limits;
         let choose = |alone: Vec<SessionHandle>| {
             let resting = alone.into_iter().filter(SessionHandle::rests);
             let mut resting: Vec<_> = resting
@@ -97,7 +97,7 @@ impl Supervisor {
 
     /// Looks whether there are too many, unless somebody does already.
     pub(crate) fn sweep_when_crowded(&self) {
-        if self.slots.len() <= self.residence.idle_max
+        if self.slots.len() <= self.residency_limits.idle_max
             || self.sweeping.swap(true, Ordering::Relaxed)
         {
             return;
@@ -115,8 +115,8 @@ impl Supervisor {
 
     /// Sweeps now and then, as long as there is a supervisor.
     pub(crate) fn sweep_by_time(&self) {
-        let every =
-            (self.residence.idle / 10).clamp(Duration::from_secs(1), Duration::from_secs(60));
+        let every = (self.residency_limits.idle / 10)
+            .clamp(Duration::from_secs(1), Duration::from_secs(60));
         let me: Weak<Self> = self.me.clone();
         tokio::spawn(async move {
             loop {

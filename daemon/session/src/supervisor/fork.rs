@@ -28,7 +28,7 @@ use crate::actor::handle::SessionHandle;
 use crate::assembly::names;
 use crate::context::forecast;
 use crate::context::prefix::FrozenPrefix;
-use crate::journal::elements as base;
+use crate::journal::elements;
 use crate::supervisor::Supervisor;
 use crate::supervisor::load::SessionServices;
 use crate::tasks::blocking;
@@ -69,8 +69,8 @@ impl Supervisor {
                 }
                 if !self.exists(params.fork).await? {
                     let log = self.log_of(&params.session).await?;
-                    let (ground, wanted) = (self.ground.clone(), params.clone());
-                    blocking(move || write(&ground, (log.session, log.upto), &wanted)).await??;
+                    let (services, wanted) = (self.services.clone(), params.clone());
+                    blocking(move || write(&services, (log.session, log.upto), &wanted)).await??;
                 }
                 self.read_in(params.fork).await
             })
@@ -80,8 +80,8 @@ impl Supervisor {
         let handle = self.unless_closing(made?).await?;
         let forked = self.is_that_fork(&handle, &params).await?;
         // It has no marker that would have the next start look at it: lists have to know it.
-        self.ground.catalog.put(handle.summary(), None);
-        self.ground.catalog.flush().await;
+        self.services.catalog.put(handle.summary(), None);
+        self.services.catalog.flush().await;
         Ok(forked)
     }
 
@@ -119,14 +119,14 @@ impl Supervisor {
     /// `None`: the origin is gone.
     async fn first_prompt(&self, origin: &Origin) -> Option<Forecast> {
         let log = self.log_of(&origin.session.to_string()).await.ok()?;
-        let (ground, turn) = (self.ground.clone(), origin.turn);
+        let (services, turn) = (self.services.clone(), origin.turn);
         let reckon = move || {
-            let dir = ground.home.session_dir(log.session);
+            let dir = services.home.session_dir(log.session);
             let whole = look(&dir, log.upto).ok()?;
             // Also what was done behind that turn, as the fork has it.
             whole.ends.get(&turn)?;
             let then = look(&dir, behind(&whole, turn, log.upto)).ok()?;
-            let setup = ground.assembly.resume(&then.facts.created_now()?);
+            let setup = services.assembly.resume(&then.facts.created_now()?);
             let model = setup.profile.model;
             let (limits, price) = (model.limits, model.price.as_ref());
             let now = Stamp::now();
@@ -162,11 +162,11 @@ fn behind(source: &Source, turn: u64, upto: Seq) -> Seq {
 
 /// Makes the log of the fork, whole and durable. Blocks.
 fn write(
-    ground: &SessionServices,
+    services: &SessionServices,
     source: (SessionId, Seq),
     params: &ForkParams,
 ) -> Result<(), Failure> {
-    let home = &ground.home;
+    let home = &services.home;
     let (session, upto) = source;
     let dir = home.session_dir(session);
     let source = look(&dir, upto)?;
@@ -177,7 +177,7 @@ fn write(
     if !then.facts.is_rendered() {
         return Err(not_rendered());
     }
-    let pid = ground
+    let pid = services
         .pids
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
@@ -187,7 +187,7 @@ fn write(
         .map_err(|error| store::reason(&error))
         .and_then(|()| {
             let file = LogFile::create(&unborn).map_err(|error| store::reason(&error))?;
-            let file = file.with_syncer(ground.assembly.syncer());
+            let file = file.with_syncer(services.assembly.syncer());
             let runs = source.facts.shown_upto(end);
             let mut copy = Copy::new(file, dir.clone(), &unborn);
             copy.first(&created, &then.frozen)?;
@@ -235,7 +235,7 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
         if raw.seq == Seq(1) {
             frozen = raw.own.and_then(|own| FrozenPrefix::read(own.get()));
         } else if raw.kind == "cache.reset"
-            && let (Some(frozen), Some(prefix)) = (&mut frozen, base::prefix(raw))
+            && let (Some(frozen), Some(prefix)) = (&mut frozen, elements::prefix(raw))
         {
             frozen.prefix = prefix;
         }

@@ -39,7 +39,7 @@ impl Supervisor {
         }
         self.is_filled().await;
         let (catalog, wanted) = (Arc::clone(&self.catalog), text.to_owned());
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
         match blocking(move || catalog.find(&wanted)).await? {
             Ok(SessionLookup::One(summary)) => Ok(summary.session),
             Ok(SessionLookup::Many(names)) => Err(Failure::new(
@@ -105,7 +105,7 @@ impl Supervisor {
     /// The catalog cannot be read.
     pub async fn list(&self, params: ListParams) -> Result<ListOutput, Failure> {
         self.is_filled().await;
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let mut page = blocking(move || catalog.list(&params))
             .await?
@@ -128,7 +128,7 @@ impl Supervisor {
         } else {
             self.is_checked().await;
         }
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let label = params.label.clone();
         let mut found = blocking(move || catalog.processes(&params))
@@ -244,7 +244,7 @@ impl Supervisor {
     /// The catalog cannot be read.
     pub async fn counts(&self) -> Result<proto::params::daemon::SessionCounts, Failure> {
         self.is_checked().await;
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let stored = blocking(move || catalog.count())
             .await?
@@ -292,7 +292,7 @@ impl Supervisor {
             }
             let catalog = Arc::clone(&supervisor.catalog);
             match blocking(move || catalog.highest_pid()).await {
-                Ok(Ok(highest)) => supervisor.ground.pids.raise_above(highest),
+                Ok(Ok(highest)) => supervisor.services.pids.raise_above(highest),
                 Ok(Err(error)) => tracing::error!(%error, "the catalog cannot be read"),
                 Err(failure) => tracing::error!(%failure, "the catalog cannot be read"),
             }
@@ -318,7 +318,7 @@ impl Supervisor {
     /// the more sessions there are, so that it waits for the first question that needs it.
     async fn is_checked(&self) {
         let check = || async {
-            let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
+            let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.services.home));
             match blocking(move || catalog.verify(&home)).await {
                 Ok(Ok(None)) => {}
                 Ok(Ok(Some(why))) => {
@@ -353,7 +353,7 @@ impl Supervisor {
             .into_iter()
             .map(|handle| (handle.id(), handle.summary()))
             .collect();
-        let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
+        let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.services.home));
         let filled = blocking(move || {
             let known: std::collections::HashSet<_> = catalog.ids()?.into_iter().collect();
             let (mut summaries, mut failed) = (Vec::new(), Vec::new());

@@ -18,7 +18,7 @@ use crate::assembly::file_knowledge::Knowledge;
 use crate::assembly::setup::Assembly;
 use crate::context::prefix::{FrozenPrefix, SharedTexts};
 use crate::journal::catalog_feed::CatalogFeed;
-use crate::journal::elements::{self as base, ElementAt};
+use crate::journal::elements::{self, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
 use crate::request::budget::Ledger;
 use crate::request::keys::Keys;
@@ -76,14 +76,14 @@ impl SessionLog {
 }
 
 /// Reads a log: the fold of its records. Blocks.
-pub fn read(ground: &SessionServices, session: SessionId) -> Result<SessionLog, Failure> {
-    let dir = ground.home.session_dir(session);
+pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog, Failure> {
+    let dir = services.home.session_dir(session);
     let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
     let mut elements = Vec::new();
     let mut known = Knowledge::default();
     let left = store::sidecar::get(&dir, Sidecar::Seen).and_then(|content| Left::read(&content));
     let mut missed = left.map(Digest::new);
-    let opened = LogFile::open_with(&dir, ground.assembly.syncer(), &mut |raw| {
+    let opened = LogFile::open_with(&dir, services.assembly.syncer(), &mut |raw| {
         if let Some(own) = raw.own
             && prefix.is_none()
         {
@@ -91,16 +91,16 @@ pub fn read(ground: &SessionServices, session: SessionId) -> Result<SessionLog, 
         }
         if raw.kind == "cache.reset" {
             // Who is asked from there on is asked with another prefix.
-            if let (Some(frozen), Some(prefix)) = (&mut prefix, base::prefix(raw)) {
+            if let (Some(frozen), Some(prefix)) = (&mut prefix, elements::prefix(raw)) {
                 frozen.prefix = prefix;
             }
-            elements.push((raw.seq, base::elements(raw)));
+            elements.push((raw.seq, elements::elements(raw)));
         }
         match raw.record() {
             Ok(record) => {
                 if let Body::CacheReset(reset) = &record.body
                     && let Some((_, found)) = elements.last()
-                    && base::names(reset) > found.len()
+                    && elements::names(reset) > found.len()
                 {
                     strange = Some(format!(
                         "what record {} puts in the place of messages is not readable",
@@ -182,16 +182,18 @@ pub struct Revived {
 
 /// Builds a session's actor from its log. Blocks.
 pub fn revive(
-    ground: &SessionServices,
+    services: &SessionServices,
     session: SessionId,
     before: Before,
 ) -> Result<Revived, Failure> {
-    let mut log = read(ground, session)?;
+    let mut log = read(services, session)?;
     let Some(created) = log.facts.created.clone() else {
         return Err(unreadable(session, "its first record is missing"));
     };
     let as_now = log.facts.created_now();
-    let mut setup = ground.assembly.resume(as_now.as_ref().unwrap_or(&created));
+    let mut setup = services
+        .assembly
+        .resume(as_now.as_ref().unwrap_or(&created));
     let profile = &mut setup.profile;
     profile.tools = profile.tools.restricted_to(&created.tools);
     let recover = setup.recover;
@@ -204,9 +206,9 @@ pub fn revive(
         setup,
         keys: before.keys,
         env,
-        marked: store::markers::is_marked(&ground.home, session),
+        marked: store::markers::is_marked(&services.home, session),
     };
-    let (actor, inbox, handle) = build(ground, parts)?;
+    let (actor, inbox, handle) = build(services, parts)?;
     Ok(Revived {
         actor,
         inbox,

@@ -41,7 +41,6 @@ use crate::request::budget::Ledger;
 use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
-use crate::supervisor::reopen as heal;
 use crate::supervisor::slots::Slots;
 use crate::tasks::{blocking, panicked, shutting_down};
 
@@ -61,12 +60,12 @@ pub struct Client {
 /// All sessions of a home.
 pub struct Supervisor {
     pub(crate) me: Weak<Self>,
-    pub(crate) ground: SessionServices,
+    pub(crate) services: SessionServices,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) slots: Slots,
     /// What those need that have left memory.
     pub(crate) kept: UnloadedSessions,
-    pub(crate) residence: ResidencyLimits,
+    pub(crate) residency_limits: ResidencyLimits,
     /// What was written out last.
     pub(crate) exported: Exported,
     /// A look for idle sessions is about to begin.
@@ -103,12 +102,12 @@ impl Supervisor {
         catalog: Arc<Catalog>,
         pids: Arc<PidCounter>,
         assembly: Arc<dyn Assembly>,
-        residence: ResidencyLimits,
+        residency_limits: ResidencyLimits,
     ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            ground: SessionServices {
+            services: SessionServices {
                 home,
                 ledger: Arc::new(Ledger::new(Arc::clone(&assembly), me.clone())),
                 assembly,
@@ -120,7 +119,7 @@ impl Supervisor {
             catalog,
             slots: Slots::default(),
             kept: UnloadedSessions::default(),
-            residence,
+            residency_limits,
             exported: Exported::default(),
             sweeping: AtomicBool::new(false),
             closing: AtomicBool::new(false),
@@ -135,7 +134,7 @@ impl Supervisor {
     pub async fn recover(&self) {
         self.sweep_by_time();
         self.sweep_gone().await;
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         let marked = blocking(move || store::markers::list(&home)).await;
         let marked = match marked {
             Ok(Ok(marked)) => marked,
@@ -160,7 +159,7 @@ impl Supervisor {
 
     /// A marker of a session that has no directory would be looked at in vain at every start.
     async fn unmark_what_is_gone(&self, session: SessionId) {
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         let unmarked = blocking(move || match home.session_dir(session).try_exists() {
             Ok(false) => store::markers::unmark(&home, session),
             Ok(true) | Err(_) => Ok(()),
@@ -214,7 +213,7 @@ impl Supervisor {
     }
 
     pub(crate) async fn read_in(&self, session: SessionId) -> Result<SessionHandle, Failure> {
-        let ground = self.ground.clone();
+        let services = self.services.clone();
         let kept = self.kept.take(session);
         let from = kept.as_ref().map_or_else(Before::default, |kept| Before {
             keys: Arc::clone(&kept.keys),
@@ -226,7 +225,7 @@ impl Supervisor {
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone(),
         );
-        let read = blocking(move || load::revive(&ground, session, from));
+        let read = blocking(move || load::revive(&services, session, from));
         let read = match tokio::time::timeout(READING_MAX, read).await {
             Ok(read) => read.and_then(|read| read),
             Err(_) => Err(Failure::new(
@@ -265,7 +264,7 @@ impl Supervisor {
 
     /// The failure of a wish for a session that has no directory: it was deleted, and the catalog may not know yet.
     async fn deleted(&self, session: SessionId) -> Option<Failure> {
-        let dir = self.ground.home.session_dir(session);
+        let dir = self.services.home.session_dir(session);
         let gone = blocking(move || matches!(dir.try_exists(), Ok(false)));
         gone.await.ok().filter(|gone| *gone)?;
         Some(Failure::new(
@@ -293,7 +292,7 @@ impl Supervisor {
             let ended = tokio::select! {
                 ended = &mut life => ended,
                 // Its end is only heard here: nothing that it has begun is dropped with it.
-                () = heal::tend(me.clone(), session, seen) => life.await,
+                () = reopen::tend(me.clone(), session, seen) => life.await,
             };
             let Err(error) = ended else { return };
             tracing::error!(%session, %error, "a session's actor died of a bug; the session is read from its log again");
@@ -364,8 +363,8 @@ impl Supervisor {
             }
         });
         futures::future::join_all(ends).await;
-        self.ground.catalog.flush().await;
-        let pids = Arc::clone(&self.ground.pids);
+        self.services.catalog.flush().await;
+        let pids = Arc::clone(&self.services.pids);
         if let Ok(Err(error)) = blocking(move || pids.put_back()).await {
             tracing::warn!(%error, "some pids are skipped");
         }
@@ -385,6 +384,6 @@ impl Supervisor {
             handle.shutdown().await;
         });
         futures::future::join_all(leaving).await;
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
     }
 }

@@ -121,7 +121,7 @@ impl Supervisor {
             .clone();
         let (said, before) = (params.options.effort.clone(), summary.effort.clone());
         let (assembly, cwd) = (
-            Arc::clone(&self.ground.assembly),
+            Arc::clone(&self.services.assembly),
             PathBuf::from(&summary.cwd),
         );
         let look = move || {
@@ -142,7 +142,7 @@ impl Supervisor {
         name: &str,
         summary: &SessionSummary,
     ) -> Result<SetParams, Failure> {
-        let assembly = Arc::clone(&self.ground.assembly);
+        let assembly = Arc::clone(&self.services.assembly);
         let cwd = PathBuf::from(&summary.cwd);
         let (name, said, now) = (name.to_owned(), params.clone(), summary.model.clone());
         let resolving = blocking(move || {

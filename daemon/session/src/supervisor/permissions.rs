@@ -23,10 +23,10 @@ impl Supervisor {
         match asked {
             PermissionScope::Session(session) => {
                 let standing = self.find(session).await?.standing().await?;
-                let misread = compiled(&standing.layers, &standing.bench.tools).1;
+                let misread = compiled(&standing.layers, &standing.call_environment.tools).1;
                 Ok(Permissions {
                     session: Some(standing.pid),
-                    root: standing.bench.workspace.root().to_path_buf(),
+                    root: standing.call_environment.workspace.root().to_path_buf(),
                     approval_mode: standing.standpoint.approval_mode,
                     layers: standing.layers,
                     misread,
@@ -34,9 +34,9 @@ impl Supervisor {
                 })
             }
             PermissionScope::Directory(cwd) => {
-                let (ground, cwd) = (self.ground.clone(), cwd.clone());
+                let (services, cwd) = (self.services.clone(), cwd.clone());
                 blocking(move || {
-                    let assembly = &ground.assembly;
+                    let assembly = &services.assembly;
                     let mut terms = assembly.terms(&cwd);
                     let root = root_of(&terms, &cwd, &assembly.user_home());
                     let layers = with_kept(&mut terms, &**assembly, &root);
@@ -75,7 +75,7 @@ impl Supervisor {
                 blocking(move || in_session(&standing, &tool, &arguments)).await?
             }
             PermissionScope::Directory(cwd) => {
-                let (assembly, cwd) = (Arc::clone(&self.ground.assembly), cwd.clone());
+                let (assembly, cwd) = (Arc::clone(&self.services.assembly), cwd.clone());
                 let judge =
                     move || in_directory(&*assembly, &cwd, &tool, &arguments, approval_mode);
                 blocking(judge).await?

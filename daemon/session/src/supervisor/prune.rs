@@ -43,7 +43,7 @@ impl Supervisor {
             let gone = if is_kept(&summary) {
                 None
             } else if dry_run {
-                let dir = self.ground.home.session_dir(summary.session);
+                let dir = self.services.home.session_dir(summary.session);
                 Some(blocking(move || store::session_dirs::dir_bytes(&dir)).await?)
             } else {
                 self.refuse_when_closing()?;
@@ -81,7 +81,7 @@ impl Supervisor {
     /// Every session in short.
     pub(crate) async fn everything(&self) -> Result<Vec<SessionSummary>, Failure> {
         self.is_filled().await;
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
         let catalog = Arc::clone(&self.catalog);
         let all = process::ListParams {
             all: true,

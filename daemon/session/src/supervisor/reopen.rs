@@ -96,11 +96,11 @@ impl Supervisor {
 
     /// Whether what closed the session has ended; what to tell people of it.
     async fn look_again(&self, old: &SessionHandle, closed: &Closed) -> Result<String, String> {
-        let dir = self.ground.home.session_dir(old.id());
+        let dir = self.services.home.session_dir(old.id());
         let words = |failure: Failure| failure.message;
         match (closed.cause, closed.broken) {
             (Cause::Disk, Some(broken)) => {
-                let disk = self.ground.assembly.syncer();
+                let disk = self.services.assembly.syncer();
                 let renewed = blocking(move || {
                     renew(&dir, broken.upto, broken.trouble, disk.as_ref())
                         .map_err(|error| store::reason(&error))
@@ -117,7 +117,7 @@ impl Supervisor {
                 }
             }
             (Cause::Provider, _) => {
-                let assembly = Arc::clone(&self.ground.assembly);
+                let assembly = Arc::clone(&self.services.assembly);
                 let looked = blocking(move || {
                     let created = first_record(&dir)?;
                     assembly.resume(&created).unusable.map_or(Ok(()), Err)

@@ -60,7 +60,7 @@ impl Supervisor {
             found: 0,
             given_up: Arc::clone(&given_up.0),
         };
-        let home = Arc::clone(&self.ground.home);
+        let home = Arc::clone(&self.services.home);
         blocking(move || {
             let (mut hits, mut complete) = (Vec::new(), true);
             for (place, summary) in sessions.iter().enumerate() {

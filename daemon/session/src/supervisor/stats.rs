@@ -44,7 +44,7 @@ impl Supervisor {
             None => None,
         };
         let live = self.reached().await;
-        let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
+        let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.services.home));
         let summed = blocking(move || {
             let wanted = StatsFilter::new(&params, only);
             sum(&home, &catalog, &live, wanted)
@@ -55,7 +55,7 @@ impl Supervisor {
     /// How far the logs of sessions in memory reach; the catalog has been brought up to date.
     async fn reached(&self) -> HashMap<SessionId, Seq> {
         self.is_filled().await;
-        self.ground.catalog.flush().await;
+        self.services.catalog.flush().await;
         let handles = self.handles().into_iter();
         handles
             .map(|handle| (handle.id(), handle.summary().seq))

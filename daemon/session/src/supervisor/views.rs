@@ -134,7 +134,7 @@ impl Supervisor {
         if let p::InspectOutput::Budget { nodes } = &mut output {
             let summary = handle.summary();
             let cwd = std::path::Path::new(&summary.cwd);
-            *nodes = self.ground.ledger.show(handle.id(), cwd).await?;
+            *nodes = self.services.ledger.show(handle.id(), cwd).await?;
         }
         Ok(output)
     }
@@ -147,7 +147,7 @@ impl Supervisor {
         // Behind the newest durable record the file may hold what is never acknowledged.
         let upto = loaded.map_or(Seq(u64::MAX), |handle| handle.summary().seq);
         Ok(Log {
-            home: Arc::clone(&self.ground.home),
+            home: Arc::clone(&self.services.home),
             session,
             upto,
         })

@@ -184,9 +184,9 @@ pub fn records(dir: &Path) -> Vec<Record> {
 pub fn supervise(
     home: &Arc<Home>,
     assembly: Arc<dyn Assembly>,
-    residence: ResidencyLimits,
+    residency_limits: ResidencyLimits,
 ) -> Arc<Supervisor> {
     let catalog = Arc::new(store::catalog::Catalog::open(home).unwrap().catalog);
     let pids = Arc::new(store::pids::PidCounter::open(home).unwrap());
-    Supervisor::with(Arc::clone(home), catalog, pids, assembly, residence).unwrap()
+    Supervisor::with(Arc::clone(home), catalog, pids, assembly, residency_limits).unwrap()
 }

@@ -22,7 +22,7 @@ use crate::actor::handle::{Attach, SessionHandle};
 use crate::assembly::setup::{Assembly, Setup};
 use crate::context::prefix::FrozenPrefix;
 use crate::request::keys::Keys;
-use crate::supervisor::build::{self as making, Parts};
+use crate::supervisor::build::{self, Parts};
 use crate::supervisor::load::{self, SessionServices};
 use crate::{Follow, Following};
 
@@ -211,10 +211,10 @@ impl House {
             keys: Arc::new(Keys::default()),
             marked: true,
         };
-        let (mut actor, inbox, handle) = making::build(&self.ground, parts).unwrap();
+        let (mut actor, inbox, handle) = build::build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
         self.script = script;
-        self.shells = Arc::clone(&actor.calls.bench().shells);
+        self.shells = Arc::clone(&actor.calls.call_environment().shells);
         self.handle = handle;
         self.life = tokio::spawn(actor.run(inbox));
     }
@@ -272,7 +272,7 @@ pub fn begin_with(
         env,
         marked: false,
     };
-    let (mut actor, inbox, handle) = making::build(&ground, parts).unwrap();
+    let (mut actor, inbox, handle) = build::build(&ground, parts).unwrap();
     let (reply, created_on_disk) = oneshot::channel();
     let prompt = PromptQueued {
         on_ask: None,
@@ -283,7 +283,7 @@ pub fn begin_with(
         request_id: None,
     };
     actor.write_first_records(created, Vec::new(), Some(prompt), reply);
-    let shells = Arc::clone(&actor.calls.bench().shells);
+    let shells = Arc::clone(&actor.calls.call_environment().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {
         handle,

@@ -206,7 +206,7 @@ pub struct World {
     pub outside: Arc<Outside>,
     pub disk: Arc<Disk>,
     pub supervisor: Arc<Supervisor>,
-    pub residence: ResidencyLimits,
+    pub residency_limits: ResidencyLimits,
     pub home: Arc<Home>,
     pub project: PathBuf,
     _dir: tempfile::TempDir,
@@ -217,8 +217,13 @@ impl World {
         Self::with(cassette, 0, ResidencyLimits::default())
     }
 
-    pub fn with(cassette: &str, max_steps: u64, residence: ResidencyLimits) -> Self {
-        Self::at(tempfile::tempdir().unwrap(), cassette, max_steps, residence)
+    pub fn with(cassette: &str, max_steps: u64, residency_limits: ResidencyLimits) -> Self {
+        Self::at(
+            tempfile::tempdir().unwrap(),
+            cassette,
+            max_steps,
+            residency_limits,
+        )
     }
 
     /// In a directory of the caller's choice.
@@ -226,7 +231,7 @@ impl World {
         dir: tempfile::TempDir,
         cassette: &str,
         max_steps: u64,
-        residence: ResidencyLimits,
+        residency_limits: ResidencyLimits,
     ) -> Self {
         let project = dir.path().join("project");
         std::fs::create_dir(&project).unwrap();
@@ -246,12 +251,12 @@ impl World {
             max_steps,
         });
         let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
-        let supervisor = supervise(&home, outside.clone(), residence);
+        let supervisor = supervise(&home, outside.clone(), residency_limits);
         Self {
             outside,
             disk,
             supervisor,
-            residence,
+            residency_limits,
             home,
             project,
             _dir: dir,
@@ -260,7 +265,7 @@ impl World {
 
     /// A new life of the daemon.
     pub fn supervise(&self) -> Arc<Supervisor> {
-        supervise(&self.home, self.outside.clone(), self.residence)
+        supervise(&self.home, self.outside.clone(), self.residency_limits)
     }
 
     /// The daemon stops and starts again.

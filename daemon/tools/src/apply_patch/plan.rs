@@ -13,7 +13,7 @@ use workspace::{
 };
 
 use crate::memory::Memory;
-use crate::truncate::{self, Pieces};
+use crate::truncate::{self, TextPieces};
 use crate::{edit_file, files};
 
 /// Tokens of an error with passages in it.
@@ -285,7 +285,7 @@ fn applied(content: &[u8], file: &FilePatch, shown: &str) -> Result<PatchedConte
         };
         let text = format!("nothing was changed: `{shown}`{which}: {reason}");
         let cut = truncate::cut(
-            Pieces::whole(&text),
+            TextPieces::whole(&text),
             ERROR_TOKENS_MAX,
             "read the file for the rest",
         );

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Back {
+pub(super) struct ShellStateFile {
     path: PathBuf,
     file: File,
 }
 
-impl Back {
+impl ShellStateFile {
     /// Makes the file, empty, for its owner alone.
     pub(super) fn make(dir: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -43,7 +43,7 @@ impl Back {
     }
 }
 
-impl Drop for Back {
+impl Drop for ShellStateFile {
     fn drop(&mut self) {
         // A file that stays behind does no harm; it goes with the session.
         let _ = std::fs::remove_file(&self.path);

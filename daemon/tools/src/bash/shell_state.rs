@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use contract::CallContext;
 
-use super::Back;
+use super::ShellStateFile;
 use crate::command;
-use crate::lasting::{self, Env, Start};
+use crate::lasting::{self, CommandStart, Environment};
 use crate::memory::Memory;
-use crate::run::End;
+use crate::run::CommandEnd;
 
 pub(super) struct ShellState {
     memory: Option<Arc<Memory>>,
     /// The session's own environment.
-    base: Env,
-    pub(super) start: Start,
+    base: Environment,
+    pub(super) start: CommandStart,
     /// `None`: the command changes nothing of it.
-    pub(super) back: Option<Back>,
+    pub(super) back: Option<ShellStateFile>,
     /// Lines for the model, at the end of the result.
     notes: Vec<String>,
 }
@@ -31,7 +31,7 @@ impl ShellState {
             Some(memory) => memory.shell_start(&context.call, &base),
             None => (None, base.clone(), None),
         };
-        let start = Start {
+        let start = CommandStart {
             shell,
             cwd: cwd.unwrap_or_else(|| context.cwd.clone()),
             env,
@@ -55,7 +55,7 @@ impl ShellState {
                 // The shell writes it, so it must be writable in the sandbox.
                 let within = context.sandbox.as_ref().map(|sandbox| &sandbox.temp);
                 let dir = within.unwrap_or(&context.spill_dir);
-                match Back::make(dir) {
+                match ShellStateFile::make(dir) {
                     Ok(back) => state.back = Some(back),
                     Err(error) => state.notes.push(format!(
                         "directory and variables do not last: make a file in {}: {error}",
@@ -73,7 +73,12 @@ impl ShellState {
 
     /// Takes in what the command left, where it came to its own end. `lasts`: not so where it may run once more. Returns
     /// lines for the end of the result.
-    pub(super) async fn end(self, end: &End, lasts: bool, context: &CallContext) -> Vec<String> {
+    pub(super) async fn end(
+        self,
+        end: &CommandEnd,
+        lasts: bool,
+        context: &CallContext,
+    ) -> Vec<String> {
         let finished = end.stopped.is_none() && end.exit.is_some_and(|exit| exit.code.is_some());
         let home = context.cwd.clone();
         let ended = tokio::task::spawn_blocking(move || {

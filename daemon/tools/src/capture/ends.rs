@@ -1,10 +1,10 @@
 //! The beginning and the end of a text that may be too long to keep.
 
-use crate::truncate::Pieces;
+use crate::truncate::TextPieces;
 
 /// The first and the last of a text, in at most three times `max` bytes and what one piece brings.
 #[derive(Clone, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct HeadAndTail {
     /// Bytes that are kept of the beginning, and at least of the end.
     max: usize,
     head: String,
@@ -12,7 +12,7 @@ pub(crate) struct Ends {
     tail: String,
 }
 
-impl Ends {
+impl HeadAndTail {
     pub(crate) fn new(max: usize) -> Self {
         Self {
             max,
@@ -38,8 +38,8 @@ impl Ends {
     }
 
     /// The text, as far as it was kept.
-    pub(crate) fn pieces(&self) -> Pieces<'_> {
-        Pieces {
+    pub(crate) fn pieces(&self) -> TextPieces<'_> {
+        TextPieces {
             head: &self.head,
             missing: self.missing,
             tail: &self.tail,

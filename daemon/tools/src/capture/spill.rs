@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 pub(super) const EARLY_MAX: usize = 16 * 1024;
 
 #[derive(Debug)]
-pub(super) enum Spill {
+pub(super) enum SpillFile {
     Early {
         dir: PathBuf,
         bytes: Vec<u8>,
@@ -33,7 +33,7 @@ pub(super) enum Spill {
     },
 }
 
-impl Spill {
+impl SpillFile {
     pub(super) fn new(dir: PathBuf) -> Self {
         Self::Early {
             dir,
@@ -125,8 +125,8 @@ impl Spill {
     }
 }
 
-fn not_written(path: &Path, error: &std::io::Error) -> Spill {
-    Spill::Failed {
+fn not_written(path: &Path, error: &std::io::Error) -> SpillFile {
+    SpillFile::Failed {
         reason: format!("write {}: {error}", path.display()),
         left: Some(path.to_owned()),
     }

@@ -6,7 +6,7 @@ use super::*;
 
 /// Stripped and folded, in pieces of `chunk` bytes.
 fn cleaned(bytes: &[u8], chunk: usize) -> String {
-    let (mut strip, mut fold) = (Strip::default(), Fold::default());
+    let (mut strip, mut fold) = (ControlStripper::default(), LineFolder::default());
     let mut out = String::new();
     for piece in bytes.chunks(chunk) {
         out += &fold.push(&strip.push(piece));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-fn applied(pattern: &str, pieces: Pieces<'_>) -> (String, String, u64) {
+fn applied(pattern: &str, pieces: TextPieces<'_>) -> (String, String, u64) {
     let filtered = Filter::new(pattern).unwrap().apply(pieces).unwrap();
     (filtered.head, filtered.tail, filtered.skipped)
 }
@@ -13,12 +13,12 @@ fn applied(pattern: &str, pieces: Pieces<'_>) -> (String, String, u64) {
 fn whole_lines_that_match_are_kept() {
     let text = "GET /a 200\nGET /b 500\nwarn: é\nlast 500";
     assert_eq!(
-        applied(" 500$", Pieces::whole(text)),
+        applied(" 500$", TextPieces::whole(text)),
         ("GET /b 500\nlast 500".into(), String::new(), 2)
     );
-    assert_eq!(applied("é", Pieces::whole(text)).0, "warn: é\n");
+    assert_eq!(applied("é", TextPieces::whole(text)).0, "warn: é\n");
     // The two pieces of a text that is all there are one.
-    let pieces = Pieces {
+    let pieces = TextPieces {
         head: "err",
         missing: 0,
         tail: "or 1\nok\n",
@@ -27,7 +27,7 @@ fn whole_lines_that_match_are_kept() {
         applied("error", pieces),
         ("error 1\n".into(), String::new(), 1)
     );
-    let pieces = Pieces {
+    let pieces = TextPieces {
         missing: 9,
         ..pieces
     };
@@ -45,8 +45,8 @@ fn a_bad_or_huge_pattern_is_refused() {
 fn no_pattern_takes_more_than_linear_time() {
     let text = "a".repeat(100_000);
     let before = Instant::now();
-    assert_eq!(applied("(a|a)*(a|aa)+$", Pieces::whole(&text)).2, 0);
-    assert_eq!(applied("(a*)*(a*)*b", Pieces::whole(&text)).2, 1);
+    assert_eq!(applied("(a|a)*(a|aa)+$", TextPieces::whole(&text)).2, 0);
+    assert_eq!(applied("(a*)*(a*)*b", TextPieces::whole(&text)).2, 1);
     assert!(
         before.elapsed() < Duration::from_secs(20),
         "{:?}",
@@ -58,7 +58,7 @@ fn no_pattern_takes_more_than_linear_time() {
 fn a_pattern_that_takes_long_is_given_up() {
     let mut filter = Filter::new("(?s)(?:\\b|a?){50}b\\b").unwrap();
     filter.patience = Duration::ZERO;
-    let pieces = Pieces::whole("aé\n");
+    let pieces = TextPieces::whole("aé\n");
     assert_eq!(filter.apply(pieces), None);
 }
 
@@ -67,6 +67,6 @@ fn a_long_line_matches_where_a_piece_of_it_does() {
     let filter = Filter::new("needle").unwrap();
     let line = format!("{}needle\n", "中".repeat(PIECE_MAX));
     let text = format!("{line}hay\n");
-    let found = filter.apply(Pieces::whole(&text)).unwrap();
+    let found = filter.apply(TextPieces::whole(&text)).unwrap();
     assert_eq!((found.head == line, found.skipped), (true, 1));
 }

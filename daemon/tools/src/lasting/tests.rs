@@ -18,25 +18,25 @@ proptest! {
     ) {
         let scene = Scene::new();
         let workspace = scene.memory.workspace();
-        let mut lasting = Lasting::default();
+        let mut lasting = PersistentShell::default();
         for env in left {
             let begun = start(workspace.cwd(), &lasting.env(&base));
-            let end = End { cwd: workspace.cwd().to_owned(), env: env.clone() };
+            let end = ShellEnd { cwd: workspace.cwd().to_owned(), env: env.clone() };
             lasting.take(workspace, &base, &begun, &end);
             prop_assert_eq!(lasting.env(&base), env);
         }
     }
 }
 
-fn env(pairs: &[(&str, &str)]) -> Env {
+fn env(pairs: &[(&str, &str)]) -> Environment {
     pairs
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect()
 }
 
-fn start(cwd: &Path, env: &Env) -> Start {
-    Start {
+fn start(cwd: &Path, env: &Environment) -> CommandStart {
+    CommandStart {
         shell: "/bin/sh".to_owned(),
         cwd: cwd.to_owned(),
         env: env.clone(),
@@ -69,8 +69,8 @@ fn only_what_differs_from_the_session_is_kept() {
     let workspace = scene.memory.workspace();
     let base = env(&[("A", "1"), ("GONE", "x")]);
     let begun = start(workspace.cwd(), &base);
-    let mut lasting = Lasting::default();
-    let left = End {
+    let mut lasting = PersistentShell::default();
+    let left = ShellEnd {
         cwd: workspace.cwd().to_owned(),
         env: env(&[
             ("A", "1"),
@@ -89,12 +89,12 @@ fn only_what_differs_from_the_session_is_kept() {
     assert_eq!(lasting.env(&base), now);
     // Back as it was: nothing is left of it.
     let begun = start(workspace.cwd(), &now);
-    let left = End {
+    let left = ShellEnd {
         cwd: workspace.cwd().to_owned(),
         env: base.clone(),
     };
     lasting.take(workspace, &base, &begun, &left);
-    assert_eq!(lasting, Lasting::default());
+    assert_eq!(lasting, PersistentShell::default());
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn commands_side_by_side_each_keep_what_they_changed() {
     let workspace = scene.memory.workspace();
     let base = env(&[("A", "1")]);
     let begun = start(workspace.cwd(), &base);
-    let mut lasting = Lasting::default();
+    let mut lasting = PersistentShell::default();
     for pair in [("B", "2"), ("C", "3")] {
-        let left = End {
+        let left = ShellEnd {
             cwd: workspace.cwd().to_owned(),
             env: env(&[("A", "1"), pair]),
         };
@@ -125,14 +125,14 @@ fn too_many_or_too_long_variables_are_refused_together() {
     let begun = start(workspace.cwd(), &base);
     let many = (0..=VARIABLES_MAX).map(|number| (format!("V{number}"), String::new()));
     let long = [("V".to_owned(), "x".repeat(VARIABLE_BYTES_MAX))];
-    for env in [many.collect::<Env>(), long.into_iter().collect()] {
-        let mut lasting = Lasting::default();
-        let left = End {
+    for env in [many.collect::<Environment>(), long.into_iter().collect()] {
+        let mut lasting = PersistentShell::default();
+        let left = ShellEnd {
             cwd: workspace.cwd().to_owned(),
             env,
         };
         let notes = lasting.take(workspace, &base, &begun, &left);
         assert!(notes[0].starts_with("exported variables stay as they were: "));
-        assert_eq!(lasting, Lasting::default());
+        assert_eq!(lasting, PersistentShell::default());
     }
 }

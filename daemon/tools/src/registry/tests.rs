@@ -1,5 +1,7 @@
 //! The tools as the model sees them.
 
+use std::path::{Path, PathBuf};
+
 use super::*;
 
 #[test]
@@ -115,4 +117,63 @@ fn sessions_with_the_same_options_share_all_tools() {
     // `bash` has the options; `tool_search` and `tool_call` belong to one set.
     assert_eq!(shared(&first, &other), all - 3);
     assert_eq!(first.frozen(), other.frozen());
+}
+
+/// Directories in which a tool's name also has another meaning.
+const OTHER_MEANINGS: [(&str, &str); 2] = [
+    // A list of rules, and an approval mode.
+    ("", "ask"),
+    ("daemon/providers/src/command", "tool_call"),
+];
+
+#[test]
+fn no_code_outside_this_crate_names_a_tool() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tools = BuiltIn::default().set(Options::default());
+    let mut found = Vec::new();
+    let mut directories: Vec<_> = ["daemon", "proto", "client-cli", "client-tui"]
+        .map(PathBuf::from)
+        .into();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(root.join(&directory)).unwrap() {
+            let entry = entry.unwrap();
+            let path = directory.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                let other = ["tests", "examples", "target", "testkit", "conformance"];
+                let skip = path == Path::new("daemon/tools")
+                    || other.iter().any(|name| path.ends_with(name));
+                directories.extend((!skip).then_some(path));
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && !["tests.rs", "scene.rs", "fuzz.rs"]
+                    .iter()
+                    .any(|name| path.ends_with(name))
+            {
+                let text = std::fs::read_to_string(root.join(&path)).unwrap();
+                found.extend(tools.names().flat_map(|name| named(&path, &text, name)));
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "the spec of a tool says what others need to know:\n{}",
+        found.join("\n")
+    );
+}
+
+/// Lines of code that have this name of a tool: as a text, or in backticks in a longer one. A name without `_` is also a
+/// program or a word, so only its backticks count.
+fn named(path: &Path, text: &str, name: &str) -> Vec<String> {
+    let mut others = OTHER_MEANINGS.iter();
+    if others.any(|(directory, word)| path.starts_with(directory) && *word == name) {
+        return Vec::new();
+    }
+    let (quoted, code_span) = (format!("\"{name}\""), format!("`{name}`"));
+    let names_it = |line: &str| {
+        !line.trim_start().starts_with("//")
+            && (line.contains(&code_span) || (name.contains('_') && line.contains(&quoted)))
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| names_it(line));
+    lines
+        .map(|(index, line)| format!("{}:{}: {}", path.display(), index + 1, line.trim()))
+        .collect()
 }

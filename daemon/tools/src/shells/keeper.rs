@@ -15,14 +15,14 @@ use tokio::time::Instant;
 use super::{NewOutput, RunningSlot};
 use crate::bash::TOKENS_MAX;
 use crate::capture::Capture;
-use crate::run::{End, GRACE_MS, Run, Step, Stopped};
+use crate::run::{CommandEnd, GRACE_MS, RunEvent, RunningCommand, StopCause};
 use crate::truncate;
 
 /// Clean text kept of the beginning and of the end once the command has ended: as much as fits one result.
 const END_MAX_ENDED: usize = 32 * 1024;
 
 /// A request to a keeper.
-pub(super) enum Ask {
+pub(super) enum KeeperRequest {
     Look {
         whole_lines: bool,
         reply: oneshot::Sender<NewOutput>,
@@ -32,12 +32,12 @@ pub(super) enum Ask {
 
 pub(super) struct Keeper {
     pub number: Pid,
-    pub run: Run,
+    pub run: RunningCommand,
     pub capture: Capture,
     /// A result has named the file that holds all of the output.
     pub named: bool,
     pub slot: RunningSlot,
-    pub inbox: mpsc::Receiver<Ask>,
+    pub inbox: mpsc::Receiver<KeeperRequest>,
     /// Set when the end has been reported.
     pub ended: watch::Sender<Option<Instant>>,
     pub session: Arc<dyn Session>,
@@ -75,12 +75,12 @@ impl Keeper {
         ended.send_replace(Some(Instant::now()));
         while let Some(ask) = inbox.recv().await {
             match ask {
-                Ask::Look { reply, .. } => {
-                    look(&mut capture, &mut named, State::Ended(end), reply).await;
+                KeeperRequest::Look { reply, .. } => {
+                    look(&mut capture, &mut named, CommandState::Ended(end), reply).await;
                     // A file that was made only for this look is not held open.
                     capture.finish().await;
                 }
-                Ask::Stop => {}
+                KeeperRequest::Stop => {}
             }
         }
         if !named {
@@ -88,32 +88,32 @@ impl Keeper {
         }
     }
 
-    async fn until_ended(&mut self) -> End {
+    async fn until_ended(&mut self) -> CommandEnd {
         let mut has_row = true;
         loop {
             // Cancel-safe: both say so of themselves. In no order, so that a flood delays no question.
             tokio::select! {
                 step = self.run.next() => match step {
-                    Step::Output(bytes) => {
+                    RunEvent::Output(bytes) => {
                         self.capture.push(&bytes).await;
                         if self.capture.too_much() && !self.run.is_stopped() {
-                            self.run.stop(Stopped::Output, GRACE_MS);
+                            self.run.stop(StopCause::Output, GRACE_MS);
                         }
                     }
-                    Step::Ended(end) => return end,
+                    RunEvent::Ended(end) => return end,
                 },
                 ask = self.inbox.recv(), if has_row => match ask {
-                    Some(Ask::Look { whole_lines, reply }) => {
+                    Some(KeeperRequest::Look { whole_lines, reply }) => {
                         if !whole_lines {
                             self.capture.take_begun();
                         }
-                        let state = State::Runs(self.run.elapsed());
+                        let state = CommandState::Runs(self.run.elapsed());
                         look(&mut self.capture, &mut self.named, state, reply).await;
                     }
-                    Some(Ask::Stop) => self.run.stop(Stopped::Killed, GRACE_MS),
+                    Some(KeeperRequest::Stop) => self.run.stop(StopCause::Killed, GRACE_MS),
                     None => {
                         has_row = false;
-                        self.run.stop(Stopped::Unloaded, 0);
+                        self.run.stop(StopCause::Unloaded, 0);
                     }
                 },
             }
@@ -123,17 +123,17 @@ impl Keeper {
 
 /// How a command stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum State {
+pub(crate) enum CommandState {
     /// For how long.
     Runs(std::time::Duration),
-    Ended(End),
+    Ended(CommandEnd),
 }
 
 /// Answers a look. What nobody waits for any more is kept for the next.
 async fn look(
     capture: &mut Capture,
     named: &mut bool,
-    state: State,
+    state: CommandState,
     reply: oneshot::Sender<NewOutput>,
 ) {
     let kept = if truncate::cut(capture.pieces(), TOKENS_MAX, "").cut {

@@ -3,19 +3,19 @@
 use contract::Outcome;
 use proto::item::{CallStatus, Display};
 
-use super::keeper::State;
+use super::keeper::CommandState;
 use crate::bash::{TAIL_CHARS, TOKENS_MAX};
-use crate::capture::{Ends, FullOutput};
+use crate::capture::{FullOutput, HeadAndTail};
 use crate::filter::Filter;
-use crate::truncate::Pieces;
+use crate::truncate::TextPieces;
 
 /// The state of a background command, and its new output.
 #[derive(Debug)]
 pub(crate) struct NewOutput {
-    pub(super) state: State,
+    pub(super) state: CommandState,
     /// Bytes that it has printed since its start.
     pub(super) output_bytes: u64,
-    pub(super) text: Ends,
+    pub(super) text: HeadAndTail,
     /// Where all of the output is, if the new text may be too long for a result.
     pub(super) kept: Option<FullOutput>,
 }
@@ -24,13 +24,13 @@ impl NewOutput {
     /// The outcome, with `before` in front of the state.
     pub(crate) fn outcome(self, before: &str, filter: Option<&Filter>) -> Outcome {
         let state = match &self.state {
-            State::Runs(since) => format!("running, {:.2} s", since.as_secs_f64()),
-            State::Ended(end) => end.report(),
+            CommandState::Runs(since) => format!("running, {:.2} s", since.as_secs_f64()),
+            CommandState::Ended(end) => end.report(),
         };
         let (output, cut) = self.output(filter);
         let exit = match &self.state {
-            State::Runs(_) => None,
-            State::Ended(end) => end.exit,
+            CommandState::Runs(_) => None,
+            CommandState::Ended(end) => end.exit,
         };
         let tail = match filter {
             None => self.text.last(TAIL_CHARS),
@@ -77,7 +77,7 @@ impl NewOutput {
             );
             return (cut.text, cut.cut);
         };
-        let found = Pieces {
+        let found = TextPieces {
             head: &filtered.head,
             missing: pieces.missing,
             tail: &filtered.tail,

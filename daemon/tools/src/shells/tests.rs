@@ -292,7 +292,7 @@ async fn a_look_that_nobody_waits_for_takes_nothing() {
     let shell = scene.memory.shells().get(Pid(id)).unwrap();
     let (reply, left) = oneshot::channel();
     drop(left);
-    let ask = Ask::Look {
+    let ask = KeeperRequest::Look {
         whole_lines: false,
         reply,
     };
@@ -317,10 +317,10 @@ async fn a_command_whose_keeper_crashes_has_ended() {
         control: Box::new(Nothing),
     };
     let shells = scene.memory.shells();
-    shells.keep(Starting {
+    shells.keep(StartedCommand {
         number: Pid(9),
         title: "lost".into(),
-        run: Run::new(child, Instant::now(), None),
+        run: RunningCommand::new(child, Instant::now(), None),
         slot: shells.admit().unwrap(),
         context: &scene.context,
     });

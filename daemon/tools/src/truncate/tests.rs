@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn what_fits_is_left_alone() {
     let cut = cut(
-        Pieces {
+        TextPieces {
             head: "one\n",
             missing: 0,
             tail: "two\n",
@@ -17,7 +17,7 @@ fn what_fits_is_left_alone() {
     );
     assert_eq!(
         cut,
-        Cut {
+        TruncatedText {
             text: "one\ntwo\n".into(),
             cut: false
         }
@@ -31,7 +31,7 @@ fn what_fits_is_left_alone() {
 #[test]
 fn head_and_tail_are_kept_at_line_ends() {
     let text: String = (0..1000).map(|number| format!("line {number}\n")).collect();
-    let cut = cut(Pieces::whole(&text), 60, "see f");
+    let cut = cut(TextPieces::whole(&text), 60, "see f");
     assert!(cut.text.starts_with("line 0\nline 1\n"), "{}", cut.text);
     assert!(cut.text.ends_with("line 998\nline 999\n"), "{}", cut.text);
     let note = cut
@@ -50,7 +50,7 @@ fn head_and_tail_are_kept_at_line_ends() {
 #[test]
 fn a_middle_that_is_gone_is_counted() {
     let cut = cut(
-        Pieces {
+        TextPieces {
             head: "head\n",
             missing: 1_000_000,
             tail: "tail\n",
@@ -65,7 +65,7 @@ proptest! {
     /// Whatever the text: within the limit, both ends kept, never inside a character.
     #[test]
     fn within_the_limit_with_both_ends(head in "[a-z\n中é🦀]{0,300}", tail in "[a-z\n中é🦀]{0,300}", missing in 0_u64..3, max in 0_usize..120) {
-        let cut = cut(Pieces { head: &head, missing, tail: &tail }, max, "all of it is in /tmp/x");
+        let cut = cut(TextPieces { head: &head, missing, tail: &tail }, max, "all of it is in /tmp/x");
         prop_assert!(tokens(&cut.text) <= max.max(tokens(&head) * usize::from(!cut.cut)), "{} > {max}", tokens(&cut.text));
         let whole = format!("{head}{tail}");
         if cut.cut && max > 40 {

@@ -9,9 +9,9 @@ use proto::Body;
 use proto::item::{CallStatus, ToolCall};
 use proto::record::{ToolBlocked, Unattended as Left, Verdict};
 
-use crate::facts::{OpenCall, Stage};
+use crate::facts::{CallStage, OpenCall};
 use crate::input::{Decided, Unattended};
-use crate::machine::{Calls, Step};
+use crate::machine::{CallsInProgress, Step};
 use crate::words;
 
 impl OpenCall {
@@ -19,15 +19,15 @@ impl OpenCall {
     pub(super) fn as_blocked(&self) -> Option<Outcome> {
         let blocked = self.blocked.as_ref()?;
         let more = match &self.stage {
-            Stage::KeptInside { words } => words.as_deref(),
-            Stage::Approved { .. } => Some(words::ALLOWED_NOT_STARTED),
-            Stage::Open
-            | Stage::Waiting(_)
-            | Stage::Answered { .. }
-            | Stage::Denied { .. }
-            | Stage::Started { .. }
-            | Stage::Blocked
-            | Stage::Closed => None,
+            CallStage::KeptInside { words } => words.as_deref(),
+            CallStage::Approved { .. } => Some(words::ALLOWED_NOT_STARTED),
+            CallStage::Open
+            | CallStage::Waiting(_)
+            | CallStage::Answered { .. }
+            | CallStage::Denied { .. }
+            | CallStage::Started { .. }
+            | CallStage::Blocked
+            | CallStage::Closed => None,
         };
         let text = match more {
             Some(more) => format!("{}\n{more}\n", blocked.text.trim_end_matches('\n')),
@@ -86,7 +86,7 @@ impl Step<'_> {
     /// Asks a person whether a call that was stopped may run once outside, runs it, or closes it.
     pub(super) fn decide_escape(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut CallsInProgress,
         call: &ToolCall,
         mut decided: Decided,
     ) {

@@ -9,8 +9,8 @@ use proto::state::{Mode, State};
 use proto::{Body, CallId, InteractionId};
 
 use crate::facts::{Answerer, recorded_answer};
-use crate::input::Resolution;
-use crate::machine::{Calls, Phase, Step};
+use crate::input::InteractionResolution;
+use crate::machine::{CallsInProgress, Phase, Step};
 use crate::words;
 
 /// The outcome of a call whose questions or plan were settled: `words` for the model, and a line of them for the user.
@@ -26,7 +26,7 @@ impl Step<'_> {
     /// Asks the model's questions, or tells the model that nobody is there.
     pub(super) fn ask_questions(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut CallsInProgress,
         call: &ToolCall,
         questions: Vec<Question>,
         shown_hash: String,
@@ -47,7 +47,7 @@ impl Step<'_> {
     /// Presents a plan in plan mode. Where nobody is there, it is closed at once.
     pub(super) fn present_plan(
         &mut self,
-        calls: &mut Calls,
+        calls: &mut CallsInProgress,
         call: &ToolCall,
         plan: String,
         shown_hash: String,
@@ -100,7 +100,7 @@ impl Step<'_> {
     }
 
     /// The user answered, or nobody is left who could.
-    pub(crate) fn resolved(&mut self, phase: Phase, resolution: Resolution) -> Phase {
+    pub(crate) fn resolved(&mut self, phase: Phase, resolution: InteractionResolution) -> Phase {
         let Phase::Calls(mut calls) = phase else {
             return phase;
         };

@@ -7,7 +7,7 @@ use proto::ItemId;
 use proto::item::{Item, UserMessage, Voice};
 use proto::record::{Todo, TodoStatus};
 
-use super::plan::Message;
+use super::plan::ConversationMessage;
 use contract::first_line;
 
 /// How the message of a digest begins.
@@ -20,7 +20,7 @@ const LISTED: usize = 40;
 
 /// What is named again behind a digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Restated {
+pub struct RestatedState {
     pub todos: Vec<Todo>,
     /// The plan that was approved last.
     pub plan: Option<String>,
@@ -38,7 +38,7 @@ pub struct EditedFile {
 
 /// What the model is asked for: the digest, in its own words.
 #[must_use]
-pub fn demand(instructions: &str, messages: &[Message], fold: &[usize]) -> String {
+pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usize]) -> String {
     let mut text = "The conversation is near the end of your context. Write a digest that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the digest, in at most 1,200 words, under these headings (leave out what is empty):\n\
         ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what repaired them\n## Open ends, and the next step\n\
         Name paths, symbols, numbers and error messages exactly. The user's shorter messages stay as they are: do not repeat them."
@@ -74,7 +74,7 @@ pub fn is_digest(message: &UserMessage) -> bool {
 }
 
 /// The digest as the model gets it.
-pub(super) fn wrapped(text: &str, restated: &Restated, mechanical: bool) -> String {
+pub(super) fn wrapped(text: &str, restated: &RestatedState, mechanical: bool) -> String {
     let mut whole = HEAD.to_owned();
     if mechanical {
         whole.push_str(MECHANICAL);
@@ -85,7 +85,7 @@ pub(super) fn wrapped(text: &str, restated: &Restated, mechanical: bool) -> Stri
     whole
 }
 
-fn restate(text: &mut String, restated: &Restated) {
+fn restate(text: &mut String, restated: &RestatedState) {
     if !restated.todos.is_empty() {
         text.push_str("\n\n## Todo list as it stands");
         for todo in &restated.todos {
@@ -117,7 +117,7 @@ fn restate(text: &mut String, restated: &Restated) {
 
 /// A digest without the model: what was talked about, which tools were used, what was said last.
 #[must_use]
-pub fn mechanical(messages: &[Message], fold: &[usize]) -> String {
+pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
     let folded = || fold.iter().filter_map(|at| messages.get(*at));
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut topics, mut said) = (Vec::new(), Vec::new());
@@ -154,7 +154,7 @@ pub fn mechanical(messages: &[Message], fold: &[usize]) -> String {
 
 /// What stands in the place of the beginning of a conversation that is too long to be shown whole.
 #[must_use]
-pub fn beginning(messages: &[Message], left_out: &[usize]) -> String {
+pub fn beginning(messages: &[ConversationMessage], left_out: &[usize]) -> String {
     let list = mechanical(messages, left_out);
     format!(
         "[The beginning of the conversation is too long to be shown here. Take over into the digest what this list says of it.]\n{list}"

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proto::item::Item;
 
-use super::plan::{Message, units};
+use super::plan::{ConversationMessage, units};
 use super::shorten::shorten;
 
 /// A part of a conversation: what comes before it is shown by a list, what follows stays anyway.
@@ -19,7 +19,7 @@ pub struct Excerpt {
 /// The newest of what is to be folded, as much of it as has room (wire bytes), an answer always with the results of its
 /// calls. `None`: not even the newest has room.
 #[must_use]
-pub fn excerpt(messages: &[Message], fold: &[usize], room: u64) -> Option<Excerpt> {
+pub fn excerpt(messages: &[ConversationMessage], fold: &[usize], room: u64) -> Option<Excerpt> {
     let end = fold.last()? + 1;
     let units = units(messages);
     let end = units.iter().find(|unit| unit.end >= end)?.end;
@@ -38,7 +38,7 @@ pub fn excerpt(messages: &[Message], fold: &[usize], room: u64) -> Option<Excerp
 }
 
 /// Wire bytes of a message as it is shown.
-fn shown_bytes(message: &Message) -> u64 {
+fn shown_bytes(message: &ConversationMessage) -> u64 {
     let saved = match &message.item {
         Item::Tool(tool) => shorten(tool, None).map_or(0, |short| {
             tool.text.len().saturating_sub(short.text.len()) as u64

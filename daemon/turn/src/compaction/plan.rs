@@ -6,7 +6,7 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{Compaction, Piece, Trigger};
 use proto::{ItemId, Seq};
 
-use super::digest::{self, Restated};
+use super::digest::{self, RestatedState};
 use super::shorten::shorten;
 
 /// User messages of at most so many tokens stay word for word.
@@ -32,7 +32,7 @@ const ALL_OF_WINDOW: u64 = 95;
 
 /// A message of the conversation, as it stands in requests.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Message {
+pub struct ConversationMessage {
     /// Where it stands: a run of one record, or an element.
     pub piece: Piece,
     pub item: Item,
@@ -44,12 +44,12 @@ pub struct Message {
 
 /// How many tokens so many bytes are, as the newest request has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct TokenRatio {
     pub bytes: u64,
     pub tokens: u64,
 }
 
-impl Measure {
+impl TokenRatio {
     /// From a request that was measured; four bytes a token where there was none.
     #[must_use]
     pub fn new(measured: Option<(u64, u64)>) -> Self {
@@ -79,7 +79,7 @@ impl Measure {
 
 /// What a plan is made by.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct CompactionTerms {
     pub trigger: Trigger,
     /// A person said what the digest is to keep: shortened results alone are not what was asked for.
     pub instructed: bool,
@@ -87,7 +87,7 @@ pub struct Terms {
     pub window: u64,
     /// Tokens of the newest request and its answer; 0: not known.
     pub context: u64,
-    pub measure: Measure,
+    pub measure: TokenRatio,
     /// Bytes of what stands before the messages.
     pub prefix_bytes: u64,
     pub pins: BTreeSet<ItemId>,
@@ -96,7 +96,7 @@ pub struct Terms {
     /// What the model wrote, or what was put together without it; `None`: not yet.
     pub digest: Option<String>,
     pub mechanical: bool,
-    pub restated: Restated,
+    pub restated: RestatedState,
 }
 
 /// What a compaction comes to.
@@ -107,7 +107,7 @@ pub struct Terms {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactionPlan {
     /// It is not worth it.
-    Nothing(Why),
+    Nothing(NothingToCompact),
     /// What may not be folded is too much by itself: so many tokens.
     Full { kept: u64 },
     /// The messages at these places are to be folded: a digest of them is wanted.
@@ -121,7 +121,7 @@ pub enum CompactionPlan {
 
 /// Why nothing is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum NothingToCompact {
     /// All messages have to stay.
     NothingToFold,
     /// It would free less than a quarter of the window.
@@ -139,7 +139,7 @@ pub enum BasePart {
 
 /// Plans a compaction of these messages, in their order.
 #[must_use]
-pub fn plan(messages: &[Message], terms: &Terms) -> CompactionPlan {
+pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> CompactionPlan {
     let before = terms.before(messages);
     let window = match terms.window {
         // Not known: the one that this would fill to four fifths.
@@ -187,23 +187,23 @@ pub fn plan(messages: &[Message], terms: &Terms) -> CompactionPlan {
     let Some((sketch, fold, after)) = best else {
         return match by_itself && stuck && !lands(before) {
             true => CompactionPlan::Full { kept: before },
-            false => CompactionPlan::Nothing(Why::NothingToFold),
+            false => CompactionPlan::Nothing(NothingToCompact::NothingToFold),
         };
     };
     if by_itself && !lands(after) {
         return match stuck {
             true => CompactionPlan::Full { kept: after },
-            false => CompactionPlan::Nothing(Why::TooLittle),
+            false => CompactionPlan::Nothing(NothingToCompact::TooLittle),
         };
     }
     if terms.trigger == Trigger::Auto && !freed(after) {
-        return CompactionPlan::Nothing(Why::TooLittle);
+        return CompactionPlan::Nothing(NothingToCompact::TooLittle);
     }
     let written = terms.digest.as_deref().unwrap_or_default();
     let shorter = written.is_empty() || after < before;
     let gains = shorter && sketch.tokens_of(&fold) >= WORTH;
     if !by_itself && !gains {
-        return CompactionPlan::Nothing(Why::TooLittle);
+        return CompactionPlan::Nothing(NothingToCompact::TooLittle);
     }
     match &terms.digest {
         None => CompactionPlan::Ask { fold },
@@ -215,17 +215,17 @@ pub fn plan(messages: &[Message], terms: &Terms) -> CompactionPlan {
     }
 }
 
-impl Terms {
+impl CompactionTerms {
     /// Whether a request for a digest that shows all of these messages has no room for its answer.
     #[must_use]
-    pub fn is_too_long_to_show(&self, messages: &[Message]) -> bool {
+    pub fn is_too_long_to_show(&self, messages: &[ConversationMessage]) -> bool {
         let before = u128::from(self.before(messages));
         self.window > 0 && before * 100 > u128::from(self.window) * u128::from(ALL_OF_WINDOW)
     }
 
     /// The wire bytes that messages of an excerpt may have.
     #[must_use]
-    pub fn excerpt_room(&self, messages: &[Message]) -> u64 {
+    pub fn excerpt_room(&self, messages: &[ConversationMessage]) -> u64 {
         let of_all = self.before(messages) / 100 * EXCERPT_OF_ALL;
         let of_window = self.window / 100 * EXCERPT_OF_WINDOW;
         let tokens = match self.window {
@@ -249,7 +249,7 @@ impl Terms {
     }
 
     /// Tokens that there are now.
-    fn before(&self, messages: &[Message]) -> u64 {
+    fn before(&self, messages: &[ConversationMessage]) -> u64 {
         let bytes: u64 = messages.iter().map(|message| message.bytes).sum();
         let estimated = self.measure.tokens(self.prefix_bytes.saturating_add(bytes));
         estimated.max(self.context)
@@ -257,7 +257,7 @@ impl Terms {
 }
 
 /// Messages that go together: a user's alone; an answer with the results of its calls.
-pub(super) fn units(messages: &[Message]) -> Vec<std::ops::Range<usize>> {
+pub(super) fn units(messages: &[ConversationMessage]) -> Vec<std::ops::Range<usize>> {
     let mut units: Vec<std::ops::Range<usize>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         match (&message.item, units.last_mut()) {
@@ -270,8 +270,8 @@ pub(super) fn units(messages: &[Message]) -> Vec<std::ops::Range<usize>> {
 
 /// One way to do it: which messages are the tail, and which of those before it stay.
 struct Sketch<'a> {
-    messages: &'a [Message],
-    terms: &'a Terms,
+    messages: &'a [ConversationMessage],
+    terms: &'a CompactionTerms,
     /// Where the tail begins.
     tail: usize,
     /// Of the messages before it: which stay.
@@ -288,8 +288,8 @@ struct Shortened {
 
 impl<'a> Sketch<'a> {
     fn new(
-        messages: &'a [Message],
-        terms: &'a Terms,
+        messages: &'a [ConversationMessage],
+        terms: &'a CompactionTerms,
         units: &[std::ops::Range<usize>],
         room: u64,
     ) -> Self {
@@ -478,7 +478,7 @@ pub fn is_pinned(id: &ItemId, pins: &BTreeSet<ItemId>) -> bool {
     pins.contains(id) || turn.is_some_and(|turn| pins.contains(&turn))
 }
 
-fn id(message: &Message) -> &ItemId {
+fn id(message: &ConversationMessage) -> &ItemId {
     match &message.item {
         Item::User(user) => &user.item,
         Item::Assistant(assistant) => &assistant.item,

@@ -70,9 +70,9 @@ fn temperatures_are_spread_from_end_to_end() {
     assert_eq!(temperatures(8).len(), 8);
 }
 
-fn sample() -> impl Strategy<Value = Sample> {
+fn sample() -> impl Strategy<Value = SampleScore> {
     (any::<bool>(), proptest::option::of(0_usize..4), 0_usize..4).prop_map(
-        |(is_usable, uncertainties, length)| Sample {
+        |(is_usable, uncertainties, length)| SampleScore {
             is_usable,
             uncertainties,
             length,
@@ -95,7 +95,7 @@ proptest! {
             if sample.is_usable != won.is_usable {
                 continue;
             }
-            let known = |sample: &Sample| sample.uncertainties.unwrap_or(usize::MAX);
+            let known = |sample: &SampleScore| sample.uncertainties.unwrap_or(usize::MAX);
             prop_assert!(known(&won) <= known(sample));
             if known(&won) == known(sample) {
                 prop_assert!(won.length <= sample.length);

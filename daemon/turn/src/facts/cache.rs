@@ -16,7 +16,7 @@ const TTL_GUESS_MS: u64 = 5 * 60 * 1_000;
 
 /// What requests before have left in the cache.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cache {
+pub struct CacheHistory {
     /// The newest answered request, where the next one extends it and it said how long it was.
     previous: Option<Previous>,
     /// Resets so far: a request is compared with no request from before one.
@@ -35,7 +35,7 @@ struct Previous {
     sent: Stamp,
 }
 
-impl Cache {
+impl CacheHistory {
     /// Earlier bytes change with the next request.
     pub(super) fn reset(&mut self) {
         self.previous = None;

@@ -6,7 +6,7 @@ use proto::outcome::Denied;
 use proto::record::{PolicyDecided, Unattended, Verdict};
 
 use super::Facts;
-use super::open::Stage;
+use super::open::CallStage;
 use crate::words;
 
 impl Facts {
@@ -52,12 +52,12 @@ impl Facts {
         if let Some(denied) = denied.filter(|denied| !denied.input_sha256.is_empty()) {
             open.refused.insert(denied.input_sha256.clone());
         }
-        open.stage(call, Stage::Denied { words });
+        open.stage(call, CallStage::Denied { words });
     }
 
     fn stage_denied(&mut self, call: &CallId, words: String) {
         if let Some(open) = &mut self.open {
-            open.stage(call, Stage::Denied { words });
+            open.stage(call, CallStage::Denied { words });
         }
     }
 

@@ -4,13 +4,13 @@ use proto::CallId;
 use proto::record::ToolBlocked;
 
 use super::Facts;
-use super::open::{OpenCall, Stage};
+use super::open::{CallStage, OpenCall};
 
 impl OpenCall {
     /// Whether it runs outside the sandbox, or did when the daemon died.
     #[must_use]
     pub fn is_outside(&self) -> bool {
-        self.blocked.is_some() && matches!(self.stage, Stage::Started { .. })
+        self.blocked.is_some() && matches!(self.stage, CallStage::Started { .. })
     }
 }
 
@@ -19,7 +19,7 @@ impl Facts {
     #[must_use]
     pub fn blocked(&self, call: &CallId) -> Option<&str> {
         let mut calls = self.open.iter().flat_map(|open| &open.calls);
-        let open = calls.find(|open| open.call.id == *call && open.stage != Stage::Closed)?;
+        let open = calls.find(|open| open.call.id == *call && open.stage != CallStage::Closed)?;
         open.blocked.as_ref().map(|blocked| blocked.reason.as_str())
     }
 
@@ -31,11 +31,13 @@ impl Facts {
         let calls = self.open.iter_mut().flat_map(|open| &mut open.calls);
         // A call is stopped once: outside nothing stops it.
         let fresh = |open: &&mut OpenCall| {
-            open.call.id == blocked.call && open.stage != Stage::Closed && open.blocked.is_none()
+            open.call.id == blocked.call
+                && open.stage != CallStage::Closed
+                && open.blocked.is_none()
         };
         for open in calls.filter(fresh) {
             open.blocked = Some(Box::new(blocked.clone()));
-            open.stage = Stage::Blocked;
+            open.stage = CallStage::Blocked;
         }
     }
 
@@ -46,6 +48,6 @@ impl Facts {
         if let Some(kept) = kept.filter(|kept| !kept.input_sha256.is_empty()) {
             open.kept_inside.insert(kept.input_sha256.clone());
         }
-        open.stage(call, Stage::KeptInside { words });
+        open.stage(call, CallStage::KeptInside { words });
     }
 }

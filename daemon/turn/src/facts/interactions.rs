@@ -11,7 +11,7 @@ use proto::state::{Mode, WaitingFor};
 use proto::{ErrorName, Failure, InteractionId, Record};
 
 use super::Facts;
-use super::open::{Answerer, Stage};
+use super::open::{Answerer, CallStage};
 use crate::words;
 
 /// Interactions that are remembered when they are settled, so that a late answer can be told who was first.
@@ -264,7 +264,7 @@ impl Facts {
                 let granted = decision == ApprovalDecision::AllowSession;
                 self.grants.extend(scope.filter(|_| granted).cloned());
                 let shown_hash = open.shown_hash.clone();
-                self.set_stage(open, Stage::Approved { shown_hash });
+                self.set_stage(open, CallStage::Approved { shown_hash });
             }
         }
     }
@@ -285,7 +285,7 @@ impl Facts {
             (true, false) => Answerer::Daemon,
         };
         let words = words::answers(by, questions, replies);
-        self.set_stage(open, Stage::Answered { by, words });
+        self.set_stage(open, CallStage::Answered { by, words });
     }
 
     fn take_plan(&mut self, open: &Interaction, plan: &str, resolved: &InteractionResolved) {
@@ -316,10 +316,10 @@ impl Facts {
             }
         }
         let words = words::plan_answered(resolved, decision, note.unwrap_or_default().trim());
-        self.set_stage(open, Stage::Answered { by, words });
+        self.set_stage(open, CallStage::Answered { by, words });
     }
 
-    fn set_stage(&mut self, open: &Interaction, stage: Stage) {
+    fn set_stage(&mut self, open: &Interaction, stage: CallStage) {
         if let Some(turn) = &mut self.open {
             turn.stage(&open.call, stage);
         }

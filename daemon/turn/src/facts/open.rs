@@ -9,7 +9,7 @@ use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
 use super::standing::since;
-use crate::repair::storm::{self, Storm};
+use crate::repair::storm::{self, RecentCalls};
 
 /// A turn that has started and not ended.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +65,7 @@ pub struct OpenTurn {
     /// It is so because the model went in circles.
     pub stuck: bool,
     /// The newest calls that have their results, for calls that repeat them.
-    pub storm: Storm,
+    pub storm: RecentCalls,
     /// Answers, since a person spoke last, of which every call repeated others.
     pub circles: u32,
 }
@@ -74,7 +74,7 @@ pub struct OpenTurn {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenCall {
     pub call: ToolCall,
-    pub stage: Stage,
+    pub stage: CallStage,
     /// The tool that it leads to, as far as is known.
     pub tool: String,
     /// Its kind, as soon as it has started.
@@ -97,7 +97,7 @@ impl OpenCall {
             tool: call.name.clone(),
             kind: ToolKind::Other,
             call: call.clone(),
-            stage: Stage::Open,
+            stage: CallStage::Open,
             read_only: false,
             input_sha256: String::new(),
             blocked: None,
@@ -109,7 +109,7 @@ impl OpenCall {
 
 /// How far a call has come, as the log has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum CallStage {
     /// Nothing happened yet.
     Open,
     /// It waits for the user.
@@ -156,7 +156,7 @@ impl Answerer {
     }
 }
 
-impl Stage {
+impl CallStage {
     /// Whether a good result of the call is something that was done: it ran, or a person answered.
     pub(super) fn came_to_something(&self) -> bool {
         match self {
@@ -183,7 +183,9 @@ impl OpenTurn {
     /// Calls of the newest answer that have no result.
     #[must_use]
     pub fn unanswered(&self) -> bool {
-        self.calls.iter().any(|open| open.stage != Stage::Closed)
+        self.calls
+            .iter()
+            .any(|open| open.stage != CallStage::Closed)
     }
 
     /// How long the turn has run at this moment, in milliseconds of the wall clock, less the time that it was paused.
@@ -197,9 +199,9 @@ impl OpenTurn {
 
     /// A call waits for the user. What waited for the same interaction before (in an edited log) waits no more.
     pub(super) fn wait_for_user(&mut self, call: &CallId, id: InteractionId) {
-        let stage = Stage::Waiting(id);
+        let stage = CallStage::Waiting(id);
         for other in self.calls.iter_mut().filter(|open| open.stage == stage) {
-            other.stage = Stage::Open;
+            other.stage = CallStage::Open;
         }
         self.stage(call, stage);
     }
@@ -215,25 +217,25 @@ impl OpenTurn {
             reported
                 && !open.held_back
                 && !storm::is_exempt(open.kind)
-                && open.stage != Stage::Closed
+                && open.stage != CallStage::Closed
         };
         if let Some(open) = open.filter(remembered) {
             let call = storm::digest(&open.call.name, &open.call.arguments);
             let writes = match &open.stage {
-                Stage::Started { read_only } => !read_only,
-                Stage::Blocked | Stage::KeptInside { .. } => true,
-                Stage::Open
-                | Stage::Waiting(_)
-                | Stage::Approved { .. }
-                | Stage::Answered { .. }
-                | Stage::Denied { .. }
-                | Stage::Closed => false,
+                CallStage::Started { read_only } => !read_only,
+                CallStage::Blocked | CallStage::KeptInside { .. } => true,
+                CallStage::Open
+                | CallStage::Waiting(_)
+                | CallStage::Approved { .. }
+                | CallStage::Answered { .. }
+                | CallStage::Denied { .. }
+                | CallStage::Closed => false,
             };
             let result = open.came_to.unwrap_or_else(|| storm::hash(&message.text));
             self.storm.note(call, result, writes);
         }
         let was_open = self.unanswered();
-        self.stage(&message.call, Stage::Closed);
+        self.stage(&message.call, CallStage::Closed);
         if was_open && !self.unanswered() && self.calls.iter().all(|open| open.held_back) {
             self.circles += 1;
         }
@@ -263,10 +265,10 @@ impl OpenTurn {
         self.circles = 0;
     }
 
-    pub(super) fn stage(&mut self, call: &CallId, stage: Stage) {
+    pub(super) fn stage(&mut self, call: &CallId, stage: CallStage) {
         let open = self.calls.iter_mut().find(|open| open.call.id == *call);
         // A result is final, whatever an edited log says behind it.
-        if let Some(open) = open.filter(|open| open.stage != Stage::Closed) {
+        if let Some(open) = open.filter(|open| open.stage != CallStage::Closed) {
             open.stage = stage;
         }
     }

@@ -5,12 +5,12 @@ use proto::record::SessionCreated;
 use proto::reset::{CacheReset, Compaction, Piece, Pinned, Wire};
 use proto::{ItemId, Record, Seq};
 
-use super::view::Base;
+use super::view::ConversationBase;
 use super::{Facts, content_of_pin};
 
 /// A compaction that can be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undoable {
+pub struct UndoableCompaction {
     /// Its record.
     pub seq: Seq,
     pub done: Compaction,
@@ -78,7 +78,7 @@ impl Facts {
 
     /// The compaction that `undo` takes back: the newest one, until a turn that began behind it has ended.
     #[must_use]
-    pub fn undoable_compaction(&self) -> Option<&Undoable> {
+    pub fn undoable_compaction(&self) -> Option<&UndoableCompaction> {
         let newest = self.compacted.as_ref();
         newest.filter(|undoable| self.view.has_base(undoable.seq))
     }
@@ -122,7 +122,7 @@ impl Facts {
                 Some(_) if !reset.carried => self.view.generation(),
                 Some(_) | None => self.generation,
             };
-            self.view.push_base(Base {
+            self.view.push_base(ConversationBase {
                 seq: record.seq,
                 pieces: pieces.iter().map(|piece| own(piece, record.seq)).collect(),
                 generation,
@@ -134,7 +134,7 @@ impl Facts {
             self.spared = 0;
             // What it was told may be folded, or stand there still: it is reported again.
             self.repeat_permissions = self.was_told;
-            let undoable = Undoable {
+            let undoable = UndoableCompaction {
                 seq: record.seq,
                 done: done.clone(),
             };

@@ -7,7 +7,7 @@ use super::Facts;
 
 /// A model stands in for another one for the rest of the open turn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StandIn {
+pub struct FallbackInUse {
     /// What the other one failed with.
     pub failure: Failure,
     /// Who is asked again from the next turn on, as `provider/model`.
@@ -22,7 +22,7 @@ impl Facts {
         let mut options = set.options.clone();
         if let Some(failure) = &set.stand_in {
             // Only in an edited log there is no turn, or one that stands in already.
-            let first = StandIn {
+            let first = FallbackInUse {
                 failure: failure.clone(),
                 model: self.options.model.clone(),
                 effort: self.options.effort.clone(),

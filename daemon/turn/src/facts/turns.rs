@@ -8,7 +8,7 @@ use proto::{PromptId, Record};
 
 use contract::first_line;
 
-use super::{BrokenOff, Facts, OpenCall, OpenTurn, Stage};
+use super::{CallStage, Facts, OpenCall, OpenTurn, UnfinishedRewind};
 use crate::words;
 
 impl Facts {
@@ -37,7 +37,7 @@ impl Facts {
             paused_at: self.paused.then_some(record.at),
             calls: before
                 .into_iter()
-                .filter(|open| open.stage != Stage::Closed)
+                .filter(|open| open.stage != CallStage::Closed)
                 .collect(),
             ..OpenTurn::default()
         });
@@ -157,7 +157,7 @@ impl Facts {
     pub(super) fn apply_started(&mut self, started: &ToolStarted) {
         let read_only = started.read_only;
         let Some(open) = &mut self.open else { return };
-        open.stage(&started.call, Stage::Started { read_only });
+        open.stage(&started.call, CallStage::Started { read_only });
         let mut calls = open.calls.iter_mut();
         if let Some(call) = calls.find(|open| open.call.id == started.call) {
             call.kind = started.kind;
@@ -169,7 +169,7 @@ impl Facts {
         if checkpoint.call.is_none() {
             self.half_rewound = true;
             let (seq, undoes) = (record.seq, None);
-            self.broken_off.push(BrokenOff { seq, undoes });
+            self.broken_off.push(UnfinishedRewind { seq, undoes });
         }
         if let Some(open) = &mut self.open {
             let paths = checkpoint.files.iter().map(|kept| kept.path.clone());

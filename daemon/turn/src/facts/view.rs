@@ -11,22 +11,22 @@ use proto::{Record, Seq, Stamp};
 
 use crate::compaction::EditedFile;
 
-use super::{BrokenOff, Facts, ReportedPermissions, content_of_rewind};
+use super::{Facts, ReportedPermissions, UnfinishedRewind, content_of_rewind};
 
 /// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct View {
+pub struct ConversationView {
     /// Runs of records up to `since`, first and last of each, in order.
     runs: Vec<(Seq, Seq)>,
     /// The rewind that left them; all that follows it is shown. 0: there was none.
     since: Seq,
     /// What cache resets have put in the place of messages, oldest first: requests begin with the newest.
-    bases: Vec<Base>,
+    bases: Vec<ConversationBase>,
 }
 
 /// What requests begin with, in the place of all messages before `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Base {
+pub(super) struct ConversationBase {
     /// The record of the reset.
     pub seq: Seq,
     pub pieces: Vec<Piece>,
@@ -34,7 +34,7 @@ pub(super) struct Base {
     pub generation: u64,
 }
 
-impl View {
+impl ConversationView {
     /// The runs of records up to and with `seq` that are shown.
     #[must_use]
     pub fn upto(&self, seq: Seq) -> Vec<(Seq, Seq)> {
@@ -62,7 +62,7 @@ impl View {
         base.into_iter().flatten().chain(later).collect()
     }
 
-    fn base(&self, seq: Seq) -> Option<&Base> {
+    fn base(&self, seq: Seq) -> Option<&ConversationBase> {
         self.bases.iter().rev().find(|base| base.seq <= seq)
     }
 
@@ -71,7 +71,7 @@ impl View {
         self.bases.last().map_or(0, |base| base.generation)
     }
 
-    pub(super) fn push_base(&mut self, base: Base) {
+    pub(super) fn push_base(&mut self, base: ConversationBase) {
         self.bases.push(base);
     }
 
@@ -98,7 +98,7 @@ impl View {
 
 /// The beginning of a turn that is shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct TurnMark {
     pub turn: u64,
     /// The record `turn.started`.
     pub seq: Seq,
@@ -106,12 +106,12 @@ pub struct Mark {
     /// The first line of its prompt.
     pub prompt: String,
     /// What was before it.
-    pub before: Counts,
+    pub before: ConversationCounts,
 }
 
 /// What belongs to the conversation, and goes back with it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct ConversationCounts {
     pub answered: u64,
     pub spoken: u64,
     pub context_tokens: u64,
@@ -139,13 +139,13 @@ pub struct Rewind {
     pub undone: bool,
     /// The newest turn that was shown before it.
     pub turn_before: u64,
-    view: View,
-    counts: Counts,
+    view: ConversationView,
+    counts: ConversationCounts,
 }
 
 /// What a rewind of the conversation would do. Only for a session at rest: then its runs hold whole turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct RewindPlan {
     /// For the record's `shown`.
     pub shown: Vec<(Seq, Seq)>,
     /// The newest turn that is shown then.
@@ -177,7 +177,7 @@ impl Facts {
     }
 
     /// The view as it was when `seq` was the newest record.
-    fn view_at(&self, seq: Seq) -> &View {
+    fn view_at(&self, seq: Seq) -> &ConversationView {
         // What changed it later knows what it was before.
         let rewound = self.rewinds.iter().find(|rewind| rewind.seq > seq);
         let rewound = rewound.map(|rewind| (rewind.seq, &rewind.view));
@@ -202,7 +202,7 @@ impl Facts {
     /// What hiding all turns after `to_turn` leads to; 0: all that are shown. `None`: there is no such turn, or it is
     /// hidden already.
     #[must_use]
-    pub fn plan_rewind(&self, to_turn: u64) -> Option<Plan> {
+    pub fn plan_rewind(&self, to_turn: u64) -> Option<RewindPlan> {
         let known = to_turn == 0 || self.marks.iter().any(|mark| mark.turn == to_turn);
         if !known {
             return None;
@@ -214,7 +214,7 @@ impl Facts {
         };
         let kept = self.marks.iter().filter(|mark| mark.turn <= to_turn);
         let kept = kept.count();
-        Some(Plan {
+        Some(RewindPlan {
             shown: self.with_turns(self.view.upto(upto)),
             to_turn,
             turns: (self.marks.len() - kept) as u64,
@@ -232,7 +232,7 @@ impl Facts {
     /// The newest rewind of files that broke off, where that is what an undoing takes back: it came after all that can be
     /// taken back, and was not itself about to take back the newest of these. That one is taken back again then.
     #[must_use]
-    pub fn undoable_broken_off(&self) -> Option<BrokenOff> {
+    pub fn undoable_broken_off(&self) -> Option<UnfinishedRewind> {
         let whole = self.undoable().map(|rewind| rewind.seq);
         let newest = self.broken_off.last().copied();
         newest.filter(|broken| {
@@ -262,12 +262,12 @@ impl Facts {
     /// What taking back that rewind leads to for the conversation: it is what it was right before. Turns that came since are
     /// hidden by it, and nothing shows them in a request again; they stay in the log.
     #[must_use]
-    pub fn plan_undo(&self, rewind: &Rewind) -> Plan {
+    pub fn plan_undo(&self, rewind: &Rewind) -> RewindPlan {
         let before = Seq(rewind.seq.0.saturating_sub(1));
-        let then = |mark: &Mark| mark.seq < rewind.seq && rewind.view.shows(mark.seq);
+        let then = |mark: &TurnMark| mark.seq < rewind.seq && rewind.view.shows(mark.seq);
         let all = self.marks.iter().chain(&self.hidden);
         let other = all.filter(|mark| then(mark) != self.view.shows(mark.seq));
-        Plan {
+        RewindPlan {
             shown: self.with_turns(rewind.view.upto(before)),
             to_turn: rewind.turn_before,
             turns: other.count() as u64,
@@ -282,7 +282,7 @@ impl Facts {
     }
 
     pub(super) fn mark_turn(&mut self, record: &Record) {
-        self.marks.push(Mark {
+        self.marks.push(TurnMark {
             turn: self.turns,
             seq: record.seq,
             at: record.at,
@@ -300,8 +300,8 @@ impl Facts {
         }
     }
 
-    fn counts(&self) -> Counts {
-        Counts {
+    fn counts(&self) -> ConversationCounts {
+        ConversationCounts {
             answered: self.answered,
             spoken: self.spoken,
             context_tokens: self.context_tokens,
@@ -315,7 +315,7 @@ impl Facts {
         }
     }
 
-    fn count_from(&mut self, counts: Counts) {
+    fn count_from(&mut self, counts: ConversationCounts) {
         self.answered = counts.answered;
         self.spoken = counts.spoken;
         self.context_tokens = counts.context_tokens;
@@ -364,7 +364,7 @@ impl Facts {
         let Some(shown) = rewound.shown.as_ref().filter(|_| self.open.is_none()) else {
             return;
         };
-        let mut view = View {
+        let mut view = ConversationView {
             runs: tidy(shown, record.seq),
             since: record.seq,
             bases: Vec::new(),
@@ -388,23 +388,23 @@ impl Facts {
     }
 
     /// What was shown right before the rewind of this record.
-    fn view_before(&self, rewind: Seq) -> Option<&View> {
+    fn view_before(&self, rewind: Seq) -> Option<&ConversationView> {
         let of = self.rewinds.iter().find(|known| known.seq == rewind);
         of.map(|known| &known.view)
     }
 
     /// What stands in the place of messages still, under another view: a base holds as long as the turns before it are
     /// shown as they were when it was made.
-    fn bases_left(&self, view: &View) -> Vec<Base> {
+    fn bases_left(&self, view: &ConversationView) -> Vec<ConversationBase> {
         let marks = || self.marks.iter().chain(&self.hidden);
-        let same = |mark: &Mark| view.shows(mark.seq) == self.view.shows(mark.seq);
-        let holds = |base: &&Base| marks().filter(|mark| mark.seq < base.seq).all(same);
+        let same = |mark: &TurnMark| view.shows(mark.seq) == self.view.shows(mark.seq);
+        let holds = |base: &&ConversationBase| marks().filter(|mark| mark.seq < base.seq).all(same);
         self.view.bases.iter().filter(holds).cloned().collect()
     }
 
     /// Sorts the marks by what is shown now. The first that no longer is.
-    fn look_at_marks(&mut self) -> Option<Mark> {
-        let shown = |mark: &Mark| self.view.shows(mark.seq);
+    fn look_at_marks(&mut self) -> Option<TurnMark> {
+        let shown = |mark: &TurnMark| self.view.shows(mark.seq);
         let first_hidden = self.marks.iter().find(|mark| !shown(mark)).cloned();
         let mut all = std::mem::take(&mut self.marks);
         all.append(&mut self.hidden);

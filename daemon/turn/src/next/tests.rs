@@ -38,7 +38,7 @@ fn prompt() -> PromptId {
 /// settled, with an empty queue.
 fn situation(words: &str) -> Situation {
     let mut now = Situation {
-        moment: Moment::Rest,
+        moment: DecisionMoment::Rest,
         stop: None,
         ended: Some(completed()),
         settled: true,
@@ -54,10 +54,10 @@ fn situation(words: &str) -> Situation {
     };
     for word in words.split_whitespace() {
         match word {
-            "turn-ended" => (now.moment, now.settled) = (Moment::TurnEnded, false),
-            "rest" => now.moment = Moment::Rest,
-            "recovered-go-on" => now.moment = Moment::Recovered(Continue),
-            "recovered-wait" => now.moment = Moment::Recovered(Idle),
+            "turn-ended" => (now.moment, now.settled) = (DecisionMoment::TurnEnded, false),
+            "rest" => now.moment = DecisionMoment::Rest,
+            "recovered-go-on" => now.moment = DecisionMoment::Recovered(Continue),
+            "recovered-wait" => now.moment = DecisionMoment::Recovered(Idle),
             "INT" => now.stop = Some(StopReason::User),
             "TERM" => now.stop = Some(StopReason::Term),
             "KILL" => now.stop = Some(StopReason::Kill),

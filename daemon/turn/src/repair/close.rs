@@ -5,7 +5,7 @@
 
 /// Arguments as they can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closed {
+pub struct ClosedJson {
     /// JSON, whatever came.
     pub json: String,
     /// Whether it is what came, up to blanks around it. `false`: the call is truncated.
@@ -16,22 +16,22 @@ pub struct Closed {
 /// beginning of JSON becomes `{}`. A number or a text at the end may be half of one: what is not whole runs only where
 /// half of it does no harm. Nothing at all is `{}` too, and whole: calls without arguments come so.
 #[must_use]
-pub fn close(arguments: &str) -> Closed {
+pub fn close(arguments: &str) -> ClosedJson {
     let text = arguments.trim();
     if text.is_empty() {
-        return Closed {
+        return ClosedJson {
             json: "{}".to_owned(),
             whole: true,
         };
     }
     if is_json(text) {
-        return Closed {
+        return ClosedJson {
             json: text.to_owned(),
             whole: true,
         };
     }
     let json = closed(text).filter(|json| is_json(json));
-    Closed {
+    ClosedJson {
         json: json.unwrap_or_else(|| "{}".to_owned()),
         whole: false,
     }

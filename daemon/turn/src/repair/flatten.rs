@@ -18,7 +18,7 @@ const NAME_MAX: usize = 64;
 
 /// A schema that is shown flat, and the way back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flat {
+pub struct FlatSchema {
     /// The schema as the model sees it.
     pub schema: Value,
     /// Where each flat name stands in the schema that the tool has.
@@ -28,7 +28,7 @@ pub struct Flat {
 /// The schema shown flat, where it is large or deep enough to be hard to fill in. `None`: it is shown as it is; also
 /// where flat names would not be distinct, or longer than vendors take.
 #[must_use]
-pub fn flatten(schema: &Value) -> Option<Flat> {
+pub fn flatten(schema: &Value) -> Option<FlatSchema> {
     let (leaves, depth) = size(schema, 0);
     if leaves <= LEAVES_MAX && depth <= DEPTH_MAX {
         return None;
@@ -43,13 +43,13 @@ pub fn flatten(schema: &Value) -> Option<Flat> {
     let mut shown = schema.as_object()?.clone();
     shown.insert("properties".to_owned(), Value::Object(flat.shown));
     shown.insert("required".to_owned(), json!(flat.required));
-    Some(Flat {
+    Some(FlatSchema {
         schema: Value::Object(shown),
         paths: flat.paths,
     })
 }
 
-impl Flat {
+impl FlatSchema {
     /// Arguments as the tool takes them. What came nested already stays so; what stands in the way of a nested one
     /// gives way. Anything but an object is left alone.
     #[must_use]

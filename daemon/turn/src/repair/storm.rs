@@ -21,7 +21,7 @@ pub fn is_exempt(kind: ToolKind) -> bool {
 
 /// The newest calls of a turn that have their results, run or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Storm {
+pub struct RecentCalls {
     calls: VecDeque<Past>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn hash(thing: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-impl Storm {
+impl RecentCalls {
     /// Whether this call is one too many, and must not run.
     #[must_use]
     pub fn is_one_too_many(&self, call: u64) -> bool {

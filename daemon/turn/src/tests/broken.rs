@@ -15,8 +15,8 @@ use proto::{Body, CallId, ItemId, Record, Seq, Stamp};
 use super::made::{created, judgement, outcome, prompt_id, reply};
 use super::storm::storms;
 use super::world::log_of;
-use crate::compacting::{Job, JobEnd, Resetting};
-use crate::compaction::Why;
+use crate::compacting::{ResetJob, ResetJobOutcome, ResetReason};
+use crate::compaction::NothingToCompact;
 use crate::input::Unattended;
 use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, RecoverPolicy};
 
@@ -155,11 +155,11 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
 }
 
 /// Another model is asked; a compaction comes to nothing.
-fn reset(machine: &Machine, job: &Job) -> Input {
+fn reset(machine: &Machine, job: &ResetJob) -> Input {
     let facts = machine.facts();
     let end = match job.why {
-        Resetting::Compaction { .. } => JobEnd::Nothing(Why::TooLittle),
-        Resetting::Rebase => JobEnd::Reset(CacheReset {
+        ResetReason::Compaction { .. } => ResetJobOutcome::Nothing(NothingToCompact::TooLittle),
+        ResetReason::Rebase => ResetJobOutcome::Reset(CacheReset {
             base: Some(facts.pieces_upto(job.upto)),
             wire: Some(Wire {
                 provider: facts.options.provider().to_owned(),
@@ -204,7 +204,7 @@ fn agree(open: &Interaction) -> Input {
             note,
         },
     };
-    Input::Resolved(Box::new(crate::input::Resolution {
+    Input::Resolved(Box::new(crate::input::InteractionResolution {
         interaction_id: open.interaction_id.clone(),
         answer: Some(answer),
         reason: None,

@@ -12,7 +12,7 @@ use proto::state::{Kind, OnAsk};
 use proto::{CallId, Pid, PromptId, SessionId, SessionOptions};
 
 use crate::input::Unattended;
-use crate::repair::{Means, RepairTool};
+use crate::repair::{RepairTool, RepairTools};
 use crate::{Decided, Judgement};
 
 /// The first record of a session with these settings.
@@ -159,13 +159,13 @@ fn kind(tool: &str) -> ToolKind {
 }
 
 /// What repair knows of the tools of tests: `read` only looks at files.
-pub fn means() -> Means {
+pub fn means() -> RepairTools {
     let tools = ["read", "write", "bash", "bash_output", "ask", "plan"];
     let known = |tool: &str| RepairTool {
         may_run_half: tool == "read",
         flat: None,
     };
-    Means(tools.map(|tool| (tool.to_owned(), known(tool))).into())
+    RepairTools(tools.map(|tool| (tool.to_owned(), known(tool))).into())
 }
 
 /// A fallback that thinks as it does by itself: `provider/model`.

@@ -37,8 +37,8 @@ use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
 use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_id, todo};
-use crate::compacting::{CompactionEnd, Digest, Job, JobEnd};
-use crate::compaction::Why;
+use crate::compacting::{CompactionEnd, Digest, ResetJob, ResetJobOutcome};
+use crate::compaction::NothingToCompact;
 use crate::input::Unattended;
 use crate::{
     Answer, Decided, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
@@ -53,7 +53,7 @@ use reported::reported;
 /// Plays a scene, and compares what came of each line.
 #[track_caller]
 pub fn check(script: &str) {
-    let mut stage = Stage::new();
+    let mut stage = CallStage::new();
     let (mut played, mut wanted) = (Vec::new(), Vec::new());
     for line in script
         .lines()
@@ -95,7 +95,7 @@ pub fn check(script: &str) {
 
 /// The log that a scene comes to. What its lines came to is not compared.
 pub fn log_of(script: &str) -> Vec<Record> {
-    let mut stage = Stage::new();
+    let mut stage = CallStage::new();
     for line in script.lines().map(str::trim) {
         if let Some(happens) = line.strip_prefix("> ") {
             stage.play(happens);
@@ -104,7 +104,7 @@ pub fn log_of(script: &str) -> Vec<Record> {
     stage.log
 }
 
-struct Stage {
+struct CallStage {
     machine: Machine,
     limits: Limits,
     /// Calls are repaired.
@@ -123,10 +123,10 @@ struct Stage {
     /// What comes of the rewind that has begun.
     rewound: Option<SessionRewound>,
     /// The newest job that changes earlier bytes of requests.
-    job: Option<Job>,
+    job: Option<ResetJob>,
 }
 
-impl Stage {
+impl CallStage {
     fn repair(&mut self) {
         self.machine.fall_back_to(self.fallback.clone());
         if self.repair {
@@ -323,7 +323,7 @@ impl Stage {
                     }
                 });
                 let newest = newest.expect("something was said");
-                JobEnd::Reset(CacheReset {
+                ResetJobOutcome::Reset(CacheReset {
                     reason: "compaction".into(),
                     base: Some(vec![element(0), newest]),
                     compaction: Some(Compaction {
@@ -338,7 +338,7 @@ impl Stage {
             "switches" | "switches to less" => {
                 let less = u64::from(what == "switches to less") * 100;
                 let count = u32::from(facts.wants_rendering());
-                JobEnd::Reset(CacheReset {
+                ResetJobOutcome::Reset(CacheReset {
                     reason: "switch".into(),
                     base: (count > 0).then(|| vec![element(0)]),
                     wire: Some(Wire {
@@ -351,10 +351,10 @@ impl Stage {
                     ..CacheReset::default()
                 })
             }
-            "nothing" => JobEnd::Nothing(Why::TooLittle),
-            "full" => JobEnd::Full(900),
-            "fails" => JobEnd::Failed(Failure::new(ErrorName::Storage, "no", "")),
-            "asks" => JobEnd::Ask,
+            "nothing" => ResetJobOutcome::Nothing(NothingToCompact::TooLittle),
+            "full" => ResetJobOutcome::Full(900),
+            "fails" => ResetJobOutcome::Failed(Failure::new(ErrorName::Storage, "no", "")),
+            "asks" => ResetJobOutcome::Ask,
             other => panic!("a job does not come to `{other}`"),
         };
         Input::JobEnded {

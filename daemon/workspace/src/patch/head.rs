@@ -48,7 +48,7 @@ impl FileHeader {
             })
         };
         if self.copied {
-            return wrong("`copy from` is not supported; use `copy_file`");
+            return wrong("`copy from` is not supported; copy the file with another tool");
         }
         let (old, new) = match (self.old, self.new, self.git) {
             (Some(old), Some(new), _) => (old, new),

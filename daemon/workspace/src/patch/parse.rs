@@ -53,7 +53,7 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
         }
         if file.hunks.is_empty() && !renamed {
             return wrong(if file.mode {
-                "only the mode would change, which is not supported; use `bash` (`chmod`)"
+                "only the mode would change, which is not supported; run `chmod`"
             } else {
                 "there are no hunks; each begins with `@@ -line,count +line,count @@`"
             });

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{ArgumentUse, Basis};
-use policy::{Explanation, Layer, List, Via, cases};
+use contract::{ArgumentUse, Basis, ToolSet};
+use policy::{Explanation, Layer, List, NestingStep, cases};
 use proto::params::rules as p;
 use proto::{ErrorName, Failure};
 use session::{PermissionScope, Permissions};
@@ -13,7 +13,7 @@ use session::{PermissionScope, Permissions};
 use super::interaction::refuse_tools;
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
-use crate::settings::{self, edit};
+use crate::settings::edit;
 
 /// Bytes of rules in a page: an answer stays well within a frame.
 const PAGE_BYTES: usize = 256 * 1024;
@@ -257,12 +257,12 @@ fn ambiguous(rule: &str, several: &[(p::Place, String)]) -> Failure {
 }
 
 pub async fn check(
-    _daemon: Arc<Daemon>,
+    daemon: Arc<Daemon>,
     _peer: Arc<Peer>,
     params: p::CheckParams,
 ) -> Result<p::CheckOutput, Failure> {
     blocking(move || {
-        let known: Vec<_> = settings::known_tools().specs().collect();
+        let known: Vec<_> = daemon.tools.specs().collect();
         let ran = params
             .cases
             .iter()
@@ -284,8 +284,8 @@ pub async fn check(
 }
 
 /// The tool that runs commands, and the argument that has the command.
-fn command_tool() -> (String, String) {
-    let mut specs = settings::known_tools().specs();
+fn command_tool(tools: &ToolSet) -> (String, String) {
+    let mut specs = tools.specs();
     let found = specs.find_map(|spec| {
         let mut arguments = spec.arguments.iter();
         let runs = |(_, stands_for): &&(String, ArgumentUse)| *stands_for == ArgumentUse::Command;
@@ -304,7 +304,7 @@ pub async fn explain(
     let (tool, arguments) = match (params.tool, params.command) {
         (Some(tool), None) => (tool, params.arguments),
         (None, Some(command)) => {
-            let (tool, argument) = command_tool();
+            let (tool, argument) = command_tool(&daemon.tools);
             let command = serde_json::Value::String(command);
             (tool, [(argument, command)].into_iter().collect())
         }
@@ -368,21 +368,21 @@ fn short_of(text: &str) -> String {
     }
 }
 
-fn via(via: &Via) -> String {
+fn via(via: &NestingStep) -> String {
     match via {
-        Via::Background => "in the background".to_owned(),
-        Via::PipeBoth => "in a `|&`".to_owned(),
-        Via::Negated => "negated".to_owned(),
-        Via::Subshell => "in a subshell".to_owned(),
-        Via::Group => "in a group".to_owned(),
-        Via::Loop => "in a loop".to_owned(),
-        Via::Condition => "in a condition".to_owned(),
-        Via::Case => "in a `case`".to_owned(),
-        Via::Function(name) => format!("in the function `{}`", short_of(name)),
-        Via::Substitution => "in a substitution".to_owned(),
-        Via::ProcessSubstitution => "in a process substitution".to_owned(),
-        Via::Inside => "inside an expression or text".to_owned(),
-        Via::Launched(program) => format!("launched by `{}`", short_of(program)),
-        Via::Line(program) => format!("a line for `{}`", short_of(program)),
+        NestingStep::Background => "in the background".to_owned(),
+        NestingStep::PipeBoth => "in a `|&`".to_owned(),
+        NestingStep::Negated => "negated".to_owned(),
+        NestingStep::Subshell => "in a subshell".to_owned(),
+        NestingStep::Group => "in a group".to_owned(),
+        NestingStep::Loop => "in a loop".to_owned(),
+        NestingStep::Condition => "in a condition".to_owned(),
+        NestingStep::Case => "in a `case`".to_owned(),
+        NestingStep::Function(name) => format!("in the function `{}`", short_of(name)),
+        NestingStep::Substitution => "in a substitution".to_owned(),
+        NestingStep::ProcessSubstitution => "in a process substitution".to_owned(),
+        NestingStep::Inside => "inside an expression or text".to_owned(),
+        NestingStep::Launched(program) => format!("launched by `{}`", short_of(program)),
+        NestingStep::Line(program) => format!("a line for `{}`", short_of(program)),
     }
 }

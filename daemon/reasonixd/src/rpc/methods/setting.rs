@@ -23,7 +23,13 @@ pub async fn config_set(
     blocking(move || {
         let key = edit::key(&params.key)?;
         let file = daemon.home.config();
-        edit::set(&file, key, params.value.as_ref(), &daemon.user_home)?;
+        edit::set(
+            &file,
+            key,
+            params.value.as_ref(),
+            &daemon.user_home,
+            &daemon.tools,
+        )?;
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
         Ok(read_back(&loaded, key.name, &file))
     })

@@ -38,6 +38,7 @@ impl TestHome {
             key(name)?,
             value.as_ref(),
             Path::new("/home/ann"),
+            &crate::settings::tests::known_tools(),
         )
     }
 
@@ -291,7 +292,12 @@ fn a_new_provider_is_written_with_what_was_given() {
     assert_eq!(entry.all_models(), ["two", "one"]);
     let text = place.text();
     assert!(text.contains("# Mine.\n[agent]\nmax_steps = 3\n"), "{text}");
-    let loaded = crate::settings::load(place.dir.path(), None, Path::new("/nonexistent"));
+    let loaded = crate::settings::load(
+        place.dir.path(),
+        None,
+        Path::new("/nonexistent"),
+        &crate::settings::tests::known_tools(),
+    );
     assert_eq!(loaded.problems, Vec::<String>::new());
     assert_eq!(loaded.settings.providers, [entry]);
     assert_eq!(loaded.settings.default_model.as_deref(), Some("acme"));

@@ -8,6 +8,7 @@ use session::KeptRules as _;
 use store::home::Home;
 
 use super::{KeptFiles, WorkspaceRules};
+use crate::settings::tests::known_tools;
 
 struct TestHome {
     _dir: tempfile::TempDir,
@@ -21,7 +22,7 @@ impl TestHome {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::open(&dir.path().join("home")).unwrap();
         Self {
-            files: KeptFiles::new(Arc::new(home)),
+            files: KeptFiles::new(Arc::new(home), known_tools()),
             _dir: dir,
         }
     }

@@ -10,7 +10,12 @@ use crate::settings;
 fn loaded(config: &str) -> settings::Loaded {
     let home = tempfile::tempdir().expect("a directory");
     std::fs::write(home.path().join("config.toml"), config).expect("the config");
-    settings::load(home.path(), None, Path::new("/nowhere"))
+    settings::load(
+        home.path(),
+        None,
+        Path::new("/nowhere"),
+        &crate::settings::tests::known_tools(),
+    )
 }
 
 #[test]

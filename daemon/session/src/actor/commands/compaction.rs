@@ -10,8 +10,10 @@ use proto::params::forecast::{Forecast, Forecasts};
 use proto::reset::{CacheReset, Pinned, Trigger, Wire};
 use proto::{Body, ErrorName, Failure, ItemId, Stamp};
 use turn::Input;
-use turn::compacting::{CompactionEnd, Digest, Job, JobEnd, Resetting};
-use turn::compaction::{CompactionPlan, Measure, Restated, Terms, Why};
+use turn::compacting::{CompactionEnd, Digest, ResetJob, ResetJobOutcome, ResetReason};
+use turn::compaction::{
+    CompactionPlan, CompactionTerms, NothingToCompact, RestatedState, TokenRatio,
+};
 use turn::facts::{content_of_compaction, content_of_pin};
 
 use crate::actor::Actor;
@@ -26,7 +28,7 @@ use crate::request::route::ModelRoute;
 
 impl Actor {
     /// Starts a job of a reset.
-    pub(crate) fn begin_reset(&mut self, job: Job) {
+    pub(crate) fn begin_reset(&mut self, job: ResetJob) {
         let number = job.number;
         let work = self.workpiece(job);
         let happened = self.happened.clone();
@@ -34,7 +36,7 @@ impl Actor {
             let done =
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| resetting::run(work)));
             let done = done.unwrap_or_else(|_| Done {
-                end: JobEnd::Failed(crashed()),
+                end: ResetJobOutcome::Failed(crashed()),
                 own: None,
                 request: None,
                 swap: None,
@@ -47,15 +49,15 @@ impl Actor {
         });
     }
 
-    fn workpiece(&self, job: Job) -> Workpiece {
+    fn workpiece(&self, job: ResetJob) -> Workpiece {
         let facts = self.machine.facts();
         let pieces = facts.pieces_upto(job.upto);
         let options = &facts.options;
         let trigger = match &job.why {
-            Resetting::Compaction { trigger, .. } => *trigger,
-            Resetting::Rebase => Trigger::Auto,
+            ResetReason::Compaction { trigger, .. } => *trigger,
+            ResetReason::Rebase => Trigger::Auto,
         };
-        let instructed = matches!(&job.why, Resetting::Compaction { instructions, .. } if !instructions.trim().is_empty());
+        let instructed = matches!(&job.why, ResetReason::Compaction { instructions, .. } if !instructions.trim().is_empty());
         let route = self.requests.route();
         Workpiece {
             parts: self.journal.parts(&pieces),
@@ -63,18 +65,18 @@ impl Actor {
             prefix: Arc::clone(&route.prefix),
             codec: Arc::clone(&route.codec),
             cache_key: self.cache_key(),
-            terms: Terms {
+            terms: CompactionTerms {
                 trigger,
                 instructed,
                 window: facts.wire.context_window,
                 context: facts.context_tokens,
-                measure: Measure::new(facts.measure),
+                measure: TokenRatio::new(facts.measure),
                 prefix_bytes: route.prefix_bytes(),
                 pins: facts.pins.clone(),
                 number: facts.compactions + 1,
                 digest: None,
                 mechanical: false,
-                restated: Restated {
+                restated: RestatedState {
                     todos: facts.todos.clone(),
                     plan: facts.plan_in_force.clone(),
                     files: facts.edited.iter().cloned().collect(),
@@ -82,7 +84,7 @@ impl Actor {
             },
             wanted: ModelTarget {
                 assembly: Arc::clone(&self.assembly),
-                cwd: self.calls.bench().workspace.cwd().to_path_buf(),
+                cwd: self.calls.call_environment().workspace.cwd().to_path_buf(),
                 text: self.resets.text(),
                 wire: Wire {
                     provider: options.provider().to_owned(),
@@ -118,7 +120,7 @@ impl Actor {
         if reset.wire.is_some()
             && let Some(swap) = self.resets.take_swap()
         {
-            let repair = tool_repair::wanted(&swap.model, &self.calls.bench().tools);
+            let repair = tool_repair::wanted(&swap.model, &self.calls.call_environment().tools);
             self.machine.set_call_repair(repair);
             self.machine.set_limits(swap.model.limits);
             self.machine.fall_back_to(swap.model.fallback.clone());
@@ -233,9 +235,9 @@ impl Actor {
     }
 
     fn preview_compaction(&mut self, params: &CompactParams, reply: Reply<CompactOutput>) {
-        let work = self.workpiece(Job {
+        let work = self.workpiece(ResetJob {
             number: 0,
-            why: Resetting::Compaction {
+            why: ResetReason::Compaction {
                 trigger: Trigger::Manual,
                 instructions: params.instructions.clone().unwrap_or_default(),
             },
@@ -266,7 +268,7 @@ impl Actor {
                 CompactionPlan::Nothing(why) => nothing(why),
                 // Not by hand: a person may do with it what they like.
                 CompactionPlan::Full { .. } | CompactionPlan::Ask { .. } => {
-                    nothing(Why::NothingToFold)
+                    nothing(NothingToCompact::NothingToFold)
                 }
             });
             // The caller may be gone.
@@ -366,10 +368,12 @@ impl SessionHandle {
     }
 }
 
-fn nothing(why: Why) -> CompactOutput {
+fn nothing(why: NothingToCompact) -> CompactOutput {
     let why = match why {
-        Why::NothingToFold => "All messages have to stay: there is nothing to fold.",
-        Why::TooLittle => "It would free too little to be worth a new start of the cache.",
+        NothingToCompact::NothingToFold => "All messages have to stay: there is nothing to fold.",
+        NothingToCompact::TooLittle => {
+            "It would free too little to be worth a new start of the cache."
+        }
     };
     CompactOutput {
         why: Some(why.to_owned()),

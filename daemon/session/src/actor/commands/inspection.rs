@@ -9,7 +9,7 @@ use proto::params::session::{ChangedFile, InspectOutput, InspectPart};
 use proto::record::{FileState, SessionCreated};
 use proto::{Body, ErrorName, Failure, Record, Seq};
 use serde_json::json;
-use turn::compaction::Measure;
+use turn::compaction::TokenRatio;
 
 use crate::actor::Actor;
 use crate::calls::environment::Environment;
@@ -38,7 +38,7 @@ impl Actor {
         let facts = self.machine.facts();
         Ok(Makeup {
             material: self.material(self.journal.last())?,
-            measure: Measure::new(facts.measure),
+            measure: TokenRatio::new(facts.measure),
             cached: facts.cached_tokens,
             pins: facts.pins.clone(),
         })
@@ -78,7 +78,7 @@ impl Actor {
                 }
             }
             InspectPart::Children => InspectOutput::Children {
-                children: self.calls.bench().running_processes(),
+                children: self.calls.call_environment().running_processes(),
             },
             InspectPart::Env => {
                 let has_key = |name: &str| self.requests.has_key(name);

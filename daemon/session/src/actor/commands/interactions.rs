@@ -8,7 +8,7 @@ use proto::record::InteractionResolved;
 use proto::{ErrorName, Failure, InteractionId, Seq, Stamp};
 use turn::Input;
 use turn::facts::{answer_refusal, content_of_answer, persisted_rule};
-use turn::input::Resolution;
+use turn::input::InteractionResolution;
 
 use crate::actor::Actor;
 use crate::actor::commands::persisting::Persisting;
@@ -72,7 +72,7 @@ impl Actor {
     pub(crate) fn resolve(&mut self, answer: Answering) {
         let Answering { params, by, reply } = answer;
         let seq = self.machine.facts().seq.next();
-        self.step(Input::Resolved(Box::new(Resolution {
+        self.step(Input::Resolved(Box::new(InteractionResolution {
             interaction_id: params.interaction_id,
             answer: Some(params.answer),
             reason: None,
@@ -117,7 +117,7 @@ impl Actor {
     pub(crate) fn close_unattended(&mut self) {
         let open: Vec<_> = self.machine.facts().interactions.keys().cloned().collect();
         for interaction_id in open {
-            self.step(Input::Resolved(Box::new(Resolution {
+            self.step(Input::Resolved(Box::new(InteractionResolution {
                 interaction_id,
                 answer: None,
                 reason: Some(LAST_LEFT.into()),

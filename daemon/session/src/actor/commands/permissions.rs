@@ -33,10 +33,10 @@ impl Actor {
         let standpoint = self.standpoint(None);
         let facts = self.machine.facts();
         PermissionState {
-            pid: self.calls.bench().session,
+            pid: self.calls.call_environment().session,
             layers: self.calls.layers(facts.created.as_ref(), &facts.grants),
             standpoint,
-            bench: Arc::clone(self.calls.bench()),
+            call_environment: Arc::clone(self.calls.call_environment()),
         }
     }
 }

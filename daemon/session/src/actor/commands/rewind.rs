@@ -11,14 +11,14 @@ use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewou
 use proto::{ErrorName, Failure, Seq};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Input;
-use turn::facts::{Mark, content_of_rewind};
+use turn::facts::{TurnMark, content_of_rewind};
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::CallEnvironment;
-use crate::context::first_message as opening;
+use crate::context::first_message;
 use crate::history::rewind_aim::{Aim, aim};
 use crate::tasks::{blocking, panicked};
 use checkpoint::Checkpoint;
@@ -37,7 +37,7 @@ pub struct Going {
     aim: Aim,
     /// Rewinds that broke off: their checkpoints.
     broken_off: Vec<Seq>,
-    bench: Arc<CallEnvironment>,
+    call_environment: Arc<CallEnvironment>,
     created: Option<SessionCreated>,
     /// `None`: nothing is to be done, only told.
     happened: Option<Waiting>,
@@ -71,9 +71,9 @@ pub struct Rewound {
 
 /// What the list of checkpoints is made from.
 pub struct Marks {
-    marks: Vec<Mark>,
+    marks: Vec<TurnMark>,
     undo: bool,
-    bench: Arc<CallEnvironment>,
+    call_environment: Arc<CallEnvironment>,
 }
 
 impl Actor {
@@ -106,7 +106,7 @@ impl Actor {
         let going = Going {
             aim,
             broken_off: facts.broken_off.iter().map(|broken| broken.seq).collect(),
-            bench: Arc::clone(self.calls.bench()),
+            call_environment: Arc::clone(self.calls.call_environment()),
             created: facts.created.clone(),
             happened: (!params.dry_run).then(|| Waiting {
                 happened: self.happened.clone(),
@@ -190,7 +190,7 @@ impl Actor {
         Marks {
             marks: facts.marks.clone(),
             undo: facts.undoable().is_some() || !facts.broken_off.is_empty(),
-            bench: Arc::clone(self.calls.bench()),
+            call_environment: Arc::clone(self.calls.call_environment()),
         }
     }
 }
@@ -220,7 +220,7 @@ impl SessionHandle {
         match begun {
             Begun::Done { turns, turn, seq } => {
                 let dir = self.read(|actor| actor.marks()).await?;
-                let dir = dir.bench.keeper.dir().to_owned();
+                let dir = dir.call_environment.keeper.dir().to_owned();
                 let record = blocking(move || checkpoint::rewound_at(&dir, seq)).await??;
                 Ok(RewindOutput {
                     seq: Some(seq),
@@ -242,11 +242,15 @@ impl SessionHandle {
     /// # Errors
     /// `storage`.
     pub async fn checkpoints(&self) -> Result<CheckpointsOutput, Failure> {
-        let Marks { marks, undo, bench } = self.read(|actor| actor.marks()).await?;
+        let Marks {
+            marks,
+            undo,
+            call_environment,
+        } = self.read(|actor| actor.marks()).await?;
         let turns = blocking(move || {
             let turns = marks.iter().map(|mark| mark.turn).collect();
-            let past = checkpoint::read(bench.keeper.dir(), &turns)?;
-            let shown = |path: &String| bench.workspace.shown(Path::new(path));
+            let past = checkpoint::read(call_environment.keeper.dir(), &turns)?;
+            let shown = |path: &String| call_environment.workspace.shown(Path::new(path));
             let listed = marks.into_iter().map(|mark| TurnCheckpoint {
                 files: past.files_of(mark.turn).map(shown).collect(),
                 notes: past.notes_of(mark.turn),
@@ -266,7 +270,7 @@ impl SessionHandle {
 impl Going {
     /// All of it. Blocks.
     fn go(mut self, handle: &SessionHandle) -> Result<RewindOutput, Failure> {
-        let keeper = Arc::clone(&self.bench.keeper);
+        let keeper = Arc::clone(&self.call_environment.keeper);
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
@@ -275,7 +279,7 @@ impl Going {
                 None => checkpoint::read(keeper.dir(), &self.aim.back)?,
             };
             notes = past.notes();
-            let path = self.bench.path();
+            let path = self.call_environment.path();
             let request = checkpoint::RestoreOptions {
                 broken: Broken::read(keeper.dir(), &self.broken_off)?,
                 undoes: self.aim.undoes,
@@ -343,6 +347,6 @@ impl Going {
         };
         let shell = created.env.get("SHELL").map(String::as_str);
         let (cwd, root) = (PathBuf::from(&created.cwd), PathBuf::from(&created.root));
-        opening::context(&cwd, &root, shell)
+        first_message::context(&cwd, &root, shell)
     }
 }

@@ -73,7 +73,7 @@ impl CallEnvironment {
             tool,
             arguments: ready.arguments,
             context: CallContext {
-                sandbox: ready.walls,
+                sandbox: ready.sandbox,
                 ..self.context(call.id.clone(), progress, cancel)
             },
             watched: ready.watched,

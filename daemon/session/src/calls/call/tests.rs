@@ -133,12 +133,12 @@ impl crate::Assembly for NoSessions {
 pub(crate) const DENY_READ: &str = "~/.ssh/**";
 
 /// `top/home` with keys and the agent's own folder, `top/home/project` the workspace.
-pub(crate) fn bench(top: &Path) -> CallEnvironment {
-    bench_in(top, None)
+pub(crate) fn call_environment(top: &Path) -> CallEnvironment {
+    call_environment_in(top, None)
 }
 
 /// The same, with a shell that stands in a directory of the project.
-fn bench_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
+fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
     let home = top.join("home");
     let project = home.join("project");
     for dir in [".ssh", ".reasonix/sessions/1", "project/src"] {
@@ -190,7 +190,7 @@ fn bench_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
     }
 }
 
-fn verdict(bench: &CallEnvironment, command: &str) -> (Verdict, String) {
+fn verdict(call_environment: &CallEnvironment, command: &str) -> (Verdict, String) {
     let call = ToolCall {
         id: CallId("c".into()),
         name: "bash".into(),
@@ -204,7 +204,10 @@ fn verdict(bench: &CallEnvironment, command: &str) -> (Verdict, String) {
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
     };
-    match bench.judge(&call, &standpoint, &KeptPaths::default()).0 {
+    match call_environment
+        .judge(&call, &standpoint, &KeptPaths::default())
+        .0
+    {
         Judgement::Decided(decided) => (decided.decision.verdict, decided.decision.rule),
         Judgement::Refused(outcome) => panic!("`{command}` was refused: {}", outcome.text),
     }
@@ -214,7 +217,7 @@ fn verdict(bench: &CallEnvironment, command: &str) -> (Verdict, String) {
 fn a_command_shows_nothing_unasked_that_tools_may_not_read() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let bench = bench(&top);
+    let call_environment = call_environment(&top);
     let key = top.join("home/.ssh/id_rsa").display().to_string();
     for command in [
         "cat ~/.ssh/id_rsa",
@@ -232,7 +235,7 @@ fn a_command_shows_nothing_unasked_that_tools_may_not_read() {
         "find / -name id_rsa",
         "cat ~/*/id_rsa",
     ] {
-        let (verdict, rule) = verdict(&bench, command);
+        let (verdict, rule) = verdict(&call_environment, command);
         assert_eq!(verdict, Verdict::Ask, "`{command}`: {rule}");
     }
     for command in [
@@ -246,7 +249,7 @@ fn a_command_shows_nothing_unasked_that_tools_may_not_read() {
         "cat /etc/hosts",
         "cat missing",
     ] {
-        let (verdict, rule) = verdict(&bench, command);
+        let (verdict, rule) = verdict(&call_environment, command);
         assert_eq!(verdict, Verdict::Allow, "`{command}`: {rule}");
     }
 }
@@ -255,14 +258,14 @@ fn a_command_shows_nothing_unasked_that_tools_may_not_read() {
 fn relative_paths_start_where_the_shell_stands() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let bench = bench_in(&top, Some("src"));
+    let call_environment = call_environment_in(&top, Some("src"));
     std::fs::write(top.join("home/project/src/closed"), "key").unwrap();
     for command in ["cat closed", "cat ./closed", "cat ../src/closed"] {
-        let (verdict, rule) = verdict(&bench, command);
+        let (verdict, rule) = verdict(&call_environment, command);
         assert_eq!(verdict, Verdict::Ask, "`{command}`: {rule}");
     }
     for command in ["cat main.rs", "cat ../src/main.rs", "cat src/closed"] {
-        let (verdict, rule) = verdict(&bench, command);
+        let (verdict, rule) = verdict(&call_environment, command);
         assert_eq!(verdict, Verdict::Allow, "`{command}`: {rule}");
     }
 }
@@ -271,7 +274,7 @@ fn relative_paths_start_where_the_shell_stands() {
 #[test]
 fn a_command_shows_no_process_unasked() {
     let dir = tempfile::tempdir().unwrap();
-    let bench = bench(&dir.path().canonicalize().unwrap());
+    let call_environment = call_environment(&dir.path().canonicalize().unwrap());
     for command in [
         "cat /proc/self/environ",
         "cat /proc/1/environ",
@@ -280,23 +283,26 @@ fn a_command_shows_no_process_unasked() {
         "cat /proc/self/cwd/../.ssh/id_rsa",
         "grep -r key /proc",
     ] {
-        let (verdict, rule) = verdict(&bench, command);
+        let (verdict, rule) = verdict(&call_environment, command);
         assert_eq!(verdict, Verdict::Ask, "`{command}`: {rule}");
     }
-    assert_eq!(verdict(&bench, "cat /proc/meminfo").0, Verdict::Allow);
+    assert_eq!(
+        verdict(&call_environment, "cat /proc/meminfo").0,
+        Verdict::Allow
+    );
 }
 
 #[test]
 fn a_command_under_changed_variables_is_asked() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let mut bench = bench(&top);
+    let mut call_environment = call_environment(&top);
     let spec = built_in("bash");
     for (name, expected) in [("PATH", Verdict::Ask), ("LANG", Verdict::Allow)] {
         let bash = Unrun(spec.clone(), None, vec![name.to_owned()]);
-        bench.add_tool(bash);
+        call_environment.add_tool(bash);
         for command in ["git status", "ls", "cat src/main.rs"] {
-            let (verdict, rule) = verdict(&bench, command);
+            let (verdict, rule) = verdict(&call_environment, command);
             assert_eq!(verdict, expected, "{name}: `{command}`: {rule}");
         }
     }
@@ -306,12 +312,12 @@ fn a_command_under_changed_variables_is_asked() {
 fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let mut bench = bench(&top);
+    let mut call_environment = call_environment(&top);
     let project = top.join("home/project");
     std::fs::create_dir(project.join("config")).unwrap();
     std::fs::write(project.join("config/secret.key"), "key").unwrap();
     std::os::unix::fs::symlink("config", project.join("other")).unwrap();
-    bench.add_tool(Unrun(built_in("copy_file"), None, Vec::new()));
+    call_environment.add_tool(Unrun(built_in("copy_file"), None, Vec::new()));
     let rules = Rules {
         allow: vec!["Edit".to_owned()],
         deny: vec!["Read(config/secret.key)".to_owned()],
@@ -337,7 +343,10 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
             cut: false,
             found: false,
         };
-        match bench.judge(&call, &standpoint, &KeptPaths::default()).0 {
+        match call_environment
+            .judge(&call, &standpoint, &KeptPaths::default())
+            .0
+        {
             Judgement::Decided(Decided { decision, .. }) => {
                 assert_eq!(decision.verdict, expected, "{source}: {}", decision.rule);
             }
@@ -363,9 +372,9 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
 
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let mut bench = bench(&top);
-    bench.add_tool(Unrun(spec, None, Vec::new()));
-    bench.flat = crate::assembly::tool_repair::flat(&bench.tools);
+    let mut call_environment = call_environment(&top);
+    call_environment.add_tool(Unrun(spec, None, Vec::new()));
+    call_environment.flat = crate::assembly::tool_repair::flat(&call_environment.tools);
     let nested = serde_json::json!({"mail": "m", "user": {"profile": {"name": "ann"}}});
     for arguments in [
         serde_json::json!({"mail": "m", "user.profile.name": "ann"}),
@@ -378,7 +387,7 @@ fn deep_parameters_are_shown_flat_and_come_nested() {
             cut: false,
             found: false,
         };
-        let found = bench.found(&call).ok().unwrap();
+        let found = call_environment.found(&call).ok().unwrap();
         assert_eq!(Value::Object(found.arguments), nested);
     }
 }

@@ -13,13 +13,13 @@ use turn::Judgement;
 use super::*;
 use crate::SandboxDemand;
 use crate::calls::call::KeptPaths;
-use crate::calls::call::tests::{DENY_READ, NoSessions, Unrun, bench, built_in};
+use crate::calls::call::tests::{DENY_READ, NoSessions, Unrun, built_in, call_environment};
 
 /// A project with tools of each family; `altered`: what its shell has changed.
 fn furnished(top: &Path, demand: SandboxDemand, altered: &[String]) -> CallEnvironment {
-    let mut bench = bench(top);
-    bench.confine.demand = demand;
-    bench.masked = vec![bench.user_home.join(".reasonix")];
+    let mut call_environment = call_environment(top);
+    call_environment.confine.demand = demand;
+    call_environment.masked = vec![call_environment.user_home.join(".reasonix")];
     for name in [
         "bash",
         "bash_output",
@@ -31,14 +31,14 @@ fn furnished(top: &Path, demand: SandboxDemand, altered: &[String]) -> CallEnvir
         "todo_write",
         "tool_call",
     ] {
-        bench.add_tool(Unrun(built_in(name), None, altered.to_vec()));
+        call_environment.add_tool(Unrun(built_in(name), None, altered.to_vec()));
     }
     let remember = ToolSpec {
         person_only: true,
         ..ToolSpec::new("remember", "Does.", json!({}), Family::Memory)
     };
-    bench.add_tool(Unrun(remember, None, altered.to_vec()));
-    bench
+    call_environment.add_tool(Unrun(remember, None, altered.to_vec()));
+    call_environment
 }
 
 /// Calls of all kinds, from harmless to refused.
@@ -140,7 +140,7 @@ fn approval_modes_and_permissions() -> Vec<(ApprovalMode, EffectivePermissions)>
 
 /// What a session decides about a call. `None`: there is nothing to decide about.
 fn judged(
-    bench: &CallEnvironment,
+    call_environment: &CallEnvironment,
     standpoint: &Standpoint,
     tool: &str,
     arguments: &Value,
@@ -152,7 +152,10 @@ fn judged(
         cut: false,
         found: false,
     };
-    match bench.judge(&call, standpoint, &KeptPaths::default()).0 {
+    match call_environment
+        .judge(&call, standpoint, &KeptPaths::default())
+        .0
+    {
         Judgement::Decided(decided) => Some(decided.decision),
         Judgement::Refused(_) => None,
     }
@@ -160,22 +163,22 @@ fn judged(
 
 /// What `permissions explain` says of it in a session.
 fn explained(
-    bench: &Arc<CallEnvironment>,
+    call_environment: &Arc<CallEnvironment>,
     standpoint: &Standpoint,
     tool: &str,
     arguments: &Value,
 ) -> Option<Decision> {
     let standing = PermissionState {
-        pid: bench.session,
+        pid: call_environment.session,
         layers: Vec::new(),
         standpoint: standpoint.clone(),
-        bench: Arc::clone(bench),
+        call_environment: Arc::clone(call_environment),
     };
     decision(in_session(&standing, tool, arguments.as_object().unwrap()))
 }
 
 /// Where no session is.
-fn no_session(bench: &CallEnvironment, approval_mode: ApprovalMode) -> NoSessions {
+fn no_session(call_environment: &CallEnvironment, approval_mode: ApprovalMode) -> NoSessions {
     NoSessions {
         terms: Terms {
             layers: vec![Layered {
@@ -185,27 +188,30 @@ fn no_session(bench: &CallEnvironment, approval_mode: ApprovalMode) -> NoSession
                 trusted: true,
             }],
             approval_mode,
-            trusted: bench.trusted,
-            tools: bench.tools.clone(),
-            workspace_root: Some(bench.workspace.root().to_path_buf()),
+            trusted: call_environment.trusted,
+            tools: call_environment.tools.clone(),
+            workspace_root: Some(call_environment.workspace.root().to_path_buf()),
             deny_read: vec![DENY_READ.to_owned()],
-            confine: bench.confine.clone(),
+            confine: call_environment.confine.clone(),
             ..Terms::default()
         },
-        masked: bench.masked.clone(),
+        masked: call_environment.masked.clone(),
         temp: None,
-        user_home: bench.user_home.clone(),
+        user_home: call_environment.user_home.clone(),
     }
 }
 
 /// What it says there.
 fn explained_outside(
-    bench: &CallEnvironment,
+    call_environment: &CallEnvironment,
     assembly: &NoSessions,
     tool: &str,
     arguments: &Value,
 ) -> Option<Decision> {
-    let (root, arguments) = (bench.workspace.root(), arguments.as_object().unwrap());
+    let (root, arguments) = (
+        call_environment.workspace.root(),
+        arguments.as_object().unwrap(),
+    );
     decision(in_directory(assembly, root, tool, arguments, None))
 }
 
@@ -229,8 +235,8 @@ fn what_is_explained_is_what_is_judged() {
         for altered in [Vec::new(), vec!["PATH".to_owned()]] {
             let scene = top.join(format!("{demand:?}{}", altered.len()));
             std::fs::create_dir(&scene).unwrap();
-            let bench = Arc::new(furnished(&scene, demand, &altered));
-            let socket = bench.workspace.root().join("socket");
+            let call_environment = Arc::new(furnished(&scene, demand, &altered));
+            let socket = call_environment.workspace.root().join("socket");
             let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
             for (approval_mode, effective_permissions) in approval_modes_and_permissions() {
                 let standpoint = Standpoint {
@@ -242,13 +248,14 @@ fn what_is_explained_is_what_is_judged() {
                 let as_new =
                     altered.is_empty() && effective_permissions == EffectivePermissions::default();
                 for (tool, arguments) in calls() {
-                    let judged = judged(&bench, &standpoint, tool, &arguments);
+                    let judged = judged(&call_environment, &standpoint, tool, &arguments);
                     seen.insert(judged.as_ref().map(|found| format!("{:?}", found.verdict)));
-                    let mut said = vec![explained(&bench, &standpoint, tool, &arguments)];
+                    let mut said =
+                        vec![explained(&call_environment, &standpoint, tool, &arguments)];
                     if as_new {
                         said.push(explained_outside(
-                            &bench,
-                            &no_session(&bench, approval_mode),
+                            &call_environment,
+                            &no_session(&call_environment, approval_mode),
                             tool,
                             &arguments,
                         ));
@@ -274,19 +281,24 @@ fn what_is_explained_is_what_is_judged() {
 fn where_no_session_is_the_temporary_directories_of_others_are_closed_as_in_one() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
-    let bench = furnished(&top, SandboxDemand::Warn, &[]);
+    let call_environment = furnished(&top, SandboxDemand::Warn, &[]);
     let temp = top.join("temporary");
     std::fs::create_dir_all(temp.join("3")).unwrap();
     std::fs::write(temp.join("3/x"), "x").unwrap();
     let assembly = NoSessions {
         temp: Some(temp.clone()),
-        ..no_session(&bench, ApprovalMode::Yolo)
+        ..no_session(&call_environment, ApprovalMode::Yolo)
     };
     let read = |path: &Path| {
-        let said = explained_outside(&bench, &assembly, "read_file", &json!({"path": path}));
+        let said = explained_outside(
+            &call_environment,
+            &assembly,
+            "read_file",
+            &json!({"path": path}),
+        );
         said.map(|decision| decision.verdict)
     };
     assert_eq!(read(&temp.join("3/x")), Some(Verdict::Deny));
-    let own = bench.workspace.root().join("src/main.rs");
+    let own = call_environment.workspace.root().join("src/main.rs");
     assert_eq!(read(&own), Some(Verdict::Allow));
 }

@@ -59,18 +59,18 @@ impl Scene {
         around(&about, &rules)
     }
 
-    fn walls(&self, deny: &[&str]) -> SandboxSpec {
+    fn sandbox(&self, deny: &[&str]) -> SandboxSpec {
         let held = self.held(SandboxStrength::Full, deny);
-        Arc::unwrap_or_clone(held.walls.unwrap())
+        Arc::unwrap_or_clone(held.sandbox.unwrap())
     }
 }
 
 #[test]
 fn writing_is_for_the_workspace_and_what_configures_it_is_not() {
     let scene = scene(true);
-    let walls = scene.walls(&[]);
-    assert_eq!(walls.write, [scene.at("ws")]);
-    assert_eq!(walls.temp, scene.at("base/1"));
+    let sandbox = scene.sandbox(&[]);
+    assert_eq!(sandbox.write, [scene.at("ws")]);
+    assert_eq!(sandbox.temp, scene.at("base/1"));
     for place in [
         "ws/.git/hooks",
         "ws/.git/config",
@@ -78,22 +78,23 @@ fn writing_is_for_the_workspace_and_what_configures_it_is_not() {
         "ws/reasonix.toml",
         "ws/.mcp.json",
     ] {
-        assert!(walls.protected.contains(&scene.at(place)), "{place}");
+        assert!(sandbox.protected.contains(&scene.at(place)), "{place}");
     }
     assert!(
-        walls.masked.contains(&scene.at("home/.ssh")) && walls.masked.contains(&scene.at("base"))
+        sandbox.masked.contains(&scene.at("home/.ssh"))
+            && sandbox.masked.contains(&scene.at("base"))
     );
-    assert!(!walls.network);
+    assert!(!sandbox.network);
 }
 
 #[test]
 fn rules_that_deny_paths_become_walls() {
     let scene = scene(true);
-    let walls = scene.walls(&["Read(**/.env)", "Edit(src/**)", "Edit(/etc/**)"]);
-    assert!(walls.masked.contains(&scene.at("ws/.env")));
-    assert!(walls.protected.contains(&scene.at("ws/src")));
+    let sandbox = scene.sandbox(&["Read(**/.env)", "Edit(src/**)", "Edit(/etc/**)"]);
+    assert!(sandbox.masked.contains(&scene.at("ws/.env")));
+    assert!(sandbox.protected.contains(&scene.at("ws/src")));
     assert!(
-        !walls.protected.contains(&PathBuf::from("/etc")),
+        !sandbox.protected.contains(&PathBuf::from("/etc")),
         "nothing there can be written anyway"
     );
     assert!(!scene.held(SandboxStrength::Full, &["Read(**/.env)"]).leaks);
@@ -138,14 +139,18 @@ fn a_place_above_a_root_closes_the_root_as_well() {
         ("Edit(~/cache/**)".to_owned(), true, false),
         ("Edit(src/**)".to_owned(), true, true),
     ] {
-        let walls = scene.walls(&[&rule]);
-        assert_eq!(walls.write.contains(&ws), ws_written, "{rule}: {walls:?}");
+        let sandbox = scene.sandbox(&[&rule]);
         assert_eq!(
-            walls.write.contains(&cache),
-            cache_written,
-            "{rule}: {walls:?}"
+            sandbox.write.contains(&ws),
+            ws_written,
+            "{rule}: {sandbox:?}"
         );
-        assert_eq!(walls.temp, scene.at("base/1"), "{rule}");
+        assert_eq!(
+            sandbox.write.contains(&cache),
+            cache_written,
+            "{rule}: {sandbox:?}"
+        );
+        assert_eq!(sandbox.temp, scene.at("base/1"), "{rule}");
     }
     let all = scene.held(SandboxStrength::Full, &["Read(/**)"]);
     assert!(all.leaks, "nothing runs where all is masked");
@@ -172,27 +177,27 @@ fn without_a_layer_it_is_for_a_person_to_say() {
         scene.confine.demand = demand;
         let held = scene.held(SandboxStrength::None, &[]);
         assert_eq!(
-            (held.walls.is_some(), held.unconfined.is_some()),
+            (held.sandbox.is_some(), held.unconfined.is_some()),
             (false, unconfined),
             "{demand:?}"
         );
         assert_eq!(held.strength, SandboxStrength::None);
         let partial = scene.held(SandboxStrength::Partial, &[]);
         assert_eq!(
-            partial.walls.is_some(),
+            partial.sandbox.is_some(),
             demand != SandboxDemand::Off,
             "{demand:?}"
         );
     }
     let homeless = scene(false).held(SandboxStrength::Full, &[]);
-    assert!(homeless.walls.is_none() && homeless.unconfined.is_some());
+    assert!(homeless.sandbox.is_none() && homeless.unconfined.is_some());
 }
 
 #[test]
 fn a_temporary_directory_that_was_cleared_away_is_made_again() {
     let scene = scene(true);
     fs::remove_dir_all(scene.at("base")).unwrap();
-    scene.walls(&[]);
+    scene.sandbox(&[]);
     assert!(scene.at("base/1").is_dir());
 }
 

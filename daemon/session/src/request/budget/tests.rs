@@ -73,7 +73,7 @@ fn what_is_charged_while_the_past_is_read_counts_once() {
 #[tokio::test]
 async fn a_leave_is_taken_and_given_back_once() {
     let world = World::new(r#"{"text": "hi"}"#);
-    let ledger = Arc::clone(&world.supervisor.ground.ledger);
+    let ledger = Arc::clone(&world.supervisor.services.ledger);
     let seat = BudgetMember {
         ledger,
         session: SessionId::new(),

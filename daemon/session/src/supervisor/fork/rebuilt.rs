@@ -6,7 +6,7 @@ use proto::reset::{CacheReset, Compaction, Piece};
 use proto::{Body, Seq};
 use store::format::RawRecord;
 
-use crate::journal::elements::{self as base, Element};
+use crate::journal::elements::{self, Element};
 
 /// The base that is in force, in the making.
 pub struct Rebuilt {
@@ -31,7 +31,7 @@ impl Rebuilt {
         for piece in &self.pieces {
             if let Piece::Element { reset, element } = piece
                 && *reset == raw.seq
-                && let Some(found) = base::element(raw, *element)
+                && let Some(found) = elements::element(raw, *element)
             {
                 self.elements.insert((*reset, *element), found);
             }
@@ -86,7 +86,7 @@ impl Rebuilt {
             request_id: None,
             ..reset
         };
-        let own = base::own(None, &elements).map_err(|error| error.to_string())?;
+        let own = elements::own(None, &elements).map_err(|error| error.to_string())?;
         let data = Body::CacheReset(reset).to_json();
         Ok((data.map_err(|error| error.to_string())?, own))
     }

@@ -13,7 +13,7 @@ use store::usage_ledger;
 
 use super::counting::created;
 use super::{count_new, there};
-use crate::context::first_message as opening;
+use crate::context::first_message;
 use crate::request::budget::{Past, PastUsage, spent};
 use crate::supervisor::Supervisor;
 use crate::supervisor::listing::index_failure;
@@ -23,8 +23,8 @@ impl PastUsage for Supervisor {
     fn used_since(self: Arc<Self>, since: Stamp) -> BoxFuture<'static, Result<Past, Failure>> {
         async move {
             let live = self.reached().await;
-            let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.ground.home));
-            let user_home = self.ground.assembly.user_home();
+            let (catalog, home) = (Arc::clone(&self.catalog), Arc::clone(&self.services.home));
+            let user_home = self.services.assembly.user_home();
             let read = blocking(move || read(&home, &catalog, &live, since, &user_home));
             read.await?.map_err(|error| index_failure(&error))
         }
@@ -68,7 +68,7 @@ fn read(
             // Lines of before it was noted.
             let root = match entry.root.is_empty() {
                 true => {
-                    let root = opening::root_of(Path::new(&entry.cwd), user_home);
+                    let root = first_message::root_of(Path::new(&entry.cwd), user_home);
                     root.to_string_lossy().into_owned()
                 }
                 false => entry.root,

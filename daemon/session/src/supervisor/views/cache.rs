@@ -13,7 +13,7 @@ use crate::assembly::setup::Effort;
 use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
-use crate::journal::elements as base;
+use crate::journal::elements;
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
 
@@ -31,7 +31,7 @@ impl Supervisor {
     /// As `find`; `storage`.
     pub async fn cache(&self, params: &p::CacheParams) -> Result<p::CacheOutput, Failure> {
         let log = self.log_of(&params.session).await?;
-        let assembly = Arc::clone(&self.ground.assembly);
+        let assembly = Arc::clone(&self.services.assembly);
         let mut cached = Cached::new(params.after, params.limit);
         blocking(move || {
             let frozen = frozen(&log, |record| cached.take(record))?;
@@ -73,7 +73,7 @@ impl Supervisor {
                 .await?
             }
             (None, Some(cwd)) => {
-                let assembly = Arc::clone(&self.ground.assembly);
+                let assembly = Arc::clone(&self.services.assembly);
                 let (model, keys) = (params.model, params.keys);
                 blocking(move || {
                     let cwd = Path::new(&cwd);
@@ -114,7 +114,7 @@ fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Fai
                 Body::CacheReset(reset) => {
                     // Who is asked from there on is asked with another prefix.
                     if let (Some(wire), Some(prefix), Some((created, before))) =
-                        (&reset.wire, base::prefix(raw), &mut first)
+                        (&reset.wire, elements::prefix(raw), &mut first)
                     {
                         *before = prefix;
                         created.options.model = Some(wire.full_model());

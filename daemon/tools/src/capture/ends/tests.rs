@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 
 /// What of a text is there must be its beginning and its end, and nothing is uncounted.
-fn is_ends_of(ends: &Ends, whole: &str) -> Result<(), TestCaseError> {
-    let Pieces {
+fn is_ends_of(ends: &HeadAndTail, whole: &str) -> Result<(), TestCaseError> {
+    let TextPieces {
         head,
         missing,
         tail,
@@ -27,7 +27,7 @@ proptest! {
         max in 4_usize..60,
         smaller in 4_usize..60,
     ) {
-        let mut ends = Ends::new(max);
+        let mut ends = HeadAndTail::new(max);
         let mut whole = String::new();
         let mut longest = 0;
         for piece in &pieces {

@@ -1,9 +1,9 @@
 use super::*;
 
 /// A file of which the disk is full once something is written.
-async fn on_a_full_disk(path: &Path) -> Spill {
+async fn on_a_full_disk(path: &Path) -> SpillFile {
     std::fs::write(path, "the beginning").unwrap();
-    Spill::Open {
+    SpillFile::Open {
         path: path.to_owned(),
         file: tokio::fs::OpenOptions::new()
             .write(true)

@@ -8,7 +8,7 @@ use super::*;
 use crate::compaction::excerpt;
 
 /// One token is four bytes of wire here.
-const MEASURE: Measure = Measure {
+const MEASURE: TokenRatio = TokenRatio {
     bytes: 4,
     tokens: 1,
 };
@@ -16,14 +16,14 @@ const MEASURE: Measure = Measure {
 /// A conversation in the making.
 #[derive(Default)]
 struct Talk {
-    messages: Vec<Message>,
+    messages: Vec<ConversationMessage>,
     calls: usize,
 }
 
 impl Talk {
     fn add(&mut self, item: Item, bytes: usize) {
         let seq = Seq(self.messages.len() as u64 * 2 + 1);
-        self.messages.push(Message {
+        self.messages.push(ConversationMessage {
             piece: Piece::Run(seq, seq),
             item,
             bytes: bytes as u64,
@@ -105,7 +105,7 @@ fn bit() -> impl Strategy<Value = Bit> {
     ]
 }
 
-fn talk(bits: &[Bit]) -> Vec<Message> {
+fn talk(bits: &[Bit]) -> Vec<ConversationMessage> {
     let mut talk = Talk::default();
     for bit in bits {
         match bit {
@@ -115,7 +115,7 @@ fn talk(bits: &[Bit]) -> Vec<Message> {
             Bit::Words(length) => talk.says("w".repeat(*length), &[]),
             Bit::Calls(results) => talk.says(String::new(), results),
             Bit::Digest(length) => {
-                let text = digest::wrapped(&"d".repeat(*length), &Restated::default(), false);
+                let text = digest::wrapped(&"d".repeat(*length), &RestatedState::default(), false);
                 talk.user(Voice::Daemon, text);
             }
         }
@@ -123,8 +123,8 @@ fn talk(bits: &[Bit]) -> Vec<Message> {
     talk.messages
 }
 
-fn terms(trigger: Trigger, window: u64) -> Terms {
-    Terms {
+fn terms(trigger: Trigger, window: u64) -> CompactionTerms {
+    CompactionTerms {
         trigger,
         instructed: false,
         window,
@@ -135,7 +135,7 @@ fn terms(trigger: Trigger, window: u64) -> Terms {
         number: 1,
         digest: Some("what was before".into()),
         mechanical: false,
-        restated: Restated::default(),
+        restated: RestatedState::default(),
     }
 }
 
@@ -147,7 +147,7 @@ fn trigger() -> impl Strategy<Value = Trigger> {
     ]
 }
 
-fn item(part: &BasePart, messages: &[Message]) -> Item {
+fn item(part: &BasePart, messages: &[ConversationMessage]) -> Item {
     match part {
         BasePart::New(item) => item.clone(),
         BasePart::Keep(piece) => {
@@ -158,7 +158,7 @@ fn item(part: &BasePart, messages: &[Message]) -> Item {
 }
 
 /// The messages that a plan leads to.
-fn items(parts: &[BasePart], messages: &[Message]) -> Vec<Item> {
+fn items(parts: &[BasePart], messages: &[ConversationMessage]) -> Vec<Item> {
     parts.iter().map(|part| item(part, messages)).collect()
 }
 
@@ -182,14 +182,18 @@ fn is_valid(items: &[Item]) -> bool {
 }
 
 /// What has to stay as it is.
-fn must_stay(message: &Message, pins: &BTreeSet<ItemId>) -> bool {
+fn must_stay(message: &ConversationMessage, pins: &BTreeSet<ItemId>) -> bool {
     let digest = matches!(&message.item, Item::User(user) if digest::is_digest(user));
     let spoken = is_spoken(&message.item) && MEASURE.tokens(message.bytes) <= USER_TOKENS;
     digest || spoken || is_pinned(id(message), pins)
 }
 
 /// The messages as the next compaction finds them.
-fn found_next(parts: &[BasePart], messages: &[Message], reset: u64) -> Vec<Message> {
+fn found_next(
+    parts: &[BasePart],
+    messages: &[ConversationMessage],
+    reset: u64,
+) -> Vec<ConversationMessage> {
     let mut element = 0;
     let mut found = Vec::new();
     for part in parts {
@@ -204,7 +208,7 @@ fn found_next(parts: &[BasePart], messages: &[Message], reset: u64) -> Vec<Messa
                     Item::Tool(tool) => tool.text.len(),
                     Item::Assistant(answer) => answer.text.len(),
                 };
-                found.push(Message {
+                found.push(ConversationMessage {
                     piece: Piece::Element {
                         reset: Seq(reset),
                         element,
@@ -232,7 +236,7 @@ proptest! {
         pinned in prop::collection::vec(0_usize..40, 0..3),
     ) {
         let messages = talk(&bits);
-        let mut terms = Terms { instructed, ..terms(trigger, window) };
+        let mut terms = CompactionTerms { instructed, ..terms(trigger, window) };
         terms.pins = pinned.iter().map(|at| ItemId(format!("m{at}"))).collect();
         let before = terms.before(&messages);
         let window = if window == 0 { before * 5 / 4 } else { window };
@@ -300,14 +304,14 @@ proptest! {
         window in 8_000_u64..120_000,
     ) {
         let messages = talk(&bits);
-        let asks = Terms { digest: None, ..terms(trigger, window) };
+        let asks = CompactionTerms { digest: None, ..terms(trigger, window) };
         if let CompactionPlan::Ask { fold } = plan(&messages, &asks) {
             let text = "d".repeat(usize::try_from(DIGEST_TOKENS * 4).expect("small"));
-            let written = Terms { digest: Some(text), ..asks };
+            let written = CompactionTerms { digest: Some(text), ..asks };
             match plan(&messages, &written) {
                 CompactionPlan::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
                 // It is longer than what it would stand for.
-                CompactionPlan::Nothing(Why::TooLittle) => prop_assert_eq!(trigger, Trigger::Manual),
+                CompactionPlan::Nothing(NothingToCompact::TooLittle) => prop_assert_eq!(trigger, Trigger::Manual),
                 other => return Err(TestCaseError::fail(format!("{other:?}"))),
             }
         }
@@ -320,7 +324,7 @@ proptest! {
         window in prop_oneof![Just(0_u64), 8_000_u64..120_000],
     ) {
         let messages = talk(&bits);
-        let asks = Terms { digest: None, ..terms(Trigger::TooLong, window) };
+        let asks = CompactionTerms { digest: None, ..terms(Trigger::TooLong, window) };
         let fold = match plan(&messages, &asks) {
             CompactionPlan::Ask { fold } => fold,
             _ => return Ok(()),
@@ -349,7 +353,7 @@ proptest! {
     #[test]
     fn five_compactions_keep_what_people_said(talks in prop::collection::vec(prop::collection::vec(bit(), 3..15), 5)) {
         let mut planted = Vec::new();
-        let mut messages: Vec<Message> = Vec::new();
+        let mut messages: Vec<ConversationMessage> = Vec::new();
         for (number, bits) in (1_u64..).zip(&talks) {
             let fact = format!("the port is {number}");
             let mut talk = Talk { messages: Vec::new(), calls: 1_000 * usize::try_from(number).expect("small") };
@@ -368,7 +372,7 @@ proptest! {
             }
             planted.push(fact);
             let digest = format!("digest {number}");
-            let terms = Terms { number, digest: Some(digest.clone()), instructed: true, ..terms(Trigger::Manual, 50_000) };
+            let terms = CompactionTerms { number, digest: Some(digest.clone()), instructed: true, ..terms(Trigger::Manual, 50_000) };
             let CompactionPlan::Done { parts, done } = plan(&messages, &terms) else {
                 continue;
             };
@@ -399,7 +403,7 @@ fn rename(item: &mut Item, number: u64) {
 }
 
 /// A long turn: a prompt, steps that read, and the last words.
-fn long(steps: usize, bytes: usize) -> Vec<Message> {
+fn long(steps: usize, bytes: usize) -> Vec<ConversationMessage> {
     let mut talk = Talk::default();
     talk.user(Voice::Prompt, "fix it".into());
     for _ in 0..steps {
@@ -426,7 +430,7 @@ fn shortened_results_are_enough_where_they_land_well() {
     assert!(cut.contains("2500 characters were left out"), "{cut}");
     assert!(cut.contains("record 5 of this session's log"), "{cut}");
     // With words of what to keep, a digest is wanted.
-    let instructed = Terms {
+    let instructed = CompactionTerms {
         instructed: true,
         digest: None,
         ..terms(Trigger::Auto, 100_000)
@@ -450,7 +454,7 @@ fn small_gains_are_left_alone_unless_a_person_asks() {
     let auto = terms(Trigger::Auto, 100_000);
     assert_eq!(
         plan(&messages, &auto),
-        CompactionPlan::Nothing(Why::TooLittle)
+        CompactionPlan::Nothing(NothingToCompact::TooLittle)
     );
     let CompactionPlan::Done { done, .. } = plan(&messages, &terms(Trigger::Manual, 30_000)) else {
         panic!("by hand it is done at any fill");
@@ -478,7 +482,10 @@ fn one_giant_result_in_the_newest_unit_does_not_end_the_turn() {
     talk.user(Voice::Prompt, "fix it".into());
     talk.says(String::new(), &[340_000]);
     let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
-    assert_eq!(auto, CompactionPlan::Nothing(Why::NothingToFold));
+    assert_eq!(
+        auto,
+        CompactionPlan::Nothing(NothingToCompact::NothingToFold)
+    );
     // Refused, it can be made no shorter.
     let refused = plan(&talk.messages, &terms(Trigger::TooLong, 100_000));
     assert!(
@@ -558,13 +565,13 @@ fn what_is_shorter_than_a_digest_is_not_folded() {
         Bit::User(40),
         Bit::Words(300),
     ]);
-    let manual = Terms {
+    let manual = CompactionTerms {
         digest: None,
         instructed: true,
         ..terms(Trigger::Manual, 1_000)
     };
     assert_eq!(
         plan(&messages, &manual),
-        CompactionPlan::Nothing(Why::TooLittle)
+        CompactionPlan::Nothing(NothingToCompact::TooLittle)
     );
 }

@@ -199,7 +199,7 @@ impl Session {
     }
 }
 
-fn rewound(plan: super::Plan, what: What, undoes: Option<Seq>) -> Body {
+fn rewound(plan: super::RewindPlan, what: What, undoes: Option<Seq>) -> Body {
     Body::SessionRewound(SessionRewound {
         to_turn: plan.to_turn,
         what,
@@ -322,7 +322,7 @@ proptest! {
             prop_assert!(runs.iter().any(|named| named.0 <= run.0 && run.1 <= named.1));
         }
         prop_assert!(tidy.windows(2).all(|two| two[0].1 < two[1].0));
-        let view = super::View { runs: tidy, since: Seq(before), bases: Vec::new() };
+        let view = super::ConversationView { runs: tidy, since: Seq(before), bases: Vec::new() };
         let upto = view.upto(Seq(seq));
         prop_assert!(upto.iter().all(|run| run.0 <= run.1 && run.1 <= Seq(seq)));
         prop_assert!(upto.iter().all(|run| view.shows(run.0) && view.shows(run.1)));

@@ -26,12 +26,12 @@ pub struct Shown {
     pub visible: Vec<u64>,
     rewinds: Vec<Rewind>,
     /// What stands in the place of messages, oldest first.
-    bases: Vec<Base>,
+    bases: Vec<ConversationBase>,
     /// What the elements of resets say. Beside the log: told by whoever makes them.
     pub elements: HashMap<(Seq, u32), Body>,
-    now: Moment,
+    now: DecisionMoment,
     /// What was before each turn.
-    before_turns: BTreeMap<u64, Moment>,
+    before_turns: BTreeMap<u64, DecisionMoment>,
     /// The newest compaction, until a turn that began behind it has ended.
     newest: Option<(Seq, Compaction)>,
     /// A rewind has changed the conversation, and the cache reset that belongs to it is not there yet. It stands directly
@@ -46,22 +46,22 @@ pub struct Shown {
 struct Rewind {
     seq: Seq,
     before: Vec<u64>,
-    bases: Vec<Base>,
-    now: Moment,
+    bases: Vec<ConversationBase>,
+    now: DecisionMoment,
     undoing: bool,
     undone: bool,
 }
 
 /// What goes back with the conversation, and stands in no message.
 #[derive(Clone, Debug, Default)]
-struct Moment {
+struct DecisionMoment {
     /// Digests that were written.
     digests: u64,
     tokens: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Base {
+struct ConversationBase {
     seq: Seq,
     messages: Vec<Place>,
     /// The turns that it was made from.
@@ -135,7 +135,7 @@ impl Shown {
                 let own = matches!(place, Place::Element(reset, _) if *reset == record.seq);
                 assert!(own || before.contains(place), "{place:?} was not there");
             }
-            self.bases.push(Base {
+            self.bases.push(ConversationBase {
                 seq: record.seq,
                 messages,
                 turns: self.visible.clone(),
@@ -212,7 +212,8 @@ impl Shown {
         match bases {
             Some(bases) => self.bases = bases,
             None => {
-                let left = |base: &Base| base.turns.iter().all(|turn| visible.contains(turn));
+                let left =
+                    |base: &ConversationBase| base.turns.iter().all(|turn| visible.contains(turn));
                 self.bases.retain(left);
             }
         }

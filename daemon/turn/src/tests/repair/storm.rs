@@ -1,10 +1,10 @@
 //! Calls that go in circles.
 
-use crate::repair::storm::{Storm, digest};
+use crate::repair::storm::{RecentCalls, digest};
 
 /// Which of these calls are held back: a letter a call, capitals write, `.` is a new prompt.
 fn held(calls: &str) -> String {
-    let mut storm = Storm::default();
+    let mut storm = RecentCalls::default();
     let mut held = String::new();
     for letter in calls.chars() {
         if letter == '.' {
@@ -46,7 +46,7 @@ fn the_third_of_the_same_is_held_back() {
 
 #[test]
 fn the_same_arguments_may_be_written_in_another_way() {
-    let mut storm = Storm::default();
+    let mut storm = RecentCalls::default();
     for (arguments, one_too_many) in [
         (r#"{"a":1,"b":2}"#, false),
         (r#"{ "b": 2, "a": 1 }"#, false),
@@ -66,7 +66,7 @@ fn the_same_arguments_may_be_written_in_another_way() {
 
 #[test]
 fn what_came_to_something_else_may_be_asked_again() {
-    let mut storm = Storm::default();
+    let mut storm = RecentCalls::default();
     for (result, one_too_many) in [(1, false), (2, false), (2, false), (2, true)] {
         assert_eq!(storm.is_one_too_many(7), one_too_many, "{result}");
         storm.note(7, result, false);

@@ -10,7 +10,7 @@ use proto::state::Kind;
 use proto::state::Mode;
 use proto::{CallId, InteractionId, Pid};
 
-use crate::input::Resolution;
+use crate::input::InteractionResolution;
 use crate::tests::made::reply;
 use crate::{Answer, Input, StopReason};
 
@@ -181,7 +181,7 @@ pub fn answer(what: &str) -> Input {
         other => panic!("nobody answers {other:?}"),
     };
     let unattended = answer.is_none();
-    Input::Resolved(Box::new(Resolution {
+    Input::Resolved(Box::new(InteractionResolution {
         interaction_id,
         answer,
         reason: rest.filter(|_| unattended),

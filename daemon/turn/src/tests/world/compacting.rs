@@ -6,14 +6,14 @@ use proto::{Body, ErrorName, Failure, ItemId, Record, Seq};
 
 use super::World;
 use crate::Input;
-use crate::compacting::{Digest, Job, JobEnd, Resetting};
-use crate::compaction::{Why, shorten};
+use crate::compacting::{Digest, ResetJob, ResetJobOutcome, ResetReason};
+use crate::compaction::{NothingToCompact, shorten};
 use crate::tests::checker::Place;
 
 /// A job that is under way.
 #[derive(Clone, Debug)]
 pub struct Work {
-    pub job: Job,
+    pub job: ResetJob,
     /// Who is to be asked, as of when it began.
     wire: Wire,
     /// The messages are rendered too.
@@ -25,7 +25,7 @@ type Made = (Vec<Piece>, Vec<Body>);
 
 impl World {
     /// A job begins.
-    pub(super) fn job_begins(&mut self, job: Job) {
+    pub(super) fn job_begins(&mut self, job: ResetJob) {
         assert!(self.outside.request.is_none(), "one thing at a time");
         assert_eq!(job.upto.0, self.seq(), "the whole conversation is read");
         let facts = self.machine.facts();
@@ -46,19 +46,22 @@ impl World {
             return;
         };
         let by_chance = if self.peace { 0 } else { self.chance.below(8) };
-        let rebase = work.job.why == Resetting::Rebase;
+        let rebase = work.job.why == ResetReason::Rebase;
         let asked = !matches!(work.job.digest, Digest::Wanted | Digest::WantedShort);
         let (end, elements) = match by_chance {
             0..3 if rebase => self.switched(&work),
             _ if rebase => (failed(), Vec::new()),
             0..3 => self.compacted(&work),
-            3 => (JobEnd::Nothing(Why::TooLittle), Vec::new()),
-            4 => (JobEnd::Full(9), Vec::new()),
+            3 => (
+                ResetJobOutcome::Nothing(NothingToCompact::TooLittle),
+                Vec::new(),
+            ),
+            4 => (ResetJobOutcome::Full(9), Vec::new()),
             5 => (failed(), Vec::new()),
             _ if asked => self.compacted(&work),
-            _ => (JobEnd::Ask, Vec::new()),
+            _ => (ResetJobOutcome::Ask, Vec::new()),
         };
-        let resets = matches!(end, JobEnd::Reset(_)) && self.machine.is_compacting();
+        let resets = matches!(end, ResetJobOutcome::Reset(_)) && self.machine.is_compacting();
         if resets {
             let at = self.machine.facts().seq.next();
             let elements = elements.into_iter().zip(0..);
@@ -100,7 +103,7 @@ impl World {
     }
 
     /// Everything rendered for who is to be asked; or only another prefix.
-    fn switched(&mut self, work: &Work) -> (JobEnd, Vec<Body>) {
+    fn switched(&mut self, work: &Work) -> (ResetJobOutcome, Vec<Body>) {
         let mut elements = Vec::new();
         let base = work.renders.then(|| {
             for place in self.check.shown.messages() {
@@ -114,12 +117,12 @@ impl World {
             wire: Some(work.wire.clone()),
             ..CacheReset::default()
         };
-        (JobEnd::Reset(reset), elements)
+        (ResetJobOutcome::Reset(reset), elements)
     }
 
     /// Some units of old messages fall away, a digest stands in their place, and some results are cut.
-    fn compacted(&mut self, work: &Work) -> (JobEnd, Vec<Body>) {
-        let Resetting::Compaction { trigger, .. } = work.job.why else {
+    fn compacted(&mut self, work: &Work) -> (ResetJobOutcome, Vec<Body>) {
+        let ResetReason::Compaction { trigger, .. } = work.job.why else {
             panic!("another model is no compaction");
         };
         let places = self.check.shown.messages();
@@ -171,7 +174,7 @@ impl World {
             }),
             ..CacheReset::default()
         };
-        (JobEnd::Reset(reset), elements)
+        (ResetJobOutcome::Reset(reset), elements)
     }
 
     /// Where the messages begin that stay as they are: not at a result, and the newest is one of them.
@@ -254,8 +257,8 @@ impl World {
     }
 }
 
-fn failed() -> JobEnd {
-    JobEnd::Failed(Failure::new(ErrorName::Storage, "no", ""))
+fn failed() -> ResetJobOutcome {
+    ResetJobOutcome::Failed(Failure::new(ErrorName::Storage, "no", ""))
 }
 
 /// An element of the reset that is being made.

@@ -19,7 +19,7 @@ use proto::state::{Kind, Mode};
 use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionOptions};
 
 use super::{Running, World};
-use crate::input::{Resolution, Unattended};
+use crate::input::{InteractionResolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Decided, Input, Judgement};
 
@@ -470,7 +470,7 @@ impl World {
 
     fn resolution(id: InteractionId, answer: Option<InteractionAnswer>) -> Input {
         let unattended = answer.is_none();
-        Input::Resolved(Box::new(Resolution {
+        Input::Resolved(Box::new(InteractionResolution {
             interaction_id: id,
             answer,
             reason: unattended.then(|| "Nobody was there.".into()),
