@@ -476,7 +476,7 @@ impl Item {
                 workspace.restore(&look, wanted)
             } else {
                 let path = self.look.path.clone();
-                Err(FileError::Changed { path })
+                Err(FileError::Changed(path))
             }
         } else {
             workspace.restore(&self.look, wanted)
