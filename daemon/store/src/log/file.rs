@@ -328,18 +328,10 @@ impl LogFile {
 
     /// Copies everything after the last valid line to its own file, durably.
     fn save_torn_tail(&self, seen: &LogScan) -> Result<PathBuf, DiskError> {
-        let time = Stamp::now().to_string().replace(['-', ':'], "");
-        let mut torn = self.dir.join(format!("{LOG_NAME}.torn-{time}"));
-        let mut tries = 1;
-        let mut copy = loop {
-            match private().write(true).create_new(true).open(&torn) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 100 => {
-                    tries += 1;
-                    torn = self.dir.join(format!("{LOG_NAME}.torn-{time}-{tries}"));
-                }
-                opened => break opened.at("create", &torn)?,
-            }
-        };
+        let (torn, opened) = with_new_name(&self.dir, "torn", |name| {
+            private().write(true).create_new(true).open(name)
+        });
+        let mut copy = opened.at("create", &torn)?;
         let mut source = &self.file;
         let copied = source
             .seek(io::SeekFrom::Start(seen.end))
@@ -497,6 +489,27 @@ fn lock(file: &File, path: &Path) -> Result<(), OpenError> {
             path: path.to_owned(),
         })
     }
+}
+
+/// Makes a file beside the log with the current time in its name. Tries other names while one is
+/// taken. Returns the last one, and what came of it.
+pub(super) fn with_new_name<T>(
+    dir: &Path,
+    what: &str,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> (PathBuf, io::Result<T>) {
+    let time = Stamp::now().to_string().replace(['-', ':'], "");
+    let first = format!("{LOG_NAME}.{what}-{time}");
+    let mut name = dir.join(&first);
+    for number in 2..=100 {
+        match make(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return (name, made),
+        }
+        name = dir.join(format!("{first}-{number}"));
+    }
+    let made = make(&name);
+    (name, made)
 }
 
 /// Opens for writing. If that is refused, opens for reading and returns the reason.
