@@ -16,7 +16,8 @@ use proto::Seq;
 use rustix::fs::{Advice, fadvise};
 
 use super::LOG_NAME;
-use super::file::{Syncer, with_new_name};
+use super::file::Syncer;
+use super::open::with_new_name;
 use super::scan::{LineRead, next};
 use crate::disk::{DiskError, IoContext, private, reason, remove_file};
 use crate::format::decode;
