@@ -38,12 +38,7 @@ pub fn check(body: &[u8]) -> Refused {
     let value: Value =
         serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))?;
     let request = value.as_object().ok_or("the body is no object")?;
-    if let Some(member) = request
-        .keys()
-        .find(|member| !MEMBERS.contains(&member.as_str()))
-    {
-        return Err(format!("unknown member `{member}`"));
-    }
+    only(request, MEMBERS)?;
     if !filled(request.get("model")) {
         return Err("`model` is missing".to_owned());
     }
@@ -106,7 +101,8 @@ fn conversation(messages: &[Value]) -> Refused {
     }
 }
 
-fn only(message: &Map<String, Value>, members: &[&str]) -> Refused {
+/// Whether only these members are there.
+pub(super) fn only(message: &Map<String, Value>, members: &[&str]) -> Refused {
     match message
         .keys()
         .find(|member| !members.contains(&member.as_str()))
