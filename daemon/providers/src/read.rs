@@ -267,12 +267,10 @@ impl<C: Collect> AnswerReader<C> {
             return;
         }
         let wait = retry_after::read(headers, SystemTime::now());
-        let pointed = headers
-            .get("location")
-            .and_then(|to| to.to_str().ok())
-            .map(str::to_owned);
-        let text = excerpt(http::body(response)).await;
-        let mut vendor = VendorError::from_text(&text);
+        let pointed = http::redirect_target(&response);
+        let until = Instant::now() + TAIL;
+        let (text, _) = http::start_of(http::body(response), ERROR_MAX, until).await;
+        let mut vendor = VendorError::from_text(&String::from_utf8_lossy(&text));
         if let (300..=399, Some(to)) = (status, pointed) {
             vendor.message = format!("redirects to {to}");
         }
@@ -491,22 +489,6 @@ fn event(
         }
     }
     Ok(())
-}
-
-/// The start of an error's body, up to the time limit.
-async fn excerpt(mut body: Body) -> String {
-    let mut text = Vec::new();
-    let reading = async {
-        while let Some(Ok(bytes)) = body.next().await {
-            text.extend_from_slice(&bytes);
-            if text.len() >= ERROR_MAX {
-                break;
-            }
-        }
-    };
-    let _ = timeout(TAIL, reading).await;
-    text.truncate(ERROR_MAX);
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 #[cfg(test)]
