@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::KIND;
 use crate::calls::{AnswerEnd, CallFragment};
-use crate::failure::ErrorContext;
 use crate::gathered::Gathered;
 use crate::json::on_one_line;
 use crate::lenient::Object;
@@ -60,9 +59,9 @@ struct Counts {
 }
 
 impl Collector {
-    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+    pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
-            gathered: Gathered::new(site, model, answered),
+            gathered,
             blocks: Vec::new(),
             counts: Counts::default(),
             reasoned: false,

@@ -10,7 +10,6 @@ use proto::item::Finish;
 
 use super::KIND;
 use crate::calls::{AnswerEnd, CallFragment};
-use crate::failure::ErrorContext;
 use crate::gathered::Gathered;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::Object;
@@ -43,9 +42,9 @@ enum PartKind {
 }
 
 impl Collector {
-    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+    pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
-            gathered: Gathered::new(site, model, answered),
+            gathered,
             items: Vec::new(),
             parts: Vec::new(),
         }
