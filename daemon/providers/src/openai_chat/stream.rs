@@ -14,7 +14,8 @@ use crate::failure::VendorError;
 use crate::gathered::Gathered;
 use crate::json;
 use crate::lenient::Object;
-use crate::read::{Collect, Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::{Collect, Flow};
 
 /// An answer in progress.
 pub(crate) struct Collector(pub(crate) Gathered);

@@ -13,7 +13,8 @@ use crate::calls::{AnswerEnd, CallFragment};
 use crate::gathered::Gathered;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::Object;
-use crate::read::{Collect, Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::{Collect, Flow};
 
 /// An answer in progress.
 pub(crate) struct Collector {
