@@ -2,7 +2,7 @@
 //!
 //! What somebody else has changed since is left alone, unless it is forced. Blocks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use proto::{ErrorName, Failure, Seq};
 use store::blob::BlobId;
 use workspace::{FileError, PathSnapshot, PathState, RestoreTarget};
 
-use crate::content::{from_blob, read_back};
+use crate::content::{Beside, from_blob, read_back};
 use crate::cut_off::{Broken, PlannedRewind};
 use crate::keeper::{Checkpoint, Keeper};
 use crate::past::{Past, Touched, Was};
@@ -514,13 +514,7 @@ struct TreeContents {
     entries: BTreeMap<PathBuf, Entry>,
     /// SHA-256 and length by object; those that git has lost are not among them.
     known: HashMap<String, (String, u64)>,
-    modes: HashMap<String, u32>,
-    empty: BTreeSet<String>,
-    left_out: BTreeSet<String>,
-    hidden: BTreeSet<PathBuf>,
-    cut: bool,
-    plain: u32,
-    executable: u32,
+    beside: Beside,
 }
 
 impl Trees<'_> {
@@ -543,7 +537,7 @@ impl Trees<'_> {
             None => return unknown("nothing of it was kept"),
         };
         let name = relative.to_string_lossy();
-        if held.left_out.contains(name.as_ref()) {
+        if held.beside.left_out.contains(name.as_ref()) {
             return unknown("it was too large for a checkpoint, or could not be read");
         }
         if held.hides(relative) {
@@ -556,10 +550,10 @@ impl Trees<'_> {
         }
         let below = held.entries.range(relative.to_owned()..);
         let holds = below.take(64).any(|(path, _)| path.starts_with(relative));
-        let directory = holds || held.empty.contains(name.as_ref()) || holds_empty(held, relative);
+        let directory = holds || held.holds_unlisted(relative);
         let was = match directory {
             true => FileState::Directory,
-            false if held.cut => return unknown("it is not known whether it was there"),
+            false if held.beside.cut => return unknown("it is not known whether it was there"),
             false => FileState::Absent,
         };
         (was, Source::Kept)
@@ -590,33 +584,31 @@ impl Trees<'_> {
                 };
                 known.insert(entry.object.clone(), (text, content.len() as u64));
             })?;
-        let beside = &kept.beside;
+        let beside = kept.beside.clone();
         Ok(TreeContents {
             entries,
             known,
-            modes: beside.modes.clone().into_iter().collect(),
-            empty: beside.empty.iter().cloned().collect(),
-            left_out: beside.left_out.iter().cloned().collect(),
-            hidden: beside.hidden.iter().map(PathBuf::from).collect(),
-            cut: beside.cut,
-            plain: beside.plain,
-            executable: beside.executable,
+            beside,
         })
     }
 }
 
-/// Whether a directory holds, some levels below, an empty one.
-fn holds_empty(held: &TreeContents, relative: &Path) -> bool {
-    let named = held.empty.iter().chain(&held.left_out);
-    let mut places = named
-        .map(Path::new)
-        .chain(held.hidden.iter().map(PathBuf::as_path));
-    places.any(|path| path.starts_with(relative))
-}
-
 impl TreeContents {
     fn hides(&self, path: &Path) -> bool {
-        path.ancestors().any(|above| self.hidden.contains(above))
+        let mut above = path.ancestors().filter_map(Path::to_str);
+        above.any(|above| self.beside.hidden.contains(above))
+    }
+
+    /// Whether a directory holds, some levels below, something that is not in the tree.
+    fn holds_unlisted(&self, relative: &Path) -> bool {
+        let Beside {
+            empty,
+            left_out,
+            hidden,
+            ..
+        } = &self.beside;
+        let mut named = empty.iter().chain(left_out).chain(hidden);
+        named.any(|path| Path::new(path).starts_with(relative))
     }
 
     fn state_of(&self, name: &str, entry: &Entry) -> (FileState, Source) {
@@ -626,10 +618,10 @@ impl TreeContents {
         };
         let usual = match entry.kind {
             Kind::Link => return (FileState::Link { target: known }, Source::Kept),
-            Kind::Plain => self.plain,
-            Kind::Executable => self.executable,
+            Kind::Plain => self.beside.plain,
+            Kind::Executable => self.beside.executable,
         };
-        let mode = self.modes.get(name).copied().unwrap_or(usual);
+        let mode = self.beside.modes.get(name).copied().unwrap_or(usual);
         let was = FileState::File {
             sha256: known,
             bytes,
