@@ -1,6 +1,6 @@
 //! Where the content of a checkpoint stands: small files in its line's `own` member, larger ones in blobs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -37,14 +37,14 @@ pub(crate) struct Beside {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub modes: BTreeMap<String, u32>,
     /// Directories with nothing in them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub empty: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub empty: BTreeSet<String>,
     /// Files that are too large, or cannot be read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub left_out: BTreeSet<String>,
     /// What was not looked at, with all that is below it: ignored files, other repositories.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hidden: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub hidden: BTreeSet<String>,
     /// There is more of any of these than stands here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,

@@ -10,6 +10,7 @@ mod keeper;
 mod past;
 mod restore;
 mod shadow;
+mod trees;
 
 pub use cut_off::{Broken, PlannedRewind};
 pub use files::PathSnapshots;

@@ -2,7 +2,7 @@
 //!
 //! What somebody else has changed since is left alone, unless it is forced. Blocks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::content::{from_blob, read_back};
 use crate::cut_off::{Broken, PlannedRewind};
 use crate::keeper::{Checkpoint, Keeper};
 use crate::past::{Past, Touched, Was};
-use crate::shadow::{Entry, Kind};
+use crate::trees::{Source, Trees};
 
 /// Bytes of content that are held at once.
 const HELD_MAX: u64 = 32 * 1024 * 1024;
@@ -56,14 +56,6 @@ struct Item {
     stands: FileState,
 }
 
-/// Where the content comes from.
-#[derive(Clone, Debug)]
-enum Source {
-    /// The log or a blob, by what the state says.
-    Kept,
-    Git(Entry),
-}
-
 impl<'a> Restore<'a> {
     /// Looks at all the places.
     ///
@@ -76,12 +68,7 @@ impl<'a> Restore<'a> {
         request: RestoreOptions,
     ) -> Result<Self, Failure> {
         add_cut_off(keeper, path, &mut past);
-        let mut trees = Trees {
-            keeper,
-            path,
-            past: &past,
-            of: BTreeMap::new(),
-        };
+        let mut trees = Trees::new(keeper, path, &past);
         let mut items = Vec::new();
         for (place, touched) in &past.places {
             let (was, source) = match &touched.was {
@@ -476,7 +463,7 @@ impl Item {
                 workspace.restore(&look, wanted)
             } else {
                 let path = self.look.path.clone();
-                Err(FileError::Changed { path })
+                Err(FileError::Changed(path))
             }
         } else {
             workspace.restore(&self.look, wanted)
@@ -498,143 +485,5 @@ impl Item {
                 },
             };
         }
-    }
-}
-
-/// The trees of turns, read when they are asked for.
-struct Trees<'a> {
-    keeper: &'a Keeper,
-    path: &'a str,
-    past: &'a Past,
-    of: BTreeMap<u64, Result<TreeContents, String>>,
-}
-
-/// What a tree says of the places that are asked about.
-struct TreeContents {
-    entries: BTreeMap<PathBuf, Entry>,
-    /// SHA-256 and length by object; those that git has lost are not among them.
-    known: HashMap<String, (String, u64)>,
-    modes: HashMap<String, u32>,
-    empty: BTreeSet<String>,
-    left_out: BTreeSet<String>,
-    hidden: BTreeSet<PathBuf>,
-    cut: bool,
-    plain: u32,
-    executable: u32,
-}
-
-impl Trees<'_> {
-    fn was(&mut self, turn: u64, place: &str) -> (FileState, Source) {
-        let unknown = |why: &str| {
-            let why = why.to_owned();
-            (FileState::Unknown { why }, Source::Kept)
-        };
-        let root = self.keeper.workspace().root().to_owned();
-        let Ok(relative) = Path::new(place).strip_prefix(&root) else {
-            return unknown("it is outside of the workspace");
-        };
-        if !self.of.contains_key(&turn) {
-            let held = self.read(turn, &root);
-            self.of.insert(turn, held);
-        }
-        let held = match self.of.get(&turn) {
-            Some(Ok(held)) => held,
-            Some(Err(why)) => return unknown(why),
-            None => return unknown("nothing of it was kept"),
-        };
-        let name = relative.to_string_lossy();
-        if held.left_out.contains(name.as_ref()) {
-            return unknown("it was too large for a checkpoint, or could not be read");
-        }
-        if held.hides(relative) {
-            return unknown(
-                "it was ignored by git or could not be read, so no checkpoint holds it",
-            );
-        }
-        if let Some(entry) = held.entries.get(relative) {
-            return held.state_of(&name, entry);
-        }
-        let below = held.entries.range(relative.to_owned()..);
-        let holds = below.take(64).any(|(path, _)| path.starts_with(relative));
-        let directory = holds || held.empty.contains(name.as_ref()) || holds_empty(held, relative);
-        let was = match directory {
-            true => FileState::Directory,
-            false if held.cut => return unknown("it is not known whether it was there"),
-            false => FileState::Absent,
-        };
-        (was, Source::Kept)
-    }
-
-    fn read(&self, turn: u64, root: &Path) -> Result<TreeContents, String> {
-        let Some(kept) = self.past.trees.get(&turn) else {
-            return Err("a command changed it, and nothing of it was kept".into());
-        };
-        let entries = self.keeper.entries(self.path, &kept.tree)?;
-        let asked = self.past.places.iter().filter_map(|(place, touched)| {
-            let relative = Path::new(place).strip_prefix(root).ok()?;
-            (touched.was == Was::Tree(turn)).then(|| entries.get(relative))?
-        });
-        let mut asked: Vec<Entry> = asked
-            .filter(|entry| entry.bytes <= workspace::SIZE_MAX)
-            .cloned()
-            .collect();
-        asked.sort_by(|one, other| one.object.cmp(&other.object));
-        asked.dedup_by(|one, other| one.object == other.object);
-        let mut known = HashMap::new();
-        self.keeper
-            .read_contents(self.path, &asked, |entry, content| {
-                let Some(content) = content else { return };
-                let text = match entry.kind {
-                    Kind::Link => String::from_utf8_lossy(&content).into_owned(),
-                    Kind::Plain | Kind::Executable => BlobId::from_content(&content).to_string(),
-                };
-                known.insert(entry.object.clone(), (text, content.len() as u64));
-            })?;
-        let beside = &kept.beside;
-        Ok(TreeContents {
-            entries,
-            known,
-            modes: beside.modes.clone().into_iter().collect(),
-            empty: beside.empty.iter().cloned().collect(),
-            left_out: beside.left_out.iter().cloned().collect(),
-            hidden: beside.hidden.iter().map(PathBuf::from).collect(),
-            cut: beside.cut,
-            plain: beside.plain,
-            executable: beside.executable,
-        })
-    }
-}
-
-/// Whether a directory holds, some levels below, an empty one.
-fn holds_empty(held: &TreeContents, relative: &Path) -> bool {
-    let named = held.empty.iter().chain(&held.left_out);
-    let mut places = named
-        .map(Path::new)
-        .chain(held.hidden.iter().map(PathBuf::as_path));
-    places.any(|path| path.starts_with(relative))
-}
-
-impl TreeContents {
-    fn hides(&self, path: &Path) -> bool {
-        path.ancestors().any(|above| self.hidden.contains(above))
-    }
-
-    fn state_of(&self, name: &str, entry: &Entry) -> (FileState, Source) {
-        let Some((known, bytes)) = self.known.get(&entry.object).cloned() else {
-            let why = "git does not hold it any more".to_owned();
-            return (FileState::Unknown { why }, Source::Kept);
-        };
-        let usual = match entry.kind {
-            Kind::Link => return (FileState::Link { target: known }, Source::Kept),
-            Kind::Plain => self.plain,
-            Kind::Executable => self.executable,
-        };
-        let mode = self.modes.get(name).copied().unwrap_or(usual);
-        let was = FileState::File {
-            sha256: known,
-            bytes,
-            mode,
-        };
-        (was, Source::Git(entry.clone()))
     }
 }

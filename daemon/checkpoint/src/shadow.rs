@@ -93,14 +93,13 @@ impl Keeper {
         };
         let young = tree.places.iter().filter(|(_, mark)| mark.is_young());
         let young = young.map(|(path, _)| path.clone());
-        let left_out: std::collections::BTreeSet<_> =
-            beside.left_out.iter().map(PathBuf::from).collect();
+        let is_left_out = |path: &Path| beside.left_out.contains(&*path.to_string_lossy());
         let (mut here, mut gone) = (Vec::new(), Vec::new());
         // Each once: a pack that is written as a stream takes no object twice.
         let paths: std::collections::BTreeSet<PathBuf> = paths.into_iter().chain(young).collect();
         for path in paths {
             let list = match tree.places.get(&path) {
-                Some(SurveyEntry::Leaf(_)) if left_out.contains(&path) => continue,
+                Some(SurveyEntry::Leaf(_)) if is_left_out(&path) => continue,
                 Some(SurveyEntry::Leaf(_)) => &mut here,
                 // A directory is in a tree by what it holds.
                 Some(SurveyEntry::Directory) | None => &mut gone,
@@ -169,8 +168,11 @@ impl Keeper {
         while beside.modes.len() > BESIDE_MAX {
             beside.modes.pop_last();
         }
-        beside.empty.truncate(BESIDE_MAX);
-        beside.hidden.truncate(BESIDE_MAX);
+        for named in [&mut beside.empty, &mut beside.hidden] {
+            while named.len() > BESIDE_MAX {
+                named.pop_last();
+            }
+        }
         beside
     }
 

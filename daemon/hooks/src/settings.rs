@@ -188,10 +188,7 @@ impl HookParser<'_> {
     }
 
     fn event(&mut self, name: &str, entries: &Value) {
-        let known = HookEvent::ALL
-            .into_iter()
-            .find(|event| event.as_str() == name);
-        let Some(event) = known else {
+        let Some(event) = HookEvent::named(name) else {
             let known = HookEvent::ALL.map(HookEvent::as_str).join(", ");
             let what = format!(
                 "there is no event {}; its hooks never run (events: {known})",

@@ -15,9 +15,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufRead
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::findings::Findings;
+use crate::grace::{later, until};
 use crate::helper_handle::{GIVE_UP, HelperHandle, NUDGE};
 use crate::prepare::{PreparedCommand, prepare};
 use crate::spawner::{LaunchedHelper, Launcher};
@@ -36,13 +37,6 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// Maximum bytes reported of a failed helper's standard error.
 const COMPLAINT: u64 = 1000;
 
-/// One start.
-pub(crate) struct StartJob {
-    pub wanted: StartRequest,
-    pub entry: TableEntry,
-    pub reply: oneshot::Sender<Result<Child, SpawnError>>,
-}
-
 /// The command to start, and its settings.
 pub(crate) struct StartRequest {
     pub launcher: Launcher,
@@ -55,13 +49,12 @@ pub(crate) struct StartRequest {
     pub program: String,
 }
 
-/// Starts a command and runs it to the end.
-pub(crate) async fn run(job: StartJob) {
-    let StartJob {
-        wanted,
-        entry,
-        mut reply,
-    } = job;
+/// Starts a command and runs it to the end. `reply` gets it once it runs, or why it does not.
+pub(crate) async fn run(
+    wanted: StartRequest,
+    entry: TableEntry,
+    mut reply: oneshot::Sender<Result<Child, SpawnError>>,
+) {
     match start(wanted, &entry, &mut reply).await {
         Ok(started) => stay(started, entry, reply).await,
         Err(error) => {
@@ -414,17 +407,4 @@ impl HelperWatch {
 
 fn earlier(before: Option<Instant>, now: Instant) -> Instant {
     before.map_or(now, |before| before.min(now))
-}
-
-/// A time from now. A huge grace period is limited to a year.
-fn later(after: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    Instant::now() + after.min(YEAR)
-}
-
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
-        None => std::future::pending().await,
-    }
 }

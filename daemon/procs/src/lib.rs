@@ -28,6 +28,7 @@ pub mod supervisor;
 
 mod drive;
 mod findings;
+mod grace;
 mod helper_handle;
 mod init_process;
 mod mechanism;

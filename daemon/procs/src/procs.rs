@@ -155,19 +155,16 @@ impl Spawn for Procs {
             }
             let (reply, started) = oneshot::channel();
             // A separate task: a caller that goes away must not leave a half-started command.
-            tokio::spawn(drive::run(drive::StartJob {
-                wanted: drive::StartRequest {
-                    launcher,
-                    findings,
-                    session,
-                    sandbox,
-                    spec,
-                    supervisor,
-                    program: program.clone(),
-                },
-                entry,
-                reply,
-            }));
+            let wanted = drive::StartRequest {
+                launcher,
+                findings,
+                session,
+                sandbox,
+                spec,
+                supervisor,
+                program: program.clone(),
+            };
+            tokio::spawn(drive::run(wanted, entry, reply));
             started.await.unwrap_or_else(|_| {
                 let reason = "the task that started it has ended".to_owned();
                 Err(SpawnError::Start { program, reason })

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use proto::CallId;
 use proto::item::{Finish, ToolCall};
 
-use crate::read::PartBatch;
+use crate::part_batch::PartBatch;
 
 /// Maximum calls of one answer. More indicates a runaway model.
 const CALLS_MAX: usize = 512;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::json::{push_sorted, push_string};
+use crate::json::{quoted, sorted};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 
@@ -18,12 +18,8 @@ pub(crate) fn members(options: &ProviderOptions, reserved: &[&str]) -> Result<St
     if let Some(key) = members.keys().find(|key| reserved.contains(&key.as_str())) {
         return Err(wrong(format!("`{key}` is written by the request itself")));
     }
-    let mut object = String::new();
-    push_sorted(&mut object, &Value::Object(members));
-    Ok(object
-        .get(1..object.len() - 1)
-        .unwrap_or_default()
-        .to_owned())
+    let object = sorted(Value::Object(members)).to_string();
+    Ok(object[1..object.len() - 1].to_owned())
 }
 
 /// Whether the entry adds a member with this name.
@@ -62,9 +58,7 @@ pub(crate) fn effort(
             reason: format!("`{rival}` and `effort` exclude each other"),
         });
     }
-    let mut text = String::new();
-    push_string(&mut text, effort);
-    Ok(Some(text))
+    Ok(Some(quoted(effort)))
 }
 
 /// Refuses a key that this kind does not use, so that no setting is silently ignored.

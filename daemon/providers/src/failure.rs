@@ -135,12 +135,7 @@ impl ErrorContext {
             Some(status)
         };
         let kind = classify(meant, vendor);
-        let words = match (&*vendor.message, &*vendor.code, &*vendor.kind) {
-            ("", "", "") => "no reason given",
-            ("", "", kind) => kind,
-            ("", code, _) => code,
-            (message, _, _) => message,
-        };
+        let words = vendor.words();
         let what = match meant {
             Some(status) => format!("answered {status}: {words}"),
             None => format!("answered with an error: {words}"),
@@ -222,6 +217,13 @@ impl ErrorContext {
 }
 
 impl VendorError {
+    /// The most telling of its texts.
+    pub(crate) fn words(&self) -> &str {
+        let texts = [&*self.message, &*self.code, &*self.kind];
+        let found = texts.into_iter().find(|text| !text.is_empty());
+        found.unwrap_or("no reason given")
+    }
+
     /// Finds the error in a response text: OpenAI's error object or a variant, or any text.
     pub(crate) fn from_text(text: &str) -> Self {
         let parsed = serde_json::from_str::<Value>(text).ok();

@@ -7,7 +7,8 @@ use crate::calls::{AnswerEnd, CallFragment, Calls, TooManyCalls};
 use crate::failure::ErrorContext;
 use crate::json::on_one_line;
 use crate::lenient::Object;
-use crate::read::{ANSWER_MAX, Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::{ANSWER_MAX, Flow};
 
 /// An answer in progress.
 pub(crate) struct Gathered {

@@ -15,8 +15,10 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    LOCATION,
 };
 use reqwest::{Client, Response, Url, redirect};
+use tokio::time::{Instant, timeout_at};
 
 use crate::failure::ErrorContext;
 use crate::options::ProviderOptions;
@@ -94,26 +96,13 @@ impl Endpoint {
             name: options.name.clone(),
             reason,
         })?;
-        let mut headers = HeaderMap::new();
+        let headers = headers(auth, "text/event-stream", &options.headers);
+        let mut headers = headers.map_err(|(header, reason)| OpenError::Header {
+            name: options.name.clone(),
+            header,
+            reason: reason.to_owned(),
+        })?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        // A compressor in between would delay events.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        headers.extend(auth.defaults());
-        for (header, value) in &options.headers {
-            let wrong = |reason: String| OpenError::Header {
-                name: options.name.clone(),
-                header: header.clone(),
-                reason,
-            };
-            let name: HeaderName = header
-                .parse()
-                .map_err(|_| wrong("is not a valid header name".to_owned()))?;
-            let mut value = HeaderValue::from_str(value)
-                .map_err(|_| wrong("has a value that is not valid in a header".to_owned()))?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
         Ok(Self {
             url,
             headers,
@@ -153,16 +142,65 @@ impl Endpoint {
             .send()
             .await;
         sent.map_err(|error| {
-            let host = self.url.host_str().unwrap_or_default();
-            let port = self.url.port_or_known_default().unwrap_or_default();
+            let host = host(&self.url);
             let layer = if error.is_connect() {
                 "has no connection to"
             } else {
                 "lost its connection to"
             };
-            site.transient(&format!("{layer} {host}:{port}: {}", reason(error)))
+            site.transient(&format!("{layer} {host}: {}", reason(error)))
         })
     }
+}
+
+/// The headers of each request: ours, and the entry's own in place of those with the same name. The
+/// error is a header that cannot be sent, and why.
+pub(crate) fn headers(
+    auth: Auth,
+    accept: &'static str,
+    own: &[(String, String)],
+) -> Result<HeaderMap, (String, &'static str)> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    // A compressor in between would delay events.
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers.extend(auth.defaults());
+    for (header, value) in own {
+        let wrong = |reason| (header.clone(), reason);
+        let name: HeaderName = header
+            .parse()
+            .map_err(|_| wrong("is not a valid header name"))?;
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| wrong("has a value that is not valid in a header"))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+/// Host and port, for messages.
+pub(crate) fn host(url: &Url) -> String {
+    let port = url.port_or_known_default().unwrap_or_default();
+    format!("{}:{port}", url.host_str().unwrap_or_default())
+}
+
+/// The target of a redirect, as the response names it.
+pub(crate) fn redirect_target(response: &Response) -> Option<String> {
+    let to = response.headers().get(LOCATION)?;
+    to.to_str().ok().map(str::to_owned)
+}
+
+/// The start of a body, up to so many bytes and this time. Also returns whether there was more.
+pub(crate) async fn start_of(mut body: Body, max: usize, until: Instant) -> (Vec<u8>, bool) {
+    let mut start = Vec::new();
+    while let Ok(Some(Ok(bytes))) = timeout_at(until, body.next()).await {
+        start.extend_from_slice(&bytes);
+        if start.len() > max {
+            start.truncate(max);
+            return (start, true);
+        }
+    }
+    (start, false)
 }
 
 /// The bytes of a response.

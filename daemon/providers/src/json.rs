@@ -1,7 +1,7 @@
-//! Writes JSON with stable bytes.
+//! JSON as text.
 //!
-//! Prefixes and fragments must match earlier bytes, so the output must not depend on a library's
-//! version. Called by the codecs.
+//! Prefixes and fragments must match earlier bytes, so tests fix how a text is written. Called by the
+//! codecs.
 
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -10,87 +10,30 @@ use contract::ToolDeclaration;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Appends a quoted string. Escapes only what JSON requires, so the output contains no raw newline.
-pub(crate) fn push_string(out: &mut String, text: &str) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.reserve(text.len() + 2);
-    out.push('"');
-    let mut plain = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        let escaped = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x08 => "\\b",
-            0x0c => "\\f",
-            0x00..=0x1f => "\\u00",
-            _ => continue,
-        };
-        out.push_str(&text[plain..index]);
-        out.push_str(escaped);
-        if escaped.len() > 2 {
-            out.push(char::from(HEX[usize::from(byte >> 4)]));
-            out.push(char::from(HEX[usize::from(byte & 15)]));
-        }
-        plain = index + 1;
-    }
-    out.push_str(&text[plain..]);
-    out.push('"');
+/// A quoted string. Escapes only what JSON requires, so it contains no raw newline.
+pub(crate) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 /// The tool schemas sorted by name, so that a prefix does not depend on their order: one object
-/// each, without brackets. `how` is the text before the name, between description and schema, and
-/// at the end.
-pub(crate) fn schemas(tools: &[ToolDeclaration], how: [&str; 3]) -> String {
-    let [before, schema, after] = how;
+/// each, without brackets. `declare` makes it of a name, a description and a schema.
+pub(crate) fn schemas(
+    tools: &[ToolDeclaration],
+    declare: impl Fn(&str, &str, Value) -> Value,
+) -> String {
     let mut tools: Vec<&ToolDeclaration> = tools.iter().collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut out = String::new();
-    for tool in tools {
-        out.push_str(if out.is_empty() { "" } else { "," });
-        out.push_str(before);
-        push_string(&mut out, &tool.name);
-        out.push_str(",\"description\":");
-        push_string(&mut out, &tool.description);
-        out.push_str(schema);
-        push_sorted(&mut out, &tool.schema);
-        out.push_str(after);
-    }
-    out
+    let declared = tools.into_iter().map(|tool| {
+        let schema = sorted(Value::clone(&tool.schema));
+        declare(&tool.name, &tool.description, schema).to_string()
+    });
+    declared.collect::<Vec<_>>().join(",")
 }
 
-/// Appends a value with the keys of all objects sorted.
-pub(crate) fn push_sorted(out: &mut String, value: &Value) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
-        Value::String(text) => push_string(out, text),
-        Value::Array(values) => {
-            out.push('[');
-            for (index, value) in values.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                push_sorted(out, value);
-            }
-            out.push(']');
-        }
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(key, _)| key.as_str());
-            out.push('{');
-            for (index, (key, value)) in members.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                push_string(out, key);
-                out.push(':');
-                push_sorted(out, value);
-            }
-            out.push('}');
-        }
-    }
+/// A value with the keys of all objects sorted.
+pub(crate) fn sorted(mut value: Value) -> Value {
+    value.sort_all_objects();
+    value
 }
 
 /// The JSON text of a call's arguments: the content of the string, or the object itself.

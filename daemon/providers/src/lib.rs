@@ -22,6 +22,7 @@ mod http;
 mod ids;
 mod json;
 mod lenient;
+mod part_batch;
 mod probe;
 mod read;
 mod retry_after;

@@ -11,8 +11,10 @@ use proto::item::{Finish, Thought, ToolCall};
 
 use crate::failure::{EntryInfo, ErrorContext};
 use crate::fake::{self, FakeProgram};
+use crate::gathered::Gathered;
+use crate::http::Body;
 use crate::options::Timeouts;
-use crate::read;
+use crate::read::{self, Collect};
 
 /// The collected answer, independent of chunking.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,20 +110,18 @@ fn parts(kind: &str, pieces: Vec<Vec<u8>>) -> BoxStream<'static, Result<Part, Pr
     }
     let chunks = pieces.into_iter().map(|piece| Ok(Bytes::from(piece)));
     let body = stream::iter(chunks.collect::<Vec<_>>()).boxed();
-    let (site, timeouts, model) = (site(), Timeouts::default(), "big".to_owned());
     match kind {
-        "openai" => {
-            let collect = crate::openai_chat::stream::Collector::new(site.clone(), model, 0);
-            read::from_body(body, timeouts, site, collect)
-        }
-        "openai-responses" => {
-            let collect = crate::openai_responses::stream::Collector::new(site.clone(), model, 0);
-            read::from_body(body, timeouts, site, collect)
-        }
-        "anthropic" => {
-            let collect = crate::anthropic::stream::Collector::new(site.clone(), model, 0);
-            read::from_body(body, timeouts, site, collect)
-        }
+        "openai" => collected(body, crate::openai_chat::stream::Collector),
+        "openai-responses" => collected(body, crate::openai_responses::stream::Collector::new),
+        "anthropic" => collected(body, crate::anthropic::stream::Collector::new),
         other => panic!("no kind {other}"),
     }
+}
+
+fn collected<C: Collect>(
+    body: Body,
+    collect: fn(Gathered) -> C,
+) -> BoxStream<'static, Result<Part, ProviderError>> {
+    let collect = collect(Gathered::new(site(), "big".to_owned(), 0));
+    read::from_body(body, Timeouts::default(), site(), collect)
 }

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use contract::Secret;
 use contract::provider::ErrorKind;
-use futures::StreamExt as _;
 use proto::params::config::KeyState;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::HeaderMap;
 use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -73,13 +72,8 @@ struct ProbeResponse {
     cut: bool,
 }
 
-/// Why there is no response.
-enum ProbeFailure {
-    /// The entry cannot be sent: the reason, and a hint.
-    Entry(String, &'static str),
-    /// The network failed: the reason, and a hint.
-    Network(String, &'static str),
-}
+/// Why there is no response, and a hint.
+type ProbeFailure = (String, &'static str);
 
 /// Runs a probe. Takes at most 15 s. Dropping the future cancels the request.
 pub async fn probe(what: ProbeRequest) -> ProbeResult {
@@ -102,7 +96,7 @@ pub async fn probe(what: ProbeRequest) -> ProbeResult {
         Ok(url) => ask(&what, &site, &url, started).await,
         Err(reason) => silent(
             String::new(),
-            ProbeFailure::Entry(format!("base_url: {reason}"), "fix `base_url`"),
+            (format!("base_url: {reason}"), "fix `base_url`"),
         ),
     };
     ProbeResult {
@@ -127,11 +121,7 @@ fn list_of(what: &ProbeRequest) -> (&str, &'static str) {
 
 async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Instant) -> ProbeResult {
     let deadline = started + TIME_MAX;
-    let host = format!(
-        "{}:{}",
-        url.host_str().unwrap_or_default(),
-        url.port_or_known_default().unwrap_or_default()
-    );
+    let host = http::host(url);
     let answer = match get(what, url, what.key.as_ref(), deadline).await {
         Ok(answer) => answer,
         Err(why) => return silent(host, why),
@@ -157,10 +147,7 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
     }
 }
 
-fn silent(host: String, why: ProbeFailure) -> ProbeResult {
-    let (text, hint) = match why {
-        ProbeFailure::Entry(text, hint) | ProbeFailure::Network(text, hint) => (text, hint),
-    };
+fn silent(host: String, (text, hint): ProbeFailure) -> ProbeResult {
     ProbeResult {
         host,
         reachable: false,
@@ -184,7 +171,7 @@ async fn get(
         let client = http::client(ClientRoute::of(url, what.connect.min(TIME_MAX)))
             .await
             .map_err(|reason| {
-                ProbeFailure::Network(
+                (
                     reason,
                     "check the system's certificates and the proxy variables",
                 )
@@ -196,7 +183,7 @@ async fn get(
             } else {
                 "the connection was lost"
             };
-            ProbeFailure::Network(
+            (
                 format!("{layer}: {}", http::reason(error)),
                 "check `base_url`, the network and the proxy variables; a model on this machine must be running",
             )
@@ -204,7 +191,7 @@ async fn get(
     };
     match timeout_at(deadline, sending).await {
         Ok(response) => Ok(read(response?, deadline).await),
-        Err(_) => Err(ProbeFailure::Network(
+        Err(_) => Err((
             format!("no answer within {} s", TIME_MAX.as_secs()),
             "check `base_url`, the network and the vendor's status page",
         )),
@@ -212,55 +199,29 @@ async fn get(
 }
 
 fn headers(what: &ProbeRequest, key: Option<&Secret>) -> Result<HeaderMap, ProbeFailure> {
-    let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    headers.extend(Auth::of(&what.kind).defaults());
-    for (name, value) in &what.headers {
-        let (Ok(name), Ok(mut value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value))
-        else {
-            return Err(ProbeFailure::Entry(
-                "one of its `headers` cannot be sent".to_owned(),
-                "fix `headers` of this provider",
-            ));
-        };
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    if let Some(key) = key
-        && !Auth::of(&what.kind).show(key, &mut headers)
-    {
-        return Err(ProbeFailure::Entry(
+    let auth = Auth::of(&what.kind);
+    let mut headers = http::headers(auth, "application/json", &what.headers).map_err(|_| {
+        let why = "one of its `headers` cannot be sent".to_owned();
+        (why, "fix `headers` of this provider")
+    })?;
+    match key {
+        Some(key) if !auth.show(key, &mut headers) => Err((
             "the key cannot be sent in a header".to_owned(),
             "store the key again, without line breaks",
-        ));
+        )),
+        _ => Ok(headers),
     }
-    Ok(headers)
 }
 
 /// Reads a response up to the time and size limits.
 async fn read(response: Response, deadline: Instant) -> ProbeResponse {
     let status = response.status().as_u16();
-    let to = response
-        .headers()
-        .get(LOCATION)
-        .and_then(|to| to.to_str().ok())
-        .map(str::to_owned);
-    let mut body = http::body(response);
-    let mut text = Vec::new();
-    let mut cut = false;
-    while let Ok(Some(Ok(bytes))) = timeout_at(deadline, body.next()).await {
-        text.extend_from_slice(&bytes);
-        if text.len() > ANSWER_MAX {
-            text.truncate(ANSWER_MAX);
-            cut = true;
-            break;
-        }
-    }
+    let to = http::redirect_target(&response);
+    let (body, cut) = http::start_of(http::body(response), ANSWER_MAX, deadline).await;
     ProbeResponse {
         status,
         to,
-        body: text,
+        body,
         cut,
     }
 }
@@ -280,11 +241,7 @@ fn judge(
     }
     let vendor = VendorError::from_text(&body);
     // Truncated here too, so that the duration after it stays readable.
-    let words = match (&*vendor.message, &*vendor.code) {
-        ("", "") => "no reason given".to_owned(),
-        ("", code) => site.clean(code),
-        (message, _) => site.clean(message),
-    };
+    let words = site.clean(vendor.words());
     let refuses = matches!(answer.status, 401 | 403)
         || matches!(
             classify(Some(answer.status), &vendor),

@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime};
 use contract::provider::{Part, ProviderError, Reported, Request};
 use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
-use proto::item::{Finish, Thought, ToolCall};
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout};
 
@@ -20,6 +19,7 @@ use crate::failure::{ErrorContext, VendorError};
 use crate::gathered::Gathered;
 use crate::http::{self, Body, Endpoint};
 use crate::options::Timeouts;
+use crate::part_batch::PartBatch;
 use crate::retry_after;
 use crate::sse::{EventTooLarge, SseParser};
 
@@ -61,66 +61,6 @@ pub(crate) enum Flow {
     Nothing,
     /// It was the last event.
     Last,
-}
-
-/// Parts to pass on. Adjacent ones of the same kind are merged.
-#[derive(Default)]
-pub(crate) struct PartBatch(Vec<Part>);
-
-impl PartBatch {
-    pub(crate) fn text(&mut self, text: &str) {
-        match self.0.last_mut() {
-            _ if text.is_empty() => {}
-            Some(Part::Text(last)) => last.push_str(text),
-            _ => self.0.push(Part::Text(text.to_owned())),
-        }
-    }
-
-    pub(crate) fn reasoning(&mut self, text: &str) {
-        match self.0.last_mut() {
-            _ if text.is_empty() => {}
-            Some(Part::Reasoning(last)) => last.push_str(text),
-            _ => self.0.push(Part::Reasoning(text.to_owned())),
-        }
-    }
-
-    pub(crate) fn delta(&mut self, at: u32, id: &str, name: &str, more: &str) {
-        match self.0.last_mut() {
-            Some(Part::CallDelta {
-                index, arguments, ..
-            }) if *index == at => arguments.push_str(more),
-            _ => self.0.push(Part::CallDelta {
-                index: at,
-                id: id.to_owned(),
-                name: name.to_owned(),
-                arguments: more.to_owned(),
-            }),
-        }
-    }
-
-    /// The end of a whole answer.
-    pub(crate) fn finish(
-        &mut self,
-        thoughts: Vec<Thought>,
-        calls: Vec<ToolCall>,
-        usage: Option<Reported>,
-        finish: Finish,
-    ) {
-        self.0.extend(thoughts.into_iter().map(Part::Thought));
-        self.0.extend(calls.into_iter().map(Part::Call));
-        self.0.extend(usage.map(Part::Usage));
-        self.0.push(Part::Done(finish));
-    }
-
-    /// The parts, in order.
-    pub(crate) fn into_parts(self) -> impl Iterator<Item = Part> {
-        self.0.into_iter()
-    }
-
-    #[cfg(test)]
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.0
-    }
 }
 
 /// Sends a request and reads its answer.
@@ -267,12 +207,10 @@ impl<C: Collect> AnswerReader<C> {
             return;
         }
         let wait = retry_after::read(headers, SystemTime::now());
-        let pointed = headers
-            .get("location")
-            .and_then(|to| to.to_str().ok())
-            .map(str::to_owned);
-        let text = excerpt(http::body(response)).await;
-        let mut vendor = VendorError::from_text(&text);
+        let pointed = http::redirect_target(&response);
+        let until = Instant::now() + TAIL;
+        let (text, _) = http::start_of(http::body(response), ERROR_MAX, until).await;
+        let mut vendor = VendorError::from_text(&String::from_utf8_lossy(&text));
         if let (300..=399, Some(to)) = (status, pointed) {
             vendor.message = format!("redirects to {to}");
         }
@@ -325,7 +263,7 @@ impl<C: Collect> AnswerReader<C> {
         if outcome.is_ok() {
             self.push_reported(&mut batch);
         }
-        self.queue.extend(batch.0.into_iter().map(Ok));
+        self.queue.extend(batch.into_parts().map(Ok));
         match outcome {
             Ok(phase) => self.phase = phase,
             Err(error) => self.end(error),
@@ -337,7 +275,7 @@ impl<C: Collect> AnswerReader<C> {
         let now = self.collect.gathered().usage;
         if now != self.last_usage {
             self.last_usage = now;
-            batch.0.extend(now.map(Part::Usage));
+            batch.usage(now);
         }
     }
 
@@ -453,10 +391,9 @@ impl<C: Collect> AnswerReader<C> {
             }
         };
         if ended.is_err() {
-            let reported = self.collect.gathered().usage;
-            batch.0.extend(reported.map(Part::Usage));
+            batch.usage(self.collect.gathered().usage);
         }
-        self.queue.extend(batch.0.into_iter().map(Ok));
+        self.queue.extend(batch.into_parts().map(Ok));
         self.queue.extend(ended.err().map(Err));
     }
 
@@ -491,22 +428,6 @@ fn event(
         }
     }
     Ok(())
-}
-
-/// The start of an error's body, up to the time limit.
-async fn excerpt(mut body: Body) -> String {
-    let mut text = Vec::new();
-    let reading = async {
-        while let Some(Ok(bytes)) = body.next().await {
-            text.extend_from_slice(&bytes);
-            if text.len() >= ERROR_MAX {
-                break;
-            }
-        }
-    };
-    let _ = timeout(TAIL, reading).await;
-    text.truncate(ERROR_MAX);
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 #[cfg(test)]

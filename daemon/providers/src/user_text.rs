@@ -2,7 +2,7 @@
 
 use proto::item::{UserMessage, Voice};
 
-use crate::json::push_string;
+use serde_json::{Value, json};
 
 /// Precedes a message that the user sent while the model worked.
 const STEER: &str = "[The user says this while you work. Take it into account and go on.]\n\n";
@@ -10,11 +10,8 @@ const STEER: &str = "[The user says this while you work. Take it into account an
 const DAEMON: &str = "[From the program that runs you, not from the user.]\n\n";
 
 /// The message of a user in OpenAI's chat format.
-pub(crate) fn user(message: &UserMessage) -> String {
-    let mut out = String::from("{\"role\":\"user\",\"content\":");
-    push_string(&mut out, &render(message));
-    out.push('}');
-    out
+pub(crate) fn user(message: &UserMessage) -> Value {
+    json!({"role": "user", "content": render(message)})
 }
 
 /// The text of a message, with its context.

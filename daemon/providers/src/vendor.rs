@@ -7,6 +7,7 @@ use contract::provider::{Part, Provider, ProviderError};
 use futures::stream::{BoxStream, StreamExt};
 
 use crate::failure::{EntryInfo, ErrorContext};
+use crate::gathered::Gathered;
 use crate::http::Endpoint;
 use crate::options::{ProviderOptions, Timeouts};
 use crate::read::Collect;
@@ -16,14 +17,14 @@ pub(crate) struct Vendor<C> {
     endpoint: Endpoint,
     timeouts: Timeouts,
     entry: Arc<EntryInfo>,
-    collect: fn(ErrorContext, &Request) -> C,
+    collect: fn(Gathered) -> C,
 }
 
 impl<C: Collect> Vendor<C> {
     pub(crate) fn new(
         options: ProviderOptions,
         endpoint: Endpoint,
-        collect: fn(ErrorContext, &Request) -> C,
+        collect: fn(Gathered) -> C,
     ) -> Self {
         Self {
             endpoint,
@@ -43,7 +44,8 @@ impl<C: Collect> Provider for Vendor<C> {
         if let Some(error) = site.lacks_key() {
             return futures::stream::iter([Err(error)]).boxed();
         }
-        let collect = (self.collect)(site.clone(), &request);
+        let gathered = Gathered::new(site.clone(), request.model.clone(), request.answered);
+        let collect = (self.collect)(gathered);
         crate::read::stream(self.endpoint.clone(), self.timeouts, site, request, collect)
     }
 }

@@ -55,39 +55,25 @@ pub fn arguments(
     for step in &plan.steps {
         match step {
             MountStep::Bind { from, to, writable } => {
-                all.add(&[if *writable { "--bind" } else { "--ro-bind" }]);
-                all.path(from);
-                all.path(to);
+                all.with(if *writable { "--bind" } else { "--ro-bind" }, &[from, to]);
             }
             MountStep::Empty { at } => {
-                all.add(&["--tmpfs"]);
-                all.path(at);
+                all.with("--tmpfs", &[at]);
                 seals.push(at);
             }
             MountStep::Nothing { at } => {
                 // If there are too few, passes an invalid number, and bubblewrap reports it.
                 let nothing = nothings.next().copied().unwrap_or(-1);
                 all.add(&["--ro-bind-data", &nothing.to_string()]);
-                all.path(at);
+                all.0.push(at.into());
             }
-            MountStep::Link { at, target } => {
-                all.add(&["--symlink"]);
-                all.path(target);
-                all.path(at);
-            }
-            MountStep::Devices => {
-                all.add(&["--dev"]);
-                all.path(step.at());
-            }
-            MountStep::Processes => {
-                all.add(&["--proc"]);
-                all.path(step.at());
-            }
+            MountStep::Link { at, target } => all.with("--symlink", &[target, at]),
+            MountStep::Devices => all.with("--dev", &[step.at()]),
+            MountStep::Processes => all.with("--proc", &[step.at()]),
         }
     }
     for seal in seals {
-        all.add(&["--remount-ro"]);
-        all.path(seal);
+        all.with("--remount-ro", &[seal]);
     }
     all.0
 }
@@ -99,7 +85,8 @@ impl Arguments {
         self.0.extend(words.iter().map(OsString::from));
     }
 
-    fn path(&mut self, path: &Path) {
-        self.0.push(path.as_os_str().to_owned());
+    fn with(&mut self, word: &str, paths: &[&Path]) {
+        self.add(&[word]);
+        self.0.extend(paths.iter().map(OsString::from));
     }
 }

@@ -321,10 +321,14 @@ fn attributes(at: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
             size_of::<libc::mount_attr>(),
         )
     };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
+    worked(done == 0)
+}
+
+/// The result of a system call of `libc`.
+fn worked(done: bool) -> io::Result<()> {
+    match done {
+        true => Ok(()),
+        false => Err(io::Error::last_os_error()),
     }
 }
 
@@ -394,9 +398,5 @@ fn loopback() -> io::Result<()> {
     // SAFETY: the request lives until the call returns. The call only reads it, in the form in
     // which it was filled.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    worked(done == 0)
 }

@@ -19,20 +19,10 @@ const DEVICES: [&str; 6] = ["null", "zero", "tty", "ptmx", "stdout", "stderr"];
 #[must_use]
 pub fn profile(spec: &SandboxSpec) -> String {
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
-    rule(
-        &mut text,
-        "allow file-write* file-ioctl",
-        "subpath",
-        Path::new("/dev/fd"),
-    );
-    for device in DEVICES {
-        let device = Path::new("/dev").join(device);
-        rule(
-            &mut text,
-            "allow file-write* file-ioctl",
-            "literal",
-            &device,
-        );
+    let device = "allow file-write* file-ioctl";
+    rule(&mut text, device, "subpath", Path::new("/dev/fd"));
+    for name in DEVICES {
+        rule(&mut text, device, "literal", &Path::new("/dev").join(name));
     }
     for masked in &spec.masked {
         rule(&mut text, "deny file-read* file-write*", "subpath", masked);

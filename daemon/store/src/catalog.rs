@@ -13,7 +13,7 @@ use proto::Pid;
 use proto::params::process;
 use proto::params::session::{ListOutput, ListParams, SessionSummary};
 use proto::{SessionId, state::State};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 use serde::Serialize;
 
 use crate::disk::DiskError;
@@ -89,6 +89,13 @@ impl Catalog {
         self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, CatalogError> {
+        read(&self.lock()).doing("read")
     }
 
     /// Adds or updates a session, durably.
@@ -167,12 +174,10 @@ impl Catalog {
     /// # Errors
     /// The database cannot be read.
     pub fn ids(&self) -> Result<Vec<SessionId>, CatalogError> {
-        let connection = self.lock();
-        let mut statement = connection
-            .prepare("SELECT session FROM session")
-            .doing("read")?;
-        let rows = statement.query_map([], |row| row.get(0)).doing("read")?;
-        let texts: Vec<String> = rows.collect::<Result<_, _>>().doing("read")?;
+        let texts: Vec<String> = self.read(|connection| {
+            let mut statement = connection.prepare("SELECT session FROM session")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })?;
         Ok(texts.iter().filter_map(|text| text.parse().ok()).collect())
     }
 
@@ -181,7 +186,7 @@ impl Catalog {
     /// # Errors
     /// The database cannot be read.
     pub fn get(&self, session: SessionId) -> Result<Option<SessionSummary>, CatalogError> {
-        by_id(&self.lock(), session)
+        summary(&self.lock(), "session", session.to_string())
     }
 
     /// Looks up a session by pid, UUID, unambiguous UUID prefix of at least 4 characters, or name.
@@ -243,19 +248,18 @@ impl Catalog {
         &self,
         filter: &process::ListParams,
     ) -> Result<Vec<SessionSummary>, CatalogError> {
-        let connection = self.lock();
-        let mut statement = connection.prepare_cached(PROCESSES).doing("read")?;
         let exited = word(&State::Exited)?;
         let wanted = named_params! {
             ":all": filter.all, ":exited": exited, ":label": filter.label,
         };
-        let rows = statement.query_map(wanted, entry).doing("read")?;
-        let mut sessions = Vec::new();
-        for row in rows {
-            let (pid, summary) = row.doing("read")?;
-            sessions.extend(readable(pid, &summary));
-        }
-        Ok(sessions)
+        let rows: Vec<_> = self.read(|connection| {
+            let mut statement = connection.prepare_cached(PROCESSES)?;
+            statement.query_map(wanted, entry)?.collect()
+        })?;
+        let sessions = rows
+            .iter()
+            .filter_map(|(pid, summary)| readable(*pid, summary));
+        Ok(sessions.collect())
     }
 
     /// The number of sessions in the catalog.
@@ -264,10 +268,7 @@ impl Catalog {
     /// The database cannot be read.
     pub fn count(&self) -> Result<u64, CatalogError> {
         let sql = "SELECT count(*) FROM session";
-        let count: i64 = self
-            .lock()
-            .query_row(sql, [], |row| row.get(0))
-            .doing("read")?;
+        let count: i64 = self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
@@ -277,10 +278,7 @@ impl Catalog {
     /// The database cannot be read.
     pub fn highest_pid(&self) -> Result<Pid, CatalogError> {
         let sql = "SELECT coalesce(max(pid), 0) FROM session";
-        let pid = self
-            .lock()
-            .query_row(sql, [], |row| row.get(0))
-            .doing("read")?;
+        let pid = self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
         Ok(from_sql(pid))
     }
 }
@@ -300,27 +298,17 @@ fn put(connection: &Connection, summary: &SessionSummary) -> Result<(), CatalogE
     done.map(drop).doing("write to")
 }
 
-fn by_pid(connection: &Connection, pid: Pid) -> Result<Option<SessionSummary>, CatalogError> {
-    let mut statement = connection
-        .prepare_cached("SELECT summary FROM session WHERE pid = ?1")
-        .doing("read")?;
-    let found = statement.query_row(params![to_sql(pid)], |row| row.get(0));
-    parsed(found.optional().doing("read")?)
-}
-
-fn by_id(
+/// The session whose `column` has this value.
+fn summary(
     connection: &Connection,
-    session: SessionId,
+    column: &str,
+    value: impl ToSql,
 ) -> Result<Option<SessionSummary>, CatalogError> {
-    let mut statement = connection
-        .prepare_cached("SELECT summary FROM session WHERE session = ?1")
-        .doing("read")?;
-    let found = statement.query_row(params![session.to_string()], |row| row.get(0));
-    parsed(found.optional().doing("read")?)
-}
-
-fn parsed(summary: Option<String>) -> Result<Option<SessionSummary>, CatalogError> {
-    Ok(summary.as_deref().map(serde_json::from_str).transpose()?)
+    let sql = format!("SELECT summary FROM session WHERE {column} = ?1");
+    let mut statement = connection.prepare_cached(&sql).doing("read")?;
+    let found = statement.query_row([value], |row| row.get::<_, String>(0));
+    let found = found.optional().doing("read")?;
+    Ok(found.as_deref().map(serde_json::from_str).transpose()?)
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<(Pid, String)> {

@@ -3,7 +3,7 @@
 //! Callers decide what a failure means.
 
 use std::error::Error;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, DirEntry, File, OpenOptions, read_dir};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -67,6 +67,20 @@ pub(crate) fn private_dir(path: &Path) -> Result<bool, DiskError> {
             path: path.to_owned(),
             source,
         }),
+    }
+}
+
+/// The entries of a directory.
+pub(crate) fn entries(dir: &Path) -> Result<Vec<DirEntry>, DiskError> {
+    let entries = read_dir(dir).and_then(Iterator::collect);
+    entries.at("read the directory", dir)
+}
+
+/// Removes a file, if it exists.
+pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -3,14 +3,13 @@
 //! Creates directories, but no files. Called at start-up. Everything else uses the paths.
 
 use std::fs::DirBuilder;
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use proto::SessionId;
 use sha2::{Digest, Sha256};
 
-use crate::disk::{DiskError, IoContext, private_dir, sync_dir};
+use crate::disk::{DiskError, IoContext, entries, private_dir, sync_dir};
 
 /// Maximum characters of the root's name in the name of a project directory.
 const NAME_MAX: usize = 40;
@@ -156,9 +155,8 @@ impl Home {
 
 /// The entries of a directory whose names are session ids.
 pub(crate) fn ids_in(dir: &Path) -> Result<Vec<SessionId>, DiskError> {
-    let entries = std::fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let names = entries.at("read the directory", dir)?;
-    let ids = names.iter().filter_map(|entry| {
+    let entries = entries(dir)?;
+    let ids = entries.iter().filter_map(|entry| {
         let name = entry.file_name();
         let id: SessionId = name.to_str()?.parse().ok()?;
         // A UUID in another spelling would be another file.

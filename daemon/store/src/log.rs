@@ -5,12 +5,14 @@
 mod batch_read;
 mod file;
 mod index;
+mod open;
 mod renew;
 mod scan;
 
 pub use batch_read::BatchRead;
-pub use file::{AppendError, KernelSyncer, LogFile, OpenError, OpenedLog, Syncer, TornTailRepair};
+pub use file::{AppendError, KernelSyncer, LogFile, Syncer};
 pub use index::{ByteLocation, LogIndex, MessageRole};
+pub use open::{OpenError, OpenedLog, TornTailRepair};
 pub use renew::{DiskFailure, RenewError, RenewOutcome, renew};
 pub use scan::{LogPosition, LogScan, first, read, tail};
 

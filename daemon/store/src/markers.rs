@@ -4,12 +4,9 @@
 //! would lose a turn. So creating a marker is durable, and removing it need not be. Called by
 //! sessions and at start-up.
 
-use std::fs::remove_file;
-use std::io;
-
 use proto::SessionId;
 
-use crate::disk::{DiskError, IoContext, private, sync_dir};
+use crate::disk::{DiskError, IoContext, private, remove_file, sync_dir};
 use crate::home::{Home, ids_in};
 
 /// Marks a session, durably. Does nothing if it is already marked.
@@ -34,12 +31,7 @@ pub fn mark(home: &Home, session: SessionId) -> Result<(), DiskError> {
 /// It still exists.
 pub fn unmark(home: &Home, session: SessionId) -> Result<(), DiskError> {
     let path = home.open_markers().join(session.to_string());
-    match remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).at("remove the marker", &path)
-        }
-        _ => Ok(()),
-    }
+    remove_file(&path).at("remove the marker", &path)
 }
 
 /// Whether a session is marked. Returns true if that cannot be determined.

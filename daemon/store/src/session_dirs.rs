@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use proto::SessionId;
 use uuid::Uuid;
 
-use crate::disk::{DiskError, IoContext, sync_dir};
+use crate::disk::{DiskError, IoContext, entries, sync_dir};
 use crate::home::Home;
 
 const DELETED: &str = ".gone-";
@@ -45,7 +45,7 @@ pub fn unpublish(home: &Home, session: SessionId) -> Result<Option<PathBuf>, Dis
     remove_dir(&to)?;
     match rename(&from, &to) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        renamed => renamed.at("set move_away", &from)?,
+        renamed => renamed.at("set aside", &from)?,
     }
     sync_dir(&home.sessions())?;
     Ok(Some(to))
@@ -70,15 +70,13 @@ pub fn remove_dir(dir: &Path) -> Result<(), DiskError> {
 pub fn sweep(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
     let move_away = |from: PathBuf| {
         let to = home.sessions().join(format!("{DELETED}{}", Uuid::new_v4()));
-        rename(&from, &to).at("set move_away", &from).map(|()| to)
+        rename(&from, &to).at("set aside", &from).map(|()| to)
     };
     leftovers(home)?.into_iter().map(move_away).collect()
 }
 
 fn leftovers(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
-    let dir = home.sessions();
-    let entries = read_dir(&dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let entries = entries.at("read the directory", &dir)?;
+    let entries = entries(&home.sessions())?;
     let ours = |name: &str| name.starts_with(DELETED) || name.starts_with(NEW);
     let left = entries
         .into_iter()

@@ -5,10 +5,10 @@
 //! Readers treat an unreadable one as absent, and no important decision depends on one.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::disk::{DiskError, IoContext, private};
+use crate::disk::{DiskError, IoContext, private, remove_file};
 
 /// The most bytes read from a sidecar: 16 MiB.
 const READ_MAX: u64 = 16 * 1024 * 1024;
@@ -68,11 +68,7 @@ pub fn get(dir: &Path, sidecar: Sidecar) -> Option<Vec<u8>> {
 /// It exists and cannot be removed.
 pub fn remove(dir: &Path, sidecar: Sidecar) -> Result<(), DiskError> {
     let path = sidecar.path(dir);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-    .at("remove", &path)
+    remove_file(&path).at("remove", &path)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! same key, the later one counts.
 
 use std::collections::BTreeMap;
-use std::fs::read_dir;
+use std::fs::DirEntry;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,17 +15,17 @@ use proto::record::Purpose;
 use proto::{Pid, SessionId, Stamp};
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{DiskError, IoContext, private, sync_dir};
+use crate::disk::{DiskError, IoContext, entries, private, sync_dir};
 use crate::home::Home;
 
 /// Milliseconds of usage in one row: 15 minutes. All time zones differ by whole quarters of an
-/// hour, so rows can be with_checksum into days for any of them.
+/// hour, so rows can be summed into days for any of them.
 pub const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// Usage of one session, model and purpose in one quarter_start of an hour.
+/// Usage of one session, model and purpose in one quarter of an hour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LedgerEntry {
-    /// Start of the quarter_start.
+    /// Start of the quarter.
     pub at: Stamp,
     pub session: SessionId,
     pub pid: Pid,
@@ -44,7 +44,7 @@ pub struct LedgerEntry {
     pub root: String,
 }
 
-/// Rounds a time down to the start of its quarter_start.
+/// Rounds a time down to the start of its quarter.
 #[must_use]
 pub fn quarter_start(at: Stamp) -> Stamp {
     Stamp(at.0.div_euclid(QUARTER_MS) * QUARTER_MS)
@@ -110,9 +110,7 @@ pub fn read(home: &Home) -> Result<Vec<LedgerEntry>, DiskError> {
 }
 
 fn ledger_files(dir: &Path) -> Result<Vec<PathBuf>, DiskError> {
-    let entries = read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let paths = entries.at("read the directory", dir)?;
-    let mut paths: Vec<_> = paths.into_iter().map(|entry| entry.path()).collect();
+    let mut paths: Vec<_> = entries(dir)?.iter().map(DirEntry::path).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
     paths.sort();
     Ok(paths)

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ignore::overrides::OverrideBuilder;
 use ignore::{WalkBuilder, WalkState};
 
-use crate::read::{FileError, FileKind};
+use crate::read::{FileError, nanoseconds};
 use crate::resolve::{Access, ResolvedPath};
 use crate::search::{SearchError, threads};
 use crate::workspace::Workspace;
@@ -102,21 +102,10 @@ impl Workspace {
     ) -> Result<GlobResult, SearchError> {
         self.check(at, Access::Read)?;
         let root = at.path();
-        match at.kind() {
-            Some(FileKind::Directory) => {}
-            None => {
-                return Err(FileError::Missing {
-                    path: root.to_owned(),
-                }
-                .into());
-            }
-            Some(_) => {
-                return Err(crate::resolve::PathError::NotADirectory {
-                    path: root.to_owned(),
-                }
-                .into());
-            }
-        }
+        at.expect_directory().map_err(|error| match error {
+            FileError::Path(error) => SearchError::Path(error),
+            error => SearchError::File(error),
+        })?;
         let respect = !query.include_ignored;
         let bad = |error: ignore::Error| SearchError::Glob {
             glob: query.pattern.clone(),
@@ -174,7 +163,7 @@ impl Workspace {
                     return WalkState::Quit;
                 }
                 let time = entry.metadata().map_or(i128::MIN, |meta| {
-                    i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec())
+                    nanoseconds(meta.mtime(), meta.mtime_nsec())
                 });
                 let ranked = (Reverse(time), entry.into_path());
                 keep(&mut bag.kept, ranked, query.limit);

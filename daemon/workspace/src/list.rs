@@ -11,11 +11,10 @@ use rustix::fd::OwnedFd;
 use rustix::fs::AtFlags;
 
 use crate::handle;
-use crate::read::{FileError, FileKind};
+use crate::read::{FileError, FileKind, IoContext};
 use crate::resolve::{Access, ResolvedPath};
 use crate::tree::{self, NamedEntry};
 use crate::workspace::Workspace;
-use crate::write::directory_failed;
 
 /// Directories of which only the number of entries is shown, because tools generate them.
 const NOISE: [&str; 17] = [
@@ -113,21 +112,8 @@ impl Workspace {
     ) -> Result<DirListing, FileError> {
         self.check(at, Access::Read)?;
         let path = at.path();
-        match at.kind() {
-            Some(FileKind::Directory) => {}
-            None => {
-                return Err(FileError::Missing {
-                    path: path.to_owned(),
-                });
-            }
-            Some(_) => {
-                return Err(crate::resolve::PathError::NotADirectory {
-                    path: path.to_owned(),
-                }
-                .into());
-            }
-        }
-        handle::directory(&self.slash, path).map_err(|source| directory_failed(path, source))?;
+        at.expect_directory()?;
+        handle::directory(&self.slash, path).at_no_link("open directory", path)?;
         let mut nodes = vec![Node::new(path.to_owned())];
         let mut pending = VecDeque::from([(0, 1)]);
         let (mut room, mut left_out, mut unopened) = (max, 0, 0);

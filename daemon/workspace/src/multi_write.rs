@@ -7,7 +7,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::read::{FileContent, FileError, FileStamp};
+use crate::read::{FileContent, FileError, FileStamp, IoContext};
 use crate::resolve::{Access, ResolvedPath};
 use crate::workspace::Workspace;
 use crate::write::{ExpectedFile, StagedFile, WriteStep};
@@ -77,8 +77,7 @@ impl Workspace {
             let result = match staged {
                 Some(staged) => staged.take_place(&mut |at| step(index, at)).map(Some),
                 None => self.drop_planned(plan).map(|()| None).and_then(|gone| {
-                    step(index, WriteStep::Renamed)
-                        .map_err(|source| FileError::io("delete", plan.at.path(), source))?;
+                    step(index, WriteStep::Renamed).at("delete", plan.at.path())?;
                     Ok(gone)
                 }),
             };

@@ -5,10 +5,10 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags};
 use sha2::{Digest, Sha256};
 
 use crate::handle;
@@ -35,24 +35,10 @@ pub enum FileKind {
 
 impl FileKind {
     pub(crate) fn of(meta: &Metadata) -> Self {
-        let kind = meta.file_type();
-        if kind.is_file() {
-            Self::File
-        } else if kind.is_dir() {
-            Self::Directory
-        } else if kind.is_symlink() {
-            Self::Link
-        } else if kind.is_fifo() {
-            Self::Fifo
-        } else if kind.is_socket() {
-            Self::Socket
-        } else {
-            Self::Device
-        }
+        Self::of_type(FileType::from_raw_mode(meta.mode()))
     }
 
-    pub(crate) fn of_type(kind: rustix::fs::FileType) -> Self {
-        use rustix::fs::FileType;
+    pub(crate) fn of_type(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Directory,
@@ -94,9 +80,8 @@ impl FileStamp {
     }
 
     pub(crate) fn unhashed(meta: &Metadata) -> Self {
-        let mtime_ns = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
         Self {
-            mtime_ns,
+            mtime_ns: nanoseconds(meta.mtime(), meta.mtime_nsec()),
             size: meta.size(),
             inode: meta.ino(),
             sha256: [0; 32],
@@ -135,26 +120,26 @@ pub enum FileError {
     TooLarge { path: PathBuf, size: u64 },
     #[error("`{}` is read-only (mode {mode:04o})", path.display())]
     ReadOnly { path: PathBuf, mode: u32 },
-    #[error("`{}` was just changed by another program", path.display())]
-    Changed { path: PathBuf },
-    #[error("`{}` exists already", path.display())]
-    Exists { path: PathBuf },
+    #[error("`{}` was just changed by another program", .0.display())]
+    Changed(PathBuf),
+    #[error("`{}` exists already", .0.display())]
+    Exists(PathBuf),
     #[error("the directory `{}` is not empty: it has {entries} entries", path.display())]
     NotEmpty { path: PathBuf, entries: usize },
     #[error("`{}` has more than {max} entries, or is deeper than {DEPTH_MAX} directories", path.display())]
     TooMany { path: PathBuf, max: usize },
     #[error("`{}` is inside `{}`", path.display(), outer.display())]
     Inside { path: PathBuf, outer: PathBuf },
-    #[error("`{}` is the workspace, or contains it", path.display())]
-    Root { path: PathBuf },
+    #[error("`{}` is the workspace, or contains it", .0.display())]
+    Root(PathBuf),
     #[error("`{}` contains `{}`, which {why}", path.display(), held.display())]
     Holds {
         path: PathBuf,
         held: PathBuf,
         why: &'static str,
     },
-    #[error("`{}` is a directory, and the destination is on another device", path.display())]
-    AcrossDevices { path: PathBuf },
+    #[error("`{}` is a directory, and the destination is on another device", .0.display())]
+    AcrossDevices(PathBuf),
     #[error("it was cancelled")]
     Stopped,
     #[error("{doing} `{}`: {source}", path.display())]
@@ -175,6 +160,77 @@ impl FileError {
     }
 }
 
+/// Adds the operation and the path to errors of the system.
+pub(crate) trait IoContext<T> {
+    fn at(self, doing: &'static str, path: &Path) -> Result<T, FileError>;
+
+    /// Like `at`, for an operation that follows no link: one in the path was created just now.
+    fn at_no_link(self, doing: &'static str, path: &Path) -> Result<T, FileError>;
+}
+
+impl<T, E: Into<io::Error>> IoContext<T> for Result<T, E> {
+    fn at(self, doing: &'static str, path: &Path) -> Result<T, FileError> {
+        self.map_err(|source| FileError::io(doing, path, source))
+    }
+
+    fn at_no_link(self, doing: &'static str, path: &Path) -> Result<T, FileError> {
+        self.map_err(|source| match source.into() {
+            link if handle::met_link(&link) => FileError::Changed(path.to_owned()),
+            source => FileError::io(doing, path, source),
+        })
+    }
+}
+
+impl ResolvedPath {
+    /// The type of the file that is there.
+    pub(crate) fn existing(&self) -> Result<FileKind, FileError> {
+        self.kind().ok_or_else(|| FileError::Missing {
+            path: self.path().to_owned(),
+        })
+    }
+
+    /// Checks that it is a directory.
+    pub(crate) fn expect_directory(&self) -> Result<(), FileError> {
+        match self.existing()? {
+            FileKind::Directory => Ok(()),
+            _ => Err(PathError::NotADirectory(self.path().to_owned()).into()),
+        }
+    }
+
+    /// Checks that it is a file.
+    pub(crate) fn expect_file(&self) -> Result<(), FileError> {
+        match self.existing()? {
+            FileKind::File => Ok(()),
+            kind => Err(FileError::NotAFile {
+                path: self.path().to_owned(),
+                kind,
+            }),
+        }
+    }
+}
+
+/// Reads to the end, and passes on each part. Returns how many bytes there were.
+pub(crate) fn each_part(mut source: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
+    let mut size = 0;
+    let mut part = vec![0; 128 * 1024];
+    loop {
+        match source.read(&mut part) {
+            Ok(0) => return Ok(size),
+            Ok(count) => {
+                size += count as u64;
+                take(&part[..count]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn nanoseconds(seconds: impl Into<i128>, rest: impl Into<i128>) -> i128 {
+    seconds.into() * 1_000_000_000 + rest.into()
+}
+
 /// A regular file that is open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
@@ -190,20 +246,7 @@ impl Workspace {
     pub fn open_file(&self, at: &ResolvedPath) -> Result<OpenFile, FileError> {
         self.check(at, Access::Read)?;
         let path = at.path();
-        match at.kind() {
-            None => {
-                return Err(FileError::Missing {
-                    path: path.to_owned(),
-                });
-            }
-            Some(FileKind::File) => {}
-            Some(kind) => {
-                return Err(FileError::NotAFile {
-                    path: path.to_owned(),
-                    kind,
-                });
-            }
-        }
+        at.expect_file()?;
         let file = self.open_regular(path)?;
         if file.meta.size() > SIZE_MAX {
             return Err(FileError::TooLarge {
@@ -224,7 +267,7 @@ impl Workspace {
         // Files below `/proc` have no size, and any file may grow while it is read.
         file.take(SIZE_MAX + 1)
             .read_to_end(&mut bytes)
-            .map_err(|source| FileError::io("read", at.path(), source))?;
+            .at("read", at.path())?;
         let size = bytes.len() as u64;
         if size > SIZE_MAX {
             return Err(FileError::TooLarge {
@@ -239,19 +282,15 @@ impl Workspace {
     /// Opens a resolved path if it is a regular file. Follows no link.
     pub(crate) fn open_regular(&self, path: &Path) -> Result<OpenFile, FileError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let fd = handle::open(&self.slash, path, flags).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => FileError::Missing {
-                path: path.to_owned(),
-            },
-            _ if handle::met_link(&source) => FileError::Changed {
-                path: path.to_owned(),
-            },
-            _ => FileError::io("open", path, source),
-        })?;
-        let file = File::from(fd);
-        let meta = file
-            .metadata()
-            .map_err(|source| FileError::io("look at", path, source))?;
+        let file = match handle::open(&self.slash, path, flags) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(FileError::Missing {
+                    path: path.to_owned(),
+                });
+            }
+            opened => File::from(opened.at_no_link("open", path)?),
+        };
+        let meta = file.metadata().at("look at", path)?;
         match FileKind::of(&meta) {
             FileKind::File => Ok(OpenFile { file, meta }),
             kind => Err(FileError::NotAFile {

@@ -90,20 +90,20 @@ pub enum PathError {
     Empty,
     #[error("the path contains a zero byte")]
     ZeroByte,
-    #[error("`{}` is not an absolute path; workspace paths must be absolute", path.display())]
-    Relative { path: PathBuf },
+    #[error("`{}` is not an absolute path; workspace paths must be absolute", .0.display())]
+    Relative(PathBuf),
     #[error("the path is longer than {PATH_MAX} bytes, or one of its names is too long")]
     TooLong,
-    #[error("`{}` goes through more than {LINKS_MAX} symbolic links", path.display())]
-    Loop { path: PathBuf },
-    #[error("`{}` is not a directory, so nothing can be below it", path.display())]
-    NotADirectory { path: PathBuf },
-    #[error("`{}` is a symbolic link that the path reaches through another link; use this path", path.display())]
-    LinkBehindLink { path: PathBuf },
+    #[error("`{}` goes through more than {LINKS_MAX} symbolic links", .0.display())]
+    Loop(PathBuf),
+    #[error("`{}` is not a directory, so nothing can be below it", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("`{}` is a symbolic link that the path reaches through another link; use this path", .0.display())]
+    LinkBehindLink(PathBuf),
     #[error("`{}` is outside the writable directories ({}). Write below one of them; the user can add a directory with `sandbox.allow_write`", path.display(), list(roots))]
     Outside { path: PathBuf, roots: Vec<PathBuf> },
-    #[error("`{}` belongs to Reasonix or to the system and is closed to tools", path.display())]
-    Masked { path: PathBuf },
+    #[error("`{}` belongs to Reasonix or to the system and is closed to tools", .0.display())]
+    Masked(PathBuf),
     #[error("reading `{}` is denied by `deny_read` (`{pattern}`)", path.display())]
     Denied { path: PathBuf, pattern: String },
     #[error("look up `{}`: {source}", path.display())]
@@ -139,7 +139,7 @@ impl Workspace {
     pub fn entry(&self, text: &str, access: Access) -> Result<ResolvedPath, PathError> {
         let (at, written) = self.found(&self.cwd, text, FinalLink::Kept)?;
         if at.kind == Some(FileKind::Link) && at.path != path_clean::clean(&written) {
-            return Err(PathError::LinkBehindLink { path: at.path });
+            return Err(PathError::LinkBehindLink(at.path));
         }
         self.check(&at, access)?;
         Ok(at)
@@ -207,7 +207,7 @@ impl Workspace {
         match access {
             Access::Read => {
                 if at.masked && !self.is_exposed(&at.path) {
-                    return Err(PathError::Masked { path: path() });
+                    return Err(PathError::Masked(path()));
                 }
                 if let Some(pattern) = at.denied.and_then(|index| self.denied_text(index)) {
                     return Err(PathError::Denied {
@@ -218,7 +218,7 @@ impl Workspace {
             }
             Access::Write => {
                 if at.masked {
-                    return Err(PathError::Masked { path: path() });
+                    return Err(PathError::Masked(path()));
                 }
                 if !at.writable {
                     return Err(PathError::Outside {
@@ -278,7 +278,7 @@ fn walk(base: &Path, path: &Path, last: FinalLink) -> Result<WalkResult, PathErr
             }
             Next::Up => {
                 if missing == 0 && kind != Some(FileKind::Directory) {
-                    return Err(PathError::NotADirectory { path: here });
+                    return Err(PathError::NotADirectory(here));
                 }
                 here.pop();
                 missing = missing.saturating_sub(1);
@@ -286,7 +286,7 @@ fn walk(base: &Path, path: &Path, last: FinalLink) -> Result<WalkResult, PathErr
             }
             Next::Down(name) => {
                 if missing == 0 && kind != Some(FileKind::Directory) {
-                    return Err(PathError::NotADirectory { path: here });
+                    return Err(PathError::NotADirectory(here));
                 }
                 here.push(&name);
                 through_process |= is_process_file(&here);
@@ -301,9 +301,7 @@ fn walk(base: &Path, path: &Path, last: FinalLink) -> Result<WalkResult, PathErr
                     Some(FileKind::Link) => {
                         links += 1;
                         if links > LINKS_MAX {
-                            return Err(PathError::Loop {
-                                path: path.to_owned(),
-                            });
+                            return Err(PathError::Loop(path.to_owned()));
                         }
                         let target = std::fs::read_link(&here).map_err(|source| PathError::Io {
                             path: here.clone(),
@@ -352,9 +350,9 @@ fn look(path: &Path) -> Result<Option<FileKind>, PathError> {
         Err(source) => match source.kind() {
             io::ErrorKind::NotFound => Ok(None),
             io::ErrorKind::InvalidFilename => Err(PathError::TooLong),
-            io::ErrorKind::NotADirectory => Err(PathError::NotADirectory {
-                path: path.parent().unwrap_or(path).to_owned(),
-            }),
+            io::ErrorKind::NotADirectory => Err(PathError::NotADirectory(
+                path.parent().unwrap_or(path).to_owned(),
+            )),
             _ => Err(PathError::Io {
                 path: path.to_owned(),
                 source,

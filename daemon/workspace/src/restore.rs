@@ -12,7 +12,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use crate::handle;
-use crate::read::FileError;
+use crate::read::{FileError, IoContext};
 use crate::resolve::PathError;
 use crate::state::{ParentDir, PathSnapshot, PathStamp, stamp_at};
 use crate::workspace::Workspace;
@@ -47,10 +47,7 @@ impl Workspace {
     ) -> Result<(), FileError> {
         let path = found.path.as_path();
         if self.is_masked(path) {
-            return Err(PathError::Masked {
-                path: path.to_owned(),
-            }
-            .into());
+            return Err(PathError::Masked(path.to_owned()).into());
         }
         let outside = || PathError::Outside {
             path: path.to_owned(),
@@ -62,16 +59,15 @@ impl Workspace {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(outside().into());
         };
-        let fault = |doing| move |source: io::Error| self.fault(doing, path, source);
         let dir = match wanted {
             RestoreTarget::Absent => {
-                match self.parent(parent).map_err(fault("open directory of"))? {
+                match self.parent(parent).at_no_link("open directory of", path)? {
                     ParentDir::In(dir) => dir,
                     ParentDir::Nowhere => return Ok(()),
                 }
             }
             RestoreTarget::File { .. } | RestoreTarget::Link { .. } | RestoreTarget::Directory => {
-                handle::make_directory(&self.slash, parent).map_err(fault("open directory of"))?
+                handle::make_directory(&self.slash, parent).at_no_link("open directory of", path)?
             }
         };
         let spot = OpenEntry {
@@ -79,10 +75,8 @@ impl Workspace {
             name,
             stamp: found.stamp,
         };
-        if stamp_at(&spot.dir, name).map_err(fault("snapshot at"))? != found.stamp {
-            return Err(FileError::Changed {
-                path: path.to_owned(),
-            });
+        if stamp_at(&spot.dir, name).at_no_link("snapshot at", path)? != found.stamp {
+            return Err(FileError::Changed(path.to_owned()));
         }
         match wanted {
             RestoreTarget::Absent => spot.clear(),
@@ -91,17 +85,7 @@ impl Workspace {
             RestoreTarget::File { bytes, mode } => spot.file(bytes, mode),
         }
         .and_then(|()| Ok(rustix::fs::fsync(&spot.dir)?))
-        .map_err(fault("restore"))
-    }
-
-    #[allow(clippy::unused_self, reason = "used with its neighbours")]
-    fn fault(&self, doing: &'static str, path: &Path, source: io::Error) -> FileError {
-        if handle::met_link(&source) {
-            return FileError::Changed {
-                path: path.to_owned(),
-            };
-        }
-        FileError::io(doing, path, source)
+        .at_no_link("restore", path)
     }
 }
 

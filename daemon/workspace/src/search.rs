@@ -143,30 +143,15 @@ impl Workspace {
             unreadable: AtomicU64::new(0),
         };
         let path = at.path();
-        match at.kind() {
-            None => {
-                return Err(FileError::Missing {
-                    path: path.to_owned(),
-                }
-                .into());
-            }
-            Some(FileKind::File) => {
-                let file = self.open_file(at).or_else(|error| match error {
-                    // A large file is searched without loading it.
-                    FileError::TooLarge { .. } => self.open_regular(path),
-                    error => Err(error),
-                })?;
-                let mut searcher = search.searcher();
-                search.file(&mut searcher, path, &file);
-            }
-            Some(FileKind::Directory) => search.walk(path)?,
-            Some(kind) => {
-                return Err(FileError::NotAFile {
-                    path: path.to_owned(),
-                    kind,
-                }
-                .into());
-            }
+        if at.kind() == Some(FileKind::Directory) {
+            search.walk(path)?;
+        } else {
+            let file = self.open_file(at).or_else(|error| match error {
+                // A large file is searched without loading it.
+                FileError::TooLarge { .. } => self.open_regular(path),
+                error => Err(error),
+            })?;
+            search.file(&mut search.searcher(), path, &file);
         }
         Ok(search.found())
     }

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::handle;
-use crate::read::SIZE_MAX;
+use crate::read::{SIZE_MAX, each_part, nanoseconds};
 use crate::tree::link_target;
 use crate::workspace::Workspace;
 
@@ -101,7 +101,7 @@ impl PathStamp {
     pub(crate) fn of(stat: &Stat) -> Self {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let directory = kind == FileType::Directory;
-        let mtime_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+        let mtime_ns = nanoseconds(stat.st_mtime, stat.st_mtime_nsec);
         Self {
             kind,
             mode: u32::from(stat.st_mode) & 0o7777,
@@ -269,24 +269,13 @@ fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(PathState, Op
         return Err(io::Error::other(format!("it has more than {mib} MiB")));
     }
     let mut hash = Sha256::new();
-    let mut bytes = 0_u64;
     let mut kept = Vec::new();
-    let mut part = vec![0_u8; 64 * 1024];
-    let mut file = file.take(SIZE_MAX + 1);
-    loop {
-        let count = match file.read(&mut part) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let fresh = part.get(..count).unwrap_or_default();
-        hash.update(fresh);
-        bytes += count as u64;
+    let bytes = each_part(file.take(SIZE_MAX + 1), |part| {
+        hash.update(part);
         if content {
-            kept.extend_from_slice(fresh);
+            kept.extend_from_slice(part);
         }
-    }
+    })?;
     if bytes > SIZE_MAX {
         return Err(io::Error::other("it grows while it is read"));
     }

@@ -15,13 +15,11 @@ use rustix::io::Errno;
 use sha2::Digest;
 
 use crate::handle;
-use crate::read::{DEPTH_MAX, FileError, FileKind, FileStamp, OpenFile};
+use crate::read::{DEPTH_MAX, FileError, FileKind, FileStamp, IoContext, OpenFile};
 use crate::resolve::{Access, ResolvedPath};
 use crate::tree::{self, NamedEntry};
 use crate::workspace::Workspace;
-use crate::write::{
-    ExpectedFile, WriteStep, WriteTarget, directory_failed, rename_new, temporary_name,
-};
+use crate::write::{ExpectedFile, WriteStep, WriteTarget, rename_new, temporary_name};
 
 /// Maximum entries of a copied directory.
 pub const COPIED_MAX: usize = 10_000;
@@ -65,29 +63,27 @@ impl Workspace {
         let target = self.target(to)?;
         let held = target.hold()?;
         target.check(expected)?;
-        step(WriteStep::Made).map_err(|source| FileError::io("move", from.path(), source))?;
+        step(WriteStep::Made).at("move", from.path())?;
         let renamed = target.take(&source.dir, source.name, expected);
         drop(held);
-        let moved = match renamed {
-            Ok(()) => MoveMethod::Renamed,
+        match renamed {
+            Ok(()) => {}
             Err(Errno::XDEV) => {
                 self.move_far(from, &source, target, expected, step)?;
                 let _ = rustix::fs::fsync(&source.dir);
                 return Ok(MoveMethod::Copied);
             }
             Err(Errno::EXIST) => {
-                return Err(FileError::Exists {
-                    path: to.path().to_owned(),
-                });
+                return Err(FileError::Exists(to.path().to_owned()));
             }
             Err(error) => return Err(FileError::io("move", from.path(), error)),
         };
-        let done = |source| FileError::io("sync directory of", to.path(), source);
-        step(WriteStep::Renamed).map_err(done)?;
+        let doing = "sync directory of";
+        step(WriteStep::Renamed).at(doing, to.path())?;
         for dir in [&target.dir, &source.dir] {
-            rustix::fs::fsync(dir).map_err(|error| done(error.into()))?;
+            rustix::fs::fsync(dir).at(doing, to.path())?;
         }
-        Ok(moved)
+        Ok(MoveMethod::Renamed)
     }
 
     /// Moves to another device: copies, syncs, then deletes the source.
@@ -101,9 +97,7 @@ impl Workspace {
     ) -> Result<(), FileError> {
         match from.kind() {
             Some(FileKind::Directory) => {
-                return Err(FileError::AcrossDevices {
-                    path: from.path().to_owned(),
-                });
+                return Err(FileError::AcrossDevices(from.path().to_owned()));
             }
             Some(FileKind::Link) => copy_link(source, &target, expected)?,
             _ => {
@@ -113,14 +107,11 @@ impl Workspace {
                 // Data written meanwhile must not be lost.
                 let now = self.open_regular(from.path())?;
                 if !FileStamp::unhashed(&now.meta).same_file(&before) {
-                    return Err(FileError::Changed {
-                        path: from.path().to_owned(),
-                    });
+                    return Err(FileError::Changed(from.path().to_owned()));
                 }
             }
         }
-        rustix::fs::unlinkat(&source.dir, source.name, AtFlags::empty())
-            .map_err(|error| FileError::io("delete", from.path(), error))
+        rustix::fs::unlinkat(&source.dir, source.name, AtFlags::empty()).at("delete", from.path())
     }
 
     /// Copies `from` (see [`Workspace::entry`]) to `to`, creating parent directories: a file with
@@ -158,34 +149,31 @@ impl Workspace {
         stop: &dyn Fn() -> bool,
         step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
     ) -> Result<(), FileError> {
-        let failed = |source| FileError::io("copy", from.path(), source);
         let source = handle::directory(&self.slash, from.path())
-            .map_err(|source| directory_failed(from.path(), source))?;
+            .at_no_link("open directory", from.path())?;
         let temporary = temporary_name();
-        rustix::fs::mkdirat(&target.dir, temporary.as_str(), Mode::RWXU)
-            .map_err(|error| failed(error.into()))?;
+        rustix::fs::mkdirat(&target.dir, temporary.as_str(), Mode::RWXU).at("copy", from.path())?;
         let copied = (|| {
-            step(WriteStep::Made).map_err(failed)?;
-            let made = handle::subdirectory(&target.dir, OsStr::new(&temporary)).map_err(failed)?;
+            step(WriteStep::Made).at("copy", from.path())?;
+            let made = handle::subdirectory(&target.dir, OsStr::new(&temporary))
+                .at("copy", from.path())?;
             let mut copy = DirectoryCopy {
                 room: COPIED_MAX,
                 stop,
                 path: from.path(),
             };
             copy.directory(&source, &made, 0)?;
-            step(WriteStep::Written).map_err(failed)?;
+            step(WriteStep::Written).at("copy", from.path())?;
             // One sync for all: thousands of single ones take minutes on a slow disk.
             #[cfg(target_os = "linux")]
-            rustix::fs::syncfs(&made).map_err(|error| failed(error.into()))?;
+            rustix::fs::syncfs(&made).at("copy", from.path())?;
             #[cfg(not(target_os = "linux"))]
             rustix::fs::sync();
-            step(WriteStep::Synced).map_err(failed)?;
+            step(WriteStep::Synced).at("copy", from.path())?;
             let name = Path::new(&temporary);
             rename_new(&target.dir, name, &target.dir, target.name).map_err(|error| match error {
-                Errno::EXIST => FileError::Exists {
-                    path: target.path.to_owned(),
-                },
-                error => failed(error.into()),
+                Errno::EXIST => FileError::Exists(target.path.to_owned()),
+                error => FileError::io("copy", from.path(), error),
             })
         })();
         if let Err(error) = copied {
@@ -193,8 +181,8 @@ impl Workspace {
             let _ = remove_tree(&target.dir, OsStr::new(&temporary), 0);
             return Err(error);
         }
-        step(WriteStep::Renamed).map_err(failed)?;
-        rustix::fs::fsync(&target.dir).map_err(|error| failed(error.into()))
+        step(WriteStep::Renamed).at("copy", from.path())?;
+        rustix::fs::fsync(&target.dir).at("copy", from.path())
     }
 
     /// Deletes a file, a link or an empty directory (see [`Workspace::entry`]).
@@ -222,14 +210,11 @@ impl Workspace {
                 });
             }
             Err(Errno::ISDIR | Errno::NOTDIR) => {
-                return Err(FileError::Changed {
-                    path: at.path().to_owned(),
-                });
+                return Err(FileError::Changed(at.path().to_owned()));
             }
             Err(error) => return Err(FileError::io("delete", at.path(), error)),
         }
-        rustix::fs::fsync(&source.dir)
-            .map_err(|error| FileError::io("sync directory of", at.path(), error))
+        rustix::fs::fsync(&source.dir).at("sync directory of", at.path())
     }
 
     /// Creates a directory and its parents. Returns false if it already exists.
@@ -240,12 +225,10 @@ impl Workspace {
         self.check(at, Access::Write)?;
         match at.kind() {
             Some(FileKind::Directory) => Ok(false),
-            Some(_) => Err(FileError::Exists {
-                path: at.path().to_owned(),
-            }),
+            Some(_) => Err(FileError::Exists(at.path().to_owned())),
             None => {
                 handle::make_directory(&self.slash, at.path())
-                    .map_err(|source| directory_failed(at.path(), source))?;
+                    .at_no_link("open directory", at.path())?;
                 Ok(true)
             }
         }
@@ -254,19 +237,11 @@ impl Workspace {
     /// The directory entry of an existing path.
     fn source<'a>(&self, from: &'a ResolvedPath) -> Result<WriteTarget<'a>, FileError> {
         let path = from.path();
-        let missing = || FileError::Missing {
-            path: path.to_owned(),
-        };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(FileError::Root {
-                path: path.to_owned(),
-            });
+            return Err(FileError::Root(path.to_owned()));
         };
-        if from.kind().is_none() {
-            return Err(missing());
-        }
-        let dir = handle::directory(&self.slash, parent)
-            .map_err(|source| directory_failed(parent, source))?;
+        from.existing()?;
+        let dir = handle::directory(&self.slash, parent).at_no_link("open directory", parent)?;
         Ok(WriteTarget {
             dir,
             name: Path::new(name),
@@ -277,9 +252,7 @@ impl Workspace {
     fn no_root(&self, path: &Path) -> Result<(), FileError> {
         let held = self.roots.iter().chain([&self.cwd]);
         if held.into_iter().any(|root| root.starts_with(path)) {
-            return Err(FileError::Root {
-                path: path.to_owned(),
-            });
+            return Err(FileError::Root(path.to_owned()));
         }
         Ok(())
     }
@@ -295,14 +268,9 @@ impl Workspace {
         self.check(from, Access::Read)?;
         self.check(to, Access::Write)?;
         let (old, new) = (from.path(), to.path());
-        match from.kind() {
-            None => {
-                return Err(FileError::Missing {
-                    path: old.to_owned(),
-                });
-            }
-            Some(FileKind::File | FileKind::Link | FileKind::Directory) => {}
-            Some(kind) => {
+        match from.existing()? {
+            FileKind::File | FileKind::Link | FileKind::Directory => {}
+            kind => {
                 return Err(FileError::NotAFile {
                     path: old.to_owned(),
                     kind,
@@ -313,9 +281,7 @@ impl Workspace {
             self.no_root(old)?;
         }
         if old == new {
-            return Err(FileError::Exists {
-                path: new.to_owned(),
-            });
+            return Err(FileError::Exists(new.to_owned()));
         }
         if from.kind() != Some(FileKind::Directory) {
             return Ok(());
@@ -327,9 +293,7 @@ impl Workspace {
             });
         }
         if to.kind().is_some() {
-            return Err(FileError::Exists {
-                path: new.to_owned(),
-            });
+            return Err(FileError::Exists(new.to_owned()));
         }
         let max = match way {
             TransferKind::Move => MOVED_MAX,
@@ -370,31 +334,30 @@ fn copy_file(
     step: &mut dyn FnMut(WriteStep) -> io::Result<()>,
 ) -> Result<(), FileError> {
     let path = target.path;
-    let failed = |source| FileError::io("write", path, source);
     let mut staged = target.stage(expected)?;
-    step(WriteStep::Made).map_err(failed)?;
+    step(WriteStep::Made).at("write", path)?;
     let mut source = &from.file;
     let mut chunk = vec![0; 256 * 1024];
     loop {
         if stop() {
             return Err(FileError::Stopped);
         }
-        let count = source.read(&mut chunk).map_err(failed)?;
+        let count = source.read(&mut chunk).at("write", path)?;
         let part = chunk.get(..count).unwrap_or_default();
         if part.is_empty() {
             break;
         }
-        staged.file.write_all(part).map_err(failed)?;
+        staged.file.write_all(part).at("write", path)?;
         staged.hash.update(part);
         staged.size += part.len() as u64;
-        step(WriteStep::Half).map_err(failed)?;
+        step(WriteStep::Half).at("write", path)?;
     }
     staged
         .dress(Some(from.meta.mode() & 0o777))
-        .map_err(failed)?;
-    step(WriteStep::Written).map_err(failed)?;
-    staged.file.sync_all().map_err(failed)?;
-    step(WriteStep::Synced).map_err(failed)?;
+        .at("write", path)?;
+    step(WriteStep::Written).at("write", path)?;
+    staged.file.sync_all().at("write", path)?;
+    step(WriteStep::Synced).at("write", path)?;
     staged.take_place(step).map(drop)
 }
 
@@ -404,22 +367,22 @@ fn copy_link(
     target: &WriteTarget<'_>,
     expected: ExpectedFile,
 ) -> Result<(), FileError> {
-    let failed = |source| FileError::io("make a link at", target.path, source);
-    let words = tree::link_target(&source.dir, source.name.as_os_str()).map_err(failed)?;
+    let words = tree::link_target(&source.dir, source.name.as_os_str())
+        .at("make a link at", target.path)?;
     let temporary = temporary_name();
     let name = Path::new(&temporary);
-    rustix::fs::symlinkat(words, &target.dir, name).map_err(|error| failed(error.into()))?;
+    rustix::fs::symlinkat(words, &target.dir, name).at("make a link at", target.path)?;
     let taken = target.hold().and_then(|_held| {
         target.check(expected)?;
         let renamed = target.take(&target.dir, name, expected);
-        renamed.map_err(|error| failed(error.into()))
+        renamed.at("make a link at", target.path)
     });
     if taken.is_err() {
         // Best effort: the first error is the one reported.
         let _ = rustix::fs::unlinkat(&target.dir, name, AtFlags::empty());
     }
     taken?;
-    rustix::fs::fsync(&target.dir).map_err(|error| failed(error.into()))
+    rustix::fs::fsync(&target.dir).at("make a link at", target.path)
 }
 
 /// A directory copy in progress.
@@ -432,8 +395,7 @@ struct DirectoryCopy<'a> {
 impl DirectoryCopy<'_> {
     fn directory(&mut self, from: &OwnedFd, to: &OwnedFd, depth: usize) -> Result<(), FileError> {
         let path = self.path;
-        let failed = |source| FileError::io("copy", path, source);
-        for NamedEntry { name, kind } in tree::names(from).map_err(failed)? {
+        for NamedEntry { name, kind } in tree::names(from).at("copy", path)? {
             if (self.stop)() {
                 return Err(FileError::Stopped);
             }
@@ -446,23 +408,20 @@ impl DirectoryCopy<'_> {
             self.room -= 1;
             match kind {
                 FileKind::Directory => {
-                    let inner = handle::subdirectory(from, &name).map_err(failed)?;
-                    rustix::fs::mkdirat(to, &name, Mode::RWXU)
-                        .map_err(|error| failed(error.into()))?;
-                    let made = handle::subdirectory(to, &name).map_err(failed)?;
+                    let inner = handle::subdirectory(from, &name).at("copy", path)?;
+                    rustix::fs::mkdirat(to, &name, Mode::RWXU).at("copy", path)?;
+                    let made = handle::subdirectory(to, &name).at("copy", path)?;
                     self.directory(&inner, &made, depth + 1)?;
                 }
                 FileKind::Link => {
-                    let words = tree::link_target(from, &name).map_err(failed)?;
-                    rustix::fs::symlinkat(words, to, &name)
-                        .map_err(|error| failed(error.into()))?;
+                    let words = tree::link_target(from, &name).at("copy", path)?;
+                    rustix::fs::symlinkat(words, to, &name).at("copy", path)?;
                 }
-                _ => copy_small(from, to, &name).map_err(failed)?,
+                _ => copy_small(from, to, &name).at("copy", path)?,
             }
         }
-        let mode = rustix::fs::fstat(from).map_err(|error| failed(error.into()))?;
-        rustix::fs::fchmod(to, Mode::from_raw_mode(mode.st_mode & 0o777))
-            .map_err(|error| failed(error.into()))
+        let mode = rustix::fs::fstat(from).at("copy", path)?;
+        rustix::fs::fchmod(to, Mode::from_raw_mode(mode.st_mode & 0o777)).at("copy", path)
     }
 }
 

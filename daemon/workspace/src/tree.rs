@@ -14,10 +14,9 @@ use rustix::fs::{AtFlags, Dir, FileType};
 use rustix::io::Errno;
 
 use crate::handle;
-use crate::read::{DEPTH_MAX, FileError, FileKind};
+use crate::read::{DEPTH_MAX, FileError, FileKind, IoContext};
 use crate::state::PathState;
 use crate::workspace::Workspace;
-use crate::write::directory_failed;
 
 /// A name in a directory, and its file type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,9 +70,9 @@ impl Workspace {
         let mut found = Vec::new();
         let mut pending = vec![(dir.to_owned(), 0)];
         while let Some((here, depth)) = pending.pop() {
-            let failed = |source| directory_failed(&here, source);
-            let handle = handle::directory(&self.slash, &here).map_err(failed)?;
-            for NamedEntry { name, kind } in names(&handle).map_err(failed)? {
+            let doing = "open directory";
+            let handle = handle::directory(&self.slash, &here).at_no_link(doing, &here)?;
+            for NamedEntry { name, kind } in names(&handle).at_no_link(doing, &here)? {
                 let path = here.join(name);
                 if found.len() >= max {
                     return Err(too_many());

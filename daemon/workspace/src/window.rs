@@ -6,7 +6,7 @@ use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use crate::read::{FileError, FileStamp, OpenFile, SIZE_MAX};
+use crate::read::{FileError, FileStamp, IoContext, OpenFile, SIZE_MAX, each_part};
 use crate::resolve::ResolvedPath;
 use crate::workspace::Workspace;
 
@@ -56,25 +56,15 @@ impl Workspace {
         window: LineWindow,
     ) -> Result<WindowContent, FileError> {
         let OpenFile { file, meta } = self.open_file(at)?;
-        let mut file = file.take(SIZE_MAX + 1);
         let mut hash = Sha256::new();
-        let mut size = 0_u64;
         let mut head = Vec::with_capacity(HEAD);
         let mut taker = WindowReader::new(window);
-        let mut chunk = vec![0; 128 * 1024];
-        loop {
-            let count = match file.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(source) => return Err(FileError::io("read", at.path(), source)),
-            };
-            let part = &chunk[..count];
-            head.extend_from_slice(&part[..count.min(HEAD - head.len())]);
-            size += count as u64;
+        let size = each_part(file.take(SIZE_MAX + 1), |part| {
+            head.extend_from_slice(&part[..part.len().min(HEAD - head.len())]);
             hash.update(part);
             taker.take(part);
-        }
+        });
+        let size = size.at("read", at.path())?;
         if size > SIZE_MAX {
             return Err(FileError::TooLarge {
                 path: at.path().to_owned(),

@@ -64,9 +64,7 @@ impl Workspace {
         // Resolving relative ones from `/` would change their meaning: `.` would make everything
         // writable.
         if let Some(place) = places.into_iter().find(|place| !place.is_absolute()) {
-            return Err(PathError::Relative {
-                path: place.clone(),
-            });
+            return Err(PathError::Relative(place.clone()));
         }
         let all = |places: &[PathBuf]| {
             places

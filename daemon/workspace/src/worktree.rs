@@ -18,7 +18,7 @@ use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
 use crate::git_directories::GitDirectory;
-use crate::read::SIZE_MAX;
+use crate::read::{SIZE_MAX, each_part, nanoseconds};
 use crate::repository::is_repository;
 use crate::workspace::Workspace;
 
@@ -262,15 +262,10 @@ impl Workspace {
     }
 
     fn hash(&self, path: &Path) -> Option<[u8; 32]> {
-        let mut file = self.open_regular(path).ok()?.file.take(SIZE_MAX);
+        let file = self.open_regular(path).ok()?.file.take(SIZE_MAX);
         let mut hash = Sha256::new();
-        let mut part = vec![0; 64 * 1024];
-        loop {
-            match file.read(&mut part).ok()? {
-                0 => return Some(hash.finalize().into()),
-                count => hash.update(part.get(..count)?),
-            }
-        }
+        each_part(file, |part| hash.update(part)).ok()?;
+        Some(hash.finalize().into())
     }
 
     /// The repository whose work tree is the workspace root: its objects, index and ignore rules.
@@ -585,14 +580,13 @@ pub struct TooManyFiles {
 
 impl FileInfo {
     fn of(meta: &std::fs::Metadata) -> Self {
-        let ns = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         Self {
             link: meta.is_symlink(),
             mode: meta.mode() & 0o7777,
             bytes: meta.size(),
             inode: meta.ino(),
-            mtime_ns: ns(meta.mtime(), meta.mtime_nsec()),
-            ctime_ns: ns(meta.ctime(), meta.ctime_nsec()),
+            mtime_ns: nanoseconds(meta.mtime(), meta.mtime_nsec()),
+            ctime_ns: nanoseconds(meta.ctime(), meta.ctime_nsec()),
             sha256: None,
         }
     }

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::handle;
 use crate::held_name::HeldName;
-use crate::read::{FileError, FileKind, FileStamp, SIZE_MAX};
+use crate::read::{FileError, FileKind, FileStamp, IoContext, SIZE_MAX, nanoseconds};
 use crate::resolve::{Access, ResolvedPath};
 use crate::workspace::Workspace;
 
@@ -95,7 +95,7 @@ impl Workspace {
         let target = self.target(at)?;
         let mut staged = target.stage(expected)?;
         let filled = fill(&mut staged, bytes, mode, step);
-        filled.map_err(|source| FileError::io("write", at.path(), source))?;
+        filled.at("write", at.path())?;
         Ok(staged)
     }
 
@@ -114,24 +114,14 @@ impl Workspace {
                 kind: FileKind::Directory,
             });
         };
-        let dir = handle::make_directory(&self.slash, parent)
-            .map_err(|source| directory_failed(parent, source))?;
+        let dir =
+            handle::make_directory(&self.slash, parent).at_no_link("open directory", parent)?;
         Ok(WriteTarget {
             dir,
             name: Path::new(name),
             path,
         })
     }
-}
-
-/// Why a parent directory was not opened.
-pub(crate) fn directory_failed(path: &Path, source: io::Error) -> FileError {
-    if handle::met_link(&source) {
-        return FileError::Changed {
-            path: path.to_owned(),
-        };
-    }
-    FileError::io("open directory", path, source)
 }
 
 /// A complete temporary file, ready to be renamed. Removed on drop.
@@ -158,21 +148,16 @@ impl StagedFile<'_> {
         let temporary = Path::new(&self.temporary);
         let renamed = self.target.take(&self.target.dir, temporary, self.expected);
         renamed.map_err(|error| match error {
-            Errno::EXIST => FileError::Changed {
-                path: self.target.path.to_owned(),
-            },
+            Errno::EXIST => FileError::Changed(self.target.path.to_owned()),
             _ => FileError::io("replace", self.target.path, error),
         })?;
         drop(held);
         self.taken = true;
         let path = self.target.path;
-        let done = |source| FileError::io("sync directory of", path, source);
-        step(WriteStep::Renamed).map_err(done)?;
-        rustix::fs::fsync(&self.target.dir).map_err(|error| done(error.into()))?;
-        let meta = self
-            .file
-            .metadata()
-            .map_err(|source| FileError::io("look at", path, source))?;
+        let doing = "sync directory of";
+        step(WriteStep::Renamed).at(doing, path)?;
+        rustix::fs::fsync(&self.target.dir).at(doing, path)?;
+        let meta = self.file.metadata().at("look at", path)?;
         Ok(FileStamp::new(&meta, self.size, self.hash.clone()))
     }
 
@@ -237,9 +222,7 @@ impl<'a> WriteTarget<'a> {
 
     /// Checks that the path is as expected. Returns the existing file.
     pub(crate) fn check(&self, expected: ExpectedFile) -> Result<Option<ReplacedFile>, FileError> {
-        let changed = || FileError::Changed {
-            path: self.path.to_owned(),
-        };
+        let changed = || FileError::Changed(self.path.to_owned());
         let stat = match rustix::fs::statat(&self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT) => {
@@ -253,10 +236,9 @@ impl<'a> WriteTarget<'a> {
         let ExpectedFile::File(stamp) = expected else {
             return Err(changed());
         };
-        let mtime_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let now = FileStamp {
-            mtime_ns,
+            mtime_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
             size,
             inode: stat.st_ino,
             sha256: stamp.sha256,
@@ -299,8 +281,7 @@ impl<'a> WriteTarget<'a> {
 
     /// Keeps other sessions from replacing it, from [`WriteTarget::check`] to [`WriteTarget::take`].
     pub(crate) fn hold(&self) -> Result<HeldName, FileError> {
-        HeldName::hold(&self.dir, self.name)
-            .map_err(|source| FileError::io("look at the directory of", self.path, source))
+        HeldName::hold(&self.dir, self.name).at("look at the directory of", self.path)
     }
 
     /// Renames something to it. Where nothing is expected there, nothing is replaced.

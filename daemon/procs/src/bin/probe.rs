@@ -14,7 +14,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use contract::{Command, Spawn};
+use contract::{Command, SandboxSpec, Spawn};
 use futures::StreamExt;
 use procs::supervisor::DaemonSupervisor;
 use procs::{BackendChoice, Procs, ProcsOptions};
@@ -40,26 +40,14 @@ fn main() {
 
 fn host(argv: Vec<String>, layers: BackendChoice) -> Result<(), Error> {
     procs::harden::daemon()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let procs = Procs::start(ProcsOptions {
             layers,
             ..ProcsOptions::of_this_binary()?
         })?;
         let (mut os_pids, mut events) = (Vec::new(), Vec::new());
         for argv in argv.split(|argument| argument == "--") {
-            let command = Command {
-                argv: argv.to_vec(),
-                cwd: PathBuf::from("/"),
-                env: environment(),
-                title: "hosted".to_owned(),
-                number: None,
-                sandbox: None,
-                stdin: None,
-                merge_stderr: false,
-            };
+            let command = command(argv.to_vec(), PathBuf::from("/"), None);
             let child = procs.spawn(proto::Pid(1), command).await?;
             os_pids.push(child.os_pid.to_string());
             events.push(child.events);
@@ -84,27 +72,18 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
         [layers, sandbox, script, before] => (layers, sandbox, script, before.as_str()),
         _ => return Err("sandboxed <layers> <sandbox> <script> [<before>]".into()),
     };
-    let sandbox: contract::SandboxSpec = serde_json::from_str(sandbox)?;
+    let sandbox: SandboxSpec = serde_json::from_str(sandbox)?;
     let cwd = sandbox.write.first().cloned().ok_or("no place to write")?;
     procs::harden::daemon()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let code = runtime.block_on(async {
+    let code = runtime()?.block_on(async {
         let procs = Procs::start(ProcsOptions {
             layers: layers_of(layers)?,
             ..ProcsOptions::of_this_binary()?
         })?;
         let sandbox = Arc::new(sandbox);
-        let command = |script: &str| Command {
-            argv: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
-            cwd: cwd.clone(),
-            env: environment(),
-            title: "sandboxed".to_owned(),
-            number: None,
-            sandbox: Some(Arc::clone(&sandbox)),
-            stdin: None,
-            merge_stderr: false,
+        let command = |script: &str| {
+            let argv = ["sh", "-c", script].map(str::to_owned).to_vec();
+            command(argv, cwd.clone(), Some(Arc::clone(&sandbox)))
         };
         let mut running = None;
         if !before.is_empty() {
@@ -127,6 +106,24 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
         Ok::<_, Error>(code)
     })?;
     std::process::exit(code.unwrap_or(1))
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build()
+}
+
+fn command(argv: Vec<String>, cwd: PathBuf, sandbox: Option<Arc<SandboxSpec>>) -> Command {
+    Command {
+        argv,
+        cwd,
+        env: environment(),
+        title: "hosted".to_owned(),
+        number: None,
+        sandbox,
+        stdin: None,
+        merge_stderr: false,
+    }
 }
 
 fn layers_of(name: &str) -> Result<BackendChoice, Error> {

@@ -18,13 +18,14 @@ use rustix::process::{Pid, getpid, getppid, setsid};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, timeout};
 
 use super::reap::{CommandEnd, Reaper};
 use super::signals::{SignalEvent, Signals};
 use super::{SECOND_STAGE, nothing};
+use crate::grace::{later, until};
 use crate::options::this_binary;
-use crate::tree::Tree;
+use crate::tree::{self, Tree};
 use crate::wire::{self, CommandExit, HelperOrder, HelperStatus};
 
 /// Maximum duration of a sweep against processes that do not die.
@@ -107,11 +108,8 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
     let (command, link) = match launch(arguments) {
         Ok(launched) => launched,
         Err(error) => {
-            return say(
-                &mut status,
-                &HelperStatus::Failed(format!("its second stage did not start: {error}")),
-            )
-            .await;
+            let reason = format!("its second stage did not start: {error}");
+            return say(&mut status, &HelperStatus::Failed(reason)).await;
         }
     };
     let mut holder = Supervisor {
@@ -130,24 +128,17 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
         return say(&mut status, &HelperStatus::Failed(reason)).await;
     }
     // If the daemon is gone, this fails, but the rest must still be done.
-    let _ = say(
-        &mut status,
-        &HelperStatus::Started(command.as_raw_nonzero().get().unsigned_abs()),
-    )
-    .await;
+    let _ = say(&mut status, &HelperStatus::Started(tree::raw(command))).await;
     holder.until_due().await;
     let (swept, left) = holder.sweep().await;
     let CommandEnd { code, signal } = holder.reaper.end().unwrap_or_default();
-    let _ = say(
-        &mut status,
-        &HelperStatus::Exited(CommandExit {
-            code,
-            signal,
-            swept,
-            left,
-        }),
-    )
-    .await;
+    let exit = CommandExit {
+        code,
+        signal,
+        swept,
+        left,
+    };
+    let _ = say(&mut status, &HelperStatus::Exited(exit)).await;
     Ok(())
 }
 
@@ -263,7 +254,7 @@ impl Supervisor {
             if grace.is_zero() {
                 return;
             }
-            let due = Instant::now() + grace.min(FAR);
+            let due = later(grace);
             match self.due {
                 Some(before) => self.due = Some(before.min(due)),
                 None => {
@@ -290,15 +281,5 @@ impl Supervisor {
             }
         }
         (self.tree.killed(), 0)
-    }
-}
-
-/// Maximum grace period, because the clock cannot represent a much later time.
-const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
-
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }

@@ -6,16 +6,16 @@
 
 use contract::codec::FragmentRole;
 use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
-use proto::item::{AssistantMessage, CallStatus, Item, ToolCall, ToolMessage, UserMessage};
-use serde_json::Value;
+use proto::item::{AssistantMessage, CallStatus, Item, ToolCall, ToolMessage};
+use serde_json::{Value, json};
 
 use super::KIND;
 use crate::ids;
-use crate::json::{on_one_line, push_string, schemas};
+use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::thoughts::{AnswerPiece, answer_pieces};
-use crate::{extra, user_text};
+use crate::{body, extra, user_text};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -29,7 +29,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Marks the end of a prefix to cache. A request may have four marks, and all four are used.
-const MARK: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
+const MARK: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 /// How long the vendor keeps a marked prefix after its last use (its documentation on prompt
 /// caching, 2026).
@@ -66,92 +66,74 @@ impl Messages {
         Ok(Self { extra })
     }
 
-    fn user(message: &UserMessage) -> Option<String> {
-        let words = user_text::render(message);
-        if words.trim().is_empty() {
-            // The vendor refuses an empty message, and with it every later request of the session.
+    fn assistant(message: &AssistantMessage) -> Option<String> {
+        let mut pieces = answer_pieces(message, KIND);
+        // The vendor refuses blank text.
+        pieces.retain(|piece| !matches!(piece, AnswerPiece::Text(text) if text.trim().is_empty()));
+        let is_thought = |piece: &AnswerPiece<'_>| matches!(piece, AnswerPiece::Thought(_));
+        if pieces.iter().all(is_thought) {
+            // An answer with only empty thinking is not a message.
             return None;
         }
-        let mut out = String::new();
-        push_text(&mut out, &words);
-        Some(out)
-    }
-
-    fn assistant(message: &AssistantMessage) -> Option<String> {
-        let mut out = String::new();
-        let mut says = false;
-        for piece in answer_pieces(message, KIND) {
-            // The vendor refuses blank text.
-            if matches!(piece, AnswerPiece::Text(text) if text.trim().is_empty()) {
-                continue;
-            }
-            if !out.is_empty() {
-                out.push(',');
-            }
-            match piece {
-                AnswerPiece::Text(text) => push_text(&mut out, text),
-                AnswerPiece::Call(call) => push_call(&mut out, call),
-                AnswerPiece::Thought(thought) => out.push_str(&on_one_line(&thought.data)),
-            }
-            says |= !matches!(piece, AnswerPiece::Thought(_));
-        }
-        // An answer with only empty thinking is not a message.
-        says.then_some(out)
+        let blocks = pieces.into_iter().map(|piece| match piece {
+            AnswerPiece::Text(text) => text_block(text),
+            AnswerPiece::Call(call) => call_block(call),
+            AnswerPiece::Thought(thought) => on_one_line(&thought.data).into_owned(),
+        });
+        Some(blocks.collect::<Vec<_>>().join(","))
     }
 
     fn tool(message: &ToolMessage) -> String {
-        let mut out = String::from("{\"type\":\"tool_result\",\"tool_use_id\":");
-        push_string(&mut out, &ids::fit(&message.call.0, ID_MAX));
+        let call = ids::fit(&message.call.0, ID_MAX);
+        let mut out = json!({"type": "tool_result", "tool_use_id": call});
         if message.status != CallStatus::Ok {
-            out.push_str(",\"is_error\":true");
+            out["is_error"] = json!(true);
         }
-        out.push_str(",\"content\":");
-        push_string(&mut out, &message.text);
-        out.push('}');
-        out
+        out["content"] = json!(message.text);
+        out.to_string()
     }
 }
 
-fn push_text(out: &mut String, text: &str) {
-    out.push_str("{\"type\":\"text\",\"text\":");
-    push_string(out, text);
-    out.push('}');
+fn text_block(text: &str) -> String {
+    json!({"type": "text", "text": text}).to_string()
 }
 
-fn push_call(out: &mut String, call: &ToolCall) {
-    out.push_str("{\"type\":\"tool_use\",\"id\":");
-    push_string(out, &ids::fit(&call.id.0, ID_MAX));
-    out.push_str(",\"name\":");
-    push_string(out, &call.name);
-    out.push_str(",\"input\":");
+fn call_block(call: &ToolCall) -> String {
     // The input must be an object here. Other arguments are sent as a text inside an object.
-    if matches!(serde_json::from_str(&call.arguments), Ok(Value::Object(_))) {
-        out.push_str(on_one_line(&call.arguments).trim());
-    } else {
-        out.push_str("{\"INVALID_JSON\":");
-        push_string(out, &call.arguments);
-        out.push('}');
-    }
-    out.push('}');
+    let input = match serde_json::from_str(&call.arguments) {
+        Ok(Value::Object(_)) => on_one_line(&call.arguments).trim().to_owned(),
+        _ => json!({"INVALID_JSON": call.arguments}).to_string(),
+    };
+    let id = quoted(&ids::fit(&call.id.0, ID_MAX));
+    let name = quoted(&call.name);
+    format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{input}}}")
 }
 
 impl Codec for Messages {
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
-        let mut block = String::new();
-        if !system.trim().is_empty() {
-            push_text(&mut block, system);
-        }
+        let system = match system.trim() {
+            "" => String::new(),
+            _ => text_block(system),
+        };
         Prefix {
             model: model.to_owned(),
-            system: block,
-            tools: schemas(tools, ["{\"name\":", ",\"input_schema\":", "}"]),
+            system,
+            tools: schemas(
+                tools,
+                |name, description, schema| json!({"name": name, "description": description, "input_schema": schema}),
+            ),
             extra: self.extra.clone(),
         }
     }
 
     fn render(&self, item: &Item) -> Option<String> {
         match item {
-            Item::User(message) => Self::user(message),
+            Item::User(message) => {
+                let text = user_text::render(message);
+                // The vendor refuses an empty message, and with it every later request of the
+                // session.
+                (!text.trim().is_empty()).then(|| text_block(&text))
+            }
             Item::Assistant(message) => Self::assistant(message),
             Item::Tool(message) => Some(Self::tool(message)),
         }
@@ -166,32 +148,20 @@ impl Codec for Messages {
 
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
-        let fragments: usize = asked
-            .fragments
-            .iter()
-            .map(|fragment| fragment.bytes.len() + 40)
-            .sum();
-        let mut body =
-            Vec::with_capacity(prefix.tools.len() + prefix.system.len() + fragments + 512);
-        let mut model = String::from("{\"model\":");
-        push_string(&mut model, &prefix.model);
-        body.extend_from_slice(model.as_bytes());
-        body.extend_from_slice(b",\"stream\":true");
-        if !prefix.extra.is_empty() {
-            body.push(b',');
-            body.extend_from_slice(prefix.extra.as_bytes());
-        }
-        if !prefix.tools.is_empty() {
-            body.extend_from_slice(b",\"tools\":[");
-            push_marked(&mut body, prefix.tools.as_bytes());
-            body.push(b']');
-        }
-        if !prefix.system.is_empty() {
-            body.extend_from_slice(b",\"system\":[");
-            push_marked(&mut body, prefix.system.as_bytes());
-            body.push(b']');
-        }
-        body.extend_from_slice(b",\"messages\":[");
+        let mut head = format!("{{\"model\":{},\"stream\":true", quoted(&prefix.model));
+        body::push_members(
+            &mut head,
+            &[
+                ("", "", &prefix.extra, ""),
+                ("\"tools\":", "[", &marked(&prefix.tools), "]"),
+                ("\"system\":", "[", &marked(&prefix.system), "]"),
+            ],
+        );
+        head.push_str(",\"messages\":[");
+        let length = |fragment: &Fragment<'_>| fragment.bytes.len() + 40;
+        let fragments: usize = asked.fragments.iter().map(length).sum();
+        let mut body = Vec::with_capacity(head.len() + fragments + 128);
+        body.extend_from_slice(head.as_bytes());
         push_messages(&mut body, asked.fragments);
         body.push(b']');
         if !prefix.tools.is_empty() {
@@ -209,15 +179,11 @@ impl Codec for Messages {
     }
 }
 
-/// Copies blocks, with a mark in the last one.
-fn push_marked(body: &mut Vec<u8>, blocks: &[u8]) {
-    match blocks.strip_suffix(b"}") {
-        Some(open) => {
-            body.extend_from_slice(open);
-            body.extend_from_slice(MARK);
-            body.push(b'}');
-        }
-        None => body.extend_from_slice(blocks),
+/// Blocks, with a mark in the last one.
+fn marked(blocks: &str) -> String {
+    match blocks.strip_suffix('}') {
+        Some(open) => format!("{open}{MARK}}}"),
+        None => blocks.to_owned(),
     }
 }
 
@@ -245,10 +211,13 @@ fn push_messages(body: &mut Vec<u8>, fragments: &[Fragment<'_>]) {
             body.push(b',');
         }
         body.extend_from_slice(opening);
-        if newest.contains(&at) {
-            push_marked(body, fragment.bytes);
-        } else {
-            body.extend_from_slice(fragment.bytes);
+        match fragment.bytes.strip_suffix(b"}") {
+            Some(open) if newest.contains(&at) => {
+                body.extend_from_slice(open);
+                body.extend_from_slice(MARK.as_bytes());
+                body.push(b'}');
+            }
+            _ => body.extend_from_slice(fragment.bytes),
         }
         begins = ends(at);
         if begins {

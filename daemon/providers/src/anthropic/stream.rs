@@ -6,14 +6,15 @@
 
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
+use serde_json::json;
 
 use super::KIND;
 use crate::calls::{AnswerEnd, CallFragment};
-use crate::failure::ErrorContext;
 use crate::gathered::Gathered;
-use crate::json::{on_one_line, push_string};
+use crate::json::on_one_line;
 use crate::lenient::Object;
-use crate::read::{Collect, Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::{Collect, Flow};
 
 /// An answer in progress.
 pub(crate) struct Collector {
@@ -59,9 +60,9 @@ struct Counts {
 }
 
 impl Collector {
-    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+    pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
-            gathered: Gathered::new(site, model, answered),
+            gathered,
             blocks: Vec::new(),
             counts: Counts::default(),
             reasoned: false,
@@ -300,14 +301,11 @@ impl Collect for Collector {
 
 /// A thinking block as it is sent back.
 fn thinking(text: &str, signature: &str) -> String {
-    let mut block = String::from("{\"type\":\"thinking\",\"thinking\":");
-    push_string(&mut block, text);
+    let mut block = json!({"type": "thinking", "thinking": text});
     if !signature.is_empty() {
-        block.push_str(",\"signature\":");
-        push_string(&mut block, signature);
+        block["signature"] = json!(signature);
     }
-    block.push('}');
-    block
+    block.to_string()
 }
 
 /// Maps a stop reason.

@@ -2,10 +2,11 @@
 //! yields equal bytes.
 
 use contract::{Asked, Codec, Prefix, ToolChoice, ToolDeclaration};
-use proto::item::{AssistantMessage, CallStatus, Item, ToolMessage};
+use proto::item::{AssistantMessage, Item};
+use serde_json::json;
 
 use super::KIND;
-use crate::json::{on_one_line, push_string, schemas};
+use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::{body, extra, user_text};
@@ -51,93 +52,63 @@ impl Lines {
         if message.text.is_empty() && message.calls.is_empty() {
             return None;
         }
-        let mut out = String::from("{\"role\":\"assistant\",\"content\":");
-        push_string(&mut out, &message.text);
+        let mut out = json!({"role": "assistant", "content": message.text});
         if self.sends_reasoning && !message.reasoning.is_empty() {
-            out.push_str(",\"reasoning\":");
-            push_string(&mut out, &message.reasoning);
+            out["reasoning"] = json!(message.reasoning);
         }
-        for (at, call) in message.calls.iter().enumerate() {
-            out.push_str(if at == 0 { ",\"tool_calls\":[" } else { "," });
-            out.push_str("{\"id\":");
-            push_string(&mut out, &call.id.0);
-            out.push_str(",\"name\":");
-            push_string(&mut out, &call.name);
-            out.push_str(",\"arguments\":");
-            push_string(&mut out, &call.arguments);
-            out.push('}');
-        }
-        out.push_str(if message.calls.is_empty() { "" } else { "]" });
-        let mut thoughts = String::new();
-        for thought in message
-            .thoughts
+        let calls = message
+            .calls
             .iter()
-            .filter(|thought| thought.kind == KIND)
-        {
-            thoughts.push_str(if thoughts.is_empty() { "" } else { "," });
-            thoughts.push_str(&on_one_line(&thought.data));
+            .map(|call| json!({"id": call.id.0, "name": call.name, "arguments": call.arguments}));
+        if !message.calls.is_empty() {
+            out["tool_calls"] = calls.collect();
         }
+        let mut out = out.to_string();
+        let thoughts = message.thoughts.iter();
+        let thoughts = thoughts.filter(|thought| thought.kind == KIND);
+        let thoughts: Vec<_> = thoughts.map(|thought| on_one_line(&thought.data)).collect();
         if !thoughts.is_empty() {
-            out.push_str(",\"thoughts\":[");
-            out.push_str(&thoughts);
-            out.push(']');
+            out.pop();
+            out.push_str(&format!(",\"thoughts\":[{}]}}", thoughts.join(",")));
         }
-        out.push('}');
         Some(out)
-    }
-
-    fn tool(message: &ToolMessage) -> String {
-        let mut out = String::from("{\"role\":\"tool\",\"tool_call_id\":");
-        push_string(&mut out, &message.call.0);
-        out.push_str(",\"name\":");
-        push_string(&mut out, &message.tool);
-        out.push_str(",\"status\":");
-        push_string(&mut out, status(message.status));
-        out.push_str(",\"content\":");
-        push_string(&mut out, &message.text);
-        out.push('}');
-        out
-    }
-}
-
-/// The status of a call, in the words of the log.
-fn status(status: CallStatus) -> &'static str {
-    match status {
-        CallStatus::Ok => "ok",
-        CallStatus::Failed => "failed",
-        CallStatus::Denied => "denied",
-        CallStatus::Interrupted => "interrupted",
-        CallStatus::Unknown => "unknown",
-        CallStatus::Refused => "refused",
     }
 }
 
 impl Codec for Lines {
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
-        let mut text = String::new();
-        if !system.is_empty() {
-            push_string(&mut text, system);
-        }
+        let system = match system {
+            "" => String::new(),
+            text => quoted(text),
+        };
         Prefix {
             model: model.to_owned(),
-            system: text,
-            tools: schemas(tools, ["{\"name\":", ",\"parameters\":", "}"]),
+            system,
+            tools: schemas(
+                tools,
+                |name, description, schema| json!({"name": name, "description": description, "parameters": schema}),
+            ),
             extra: self.extra.clone(),
         }
     }
 
     fn render(&self, item: &Item) -> Option<String> {
         match item {
-            Item::User(message) => Some(user_text::user(message)),
+            Item::User(message) => Some(user_text::user(message).to_string()),
             Item::Assistant(message) => self.assistant(message),
-            Item::Tool(message) => Some(Self::tool(message)),
+            Item::Tool(message) => {
+                let result = json!({
+                    "role": "tool", "tool_call_id": message.call.0, "name": message.tool,
+                    "status": message.status, "content": message.text,
+                });
+                Some(result.to_string())
+            }
         }
     }
 
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
-        let mut head = String::from("{\"version\":1,\"model\":");
-        push_string(&mut head, &prefix.model);
+        let mut head = format!("{{\"version\":1,\"model\":{}", quoted(&prefix.model));
         body::push_members(
             &mut head,
             &[
@@ -146,9 +117,8 @@ impl Codec for Lines {
                 ("\"system\":", "", &prefix.system, ""),
             ],
         );
-        head.push_str(",\"cache_key\":");
-        push_string(&mut head, asked.cache_key);
-        head.push_str(",\"messages\":[");
+        let key = quoted(asked.cache_key);
+        head.push_str(&format!(",\"cache_key\":{key},\"messages\":["));
         let mut body = body::with_messages(&head, "", asked.fragments);
         body.extend_from_slice(match asked.tool_choice {
             ToolChoice::Auto => b",\"tool_choice\":\"auto\"}\n",

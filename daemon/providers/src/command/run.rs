@@ -14,7 +14,8 @@ use super::stream::Collector;
 use crate::deadline;
 use crate::failure::ErrorContext;
 use crate::options::Timeouts;
-use crate::read::{Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::Flow;
 
 /// The longest line in bytes.
 const LINE_MAX: usize = 8 << 20;

@@ -11,7 +11,8 @@ use crate::failure::ErrorContext;
 use crate::gathered::Gathered;
 use crate::json::text_of;
 use crate::lenient::Object;
-use crate::read::{Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::Flow;
 
 /// Hint for a program that violates the protocol.
 const PROTOCOL: &str =

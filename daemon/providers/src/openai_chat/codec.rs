@@ -4,9 +4,10 @@
 //! `session` renders each message once. `assemble` only copies.
 
 use contract::{Asked, Codec, Prefix, ToolDeclaration};
-use proto::item::{AssistantMessage, Item, ToolMessage};
+use proto::item::{AssistantMessage, Item};
+use serde_json::{Value, json};
 
-use crate::json::{push_string, schemas};
+use crate::json::{quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::{body, extra, user_text};
@@ -54,76 +55,54 @@ impl Chat {
         message.text.is_empty() && message.calls.is_empty() && !thinks
     }
 
-    fn assistant(&self, message: &AssistantMessage) -> String {
-        let mut out = String::from("{\"role\":\"assistant\",\"content\":");
-        if message.text.is_empty() && !message.calls.is_empty() {
-            out.push_str("null");
-        } else {
-            push_string(&mut out, &message.text);
-        }
+    fn assistant(&self, message: &AssistantMessage) -> Value {
+        let calls = message.calls.iter().map(|call| {
+            let function = json!({"name": call.name, "arguments": call.arguments});
+            json!({"id": call.id.0, "type": "function", "function": function})
+        });
+        let calls: Vec<Value> = calls.collect();
+        let content = Some(&message.text).filter(|text| !text.is_empty() || calls.is_empty());
+        let mut out = json!({"role": "assistant", "content": content});
         if self.sends_reasoning {
-            out.push_str(",\"reasoning_content\":");
-            push_string(&mut out, &message.reasoning);
+            out["reasoning_content"] = json!(message.reasoning);
         }
-        for (index, call) in message.calls.iter().enumerate() {
-            out.push_str(if index == 0 {
-                ",\"tool_calls\":[{\"id\":"
-            } else {
-                ",{\"id\":"
-            });
-            push_string(&mut out, &call.id.0);
-            out.push_str(",\"type\":\"function\",\"function\":{\"name\":");
-            push_string(&mut out, &call.name);
-            out.push_str(",\"arguments\":");
-            push_string(&mut out, &call.arguments);
-            out.push_str("}}");
+        if !calls.is_empty() {
+            out["tool_calls"] = Value::Array(calls);
         }
-        out.push_str(if message.calls.is_empty() { "}" } else { "]}" });
-        out
-    }
-
-    fn tool(message: &ToolMessage) -> String {
-        let mut out = String::from("{\"role\":\"tool\",\"tool_call_id\":");
-        push_string(&mut out, &message.call.0);
-        out.push_str(",\"content\":");
-        push_string(&mut out, &message.text);
-        out.push('}');
         out
     }
 }
 
 impl Codec for Chat {
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
-        let mut message = String::new();
-        if !system.is_empty() {
-            message.push_str("{\"role\":\"system\",\"content\":");
-            push_string(&mut message, system);
-            message.push('}');
-        }
+        let system = match system {
+            "" => String::new(),
+            text => json!({"role": "system", "content": text}).to_string(),
+        };
         Prefix {
             model: model.to_owned(),
-            system: message,
-            tools: schemas(
-                tools,
-                [
-                    "{\"type\":\"function\",\"function\":{\"name\":",
-                    ",\"parameters\":",
-                    "}}",
-                ],
-            ),
+            system,
+            tools: schemas(tools, |name, description, schema| {
+                let function =
+                    json!({"name": name, "description": description, "parameters": schema});
+                json!({"type": "function", "function": function})
+            }),
             extra: self.extra.clone(),
         }
     }
 
     fn render(&self, item: &Item) -> Option<String> {
-        Some(match item {
+        let rendered = match item {
             // Vendors refuse an answer without text and calls, and with it every later request of
             // the session.
             Item::Assistant(message) if self.is_silent(message) => return None,
             Item::User(message) => user_text::user(message),
             Item::Assistant(message) => self.assistant(message),
-            Item::Tool(message) => Self::tool(message),
-        })
+            Item::Tool(message) => {
+                json!({"role": "tool", "tool_call_id": message.call.0, "content": message.text})
+            }
+        };
+        Some(rendered.to_string())
     }
 
     fn json_mode(&self) -> &'static str {
@@ -142,8 +121,7 @@ impl Codec for Chat {
         let prefix = asked.prefix;
         // Constant members come first and the messages follow. So each body, up to the end of its
         // messages, is a prefix of the next one.
-        let mut head = String::from("{\"model\":");
-        push_string(&mut head, &prefix.model);
+        let mut head = format!("{{\"model\":{}", quoted(&prefix.model));
         head.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
         body::push_members(
             &mut head,

@@ -1,8 +1,7 @@
 //! The kind `openai`: `/chat/completions` with server-sent events, introduced by OpenAI and
 //! supported by most vendors.
 //!
-//! `codec` writes requests, `wire` defines the events, and `stream` collects an answer from them.
-//! Called by the registry.
+//! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
 
 mod codec;
 pub(crate) mod stream;
@@ -21,9 +20,7 @@ pub(crate) fn open(
 ) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, "/chat/completions", Auth::Bearer)?;
     let codec = codec::Chat::new(&options)?;
-    let vendor = Vendor::new(options, endpoint, |site, request| {
-        stream::Collector::new(site, request.model.clone(), request.answered)
-    });
+    let vendor = Vendor::new(options, endpoint, stream::Collector);
     Ok((Arc::new(codec), Arc::new(vendor)))
 }
 

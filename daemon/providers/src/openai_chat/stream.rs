@@ -10,20 +10,17 @@ use proto::item::Finish;
 use serde_json::value::RawValue;
 
 use crate::calls::{AnswerEnd, CallFragment};
-use crate::failure::{ErrorContext, VendorError};
+use crate::failure::VendorError;
 use crate::gathered::Gathered;
 use crate::json;
 use crate::lenient::Object;
-use crate::read::{Collect, Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::{Collect, Flow};
 
 /// An answer in progress.
-pub(crate) struct Collector(Gathered);
+pub(crate) struct Collector(pub(crate) Gathered);
 
 impl Collector {
-    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
-        Self(Gathered::new(site, model, answered))
-    }
-
     /// Handles one event, or a whole answer (`whole`).
     fn chunk(
         &mut self,

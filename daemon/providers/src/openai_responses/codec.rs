@@ -5,11 +5,12 @@
 //! each request contains everything.
 
 use contract::{Asked, Codec, Prefix, ToolDeclaration};
-use proto::item::{AssistantMessage, Item, ToolCall, ToolMessage, UserMessage};
+use proto::item::{AssistantMessage, Item};
+use serde_json::{Value, json};
 
 use super::KIND;
 use crate::ids;
-use crate::json::{on_one_line, push_string, schemas};
+use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::thoughts::{AnswerPiece, answer_pieces};
@@ -59,90 +60,64 @@ impl Responses {
         Ok(Self { extra })
     }
 
-    fn user(message: &UserMessage) -> String {
-        let mut out = String::from(
-            "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":",
-        );
-        push_string(&mut out, &user_text::render(message));
-        out.push_str("}]}");
-        out
-    }
-
     fn assistant(message: &AssistantMessage) -> Option<String> {
         let mut answer_pieces = answer_pieces(message, KIND);
         // The vendor refuses reasoning that its result does not follow.
         while matches!(answer_pieces.last(), Some(AnswerPiece::Thought(_))) {
             answer_pieces.pop();
         }
-        let mut out = String::new();
-        for piece in answer_pieces {
-            if !out.is_empty() {
-                out.push(',');
-            }
-            match piece {
-                AnswerPiece::Text(text) => push_text(&mut out, text),
-                AnswerPiece::Call(call) => push_call(&mut out, call),
-                AnswerPiece::Thought(thought) => out.push_str(&on_one_line(&thought.data)),
-            }
-        }
+        let pieces = answer_pieces.into_iter().map(|piece| match piece {
+            AnswerPiece::Text(text) => message_of("assistant", "output_text", text).to_string(),
+            AnswerPiece::Call(call) => json!({
+                "type": "function_call", "call_id": ids::fit(&call.id.0, ID_MAX), "name": call.name,
+                "arguments": call.arguments,
+            })
+            .to_string(),
+            AnswerPiece::Thought(thought) => on_one_line(&thought.data).into_owned(),
+        });
+        let out = pieces.collect::<Vec<_>>().join(",");
         Some(out).filter(|out| !out.is_empty())
     }
-
-    fn tool(message: &ToolMessage) -> String {
-        let mut out = String::from("{\"type\":\"function_call_output\",\"call_id\":");
-        push_string(&mut out, &ids::fit(&message.call.0, ID_MAX));
-        out.push_str(",\"output\":");
-        push_string(&mut out, &message.text);
-        out.push('}');
-        out
-    }
 }
 
-fn push_text(out: &mut String, text: &str) {
-    out.push_str(
-        "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":",
-    );
-    push_string(out, text);
-    out.push_str("}]}");
-}
-
-fn push_call(out: &mut String, call: &ToolCall) {
-    out.push_str("{\"type\":\"function_call\",\"call_id\":");
-    push_string(out, &ids::fit(&call.id.0, ID_MAX));
-    out.push_str(",\"name\":");
-    push_string(out, &call.name);
-    out.push_str(",\"arguments\":");
-    push_string(out, &call.arguments);
-    out.push('}');
+fn message_of(role: &str, kind: &str, text: &str) -> Value {
+    json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
 impl Codec for Responses {
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
-        let mut instructions = String::new();
-        if !system.is_empty() {
-            push_string(&mut instructions, system);
-        }
+        let system = match system {
+            "" => String::new(),
+            text => quoted(text),
+        };
         Prefix {
             model: model.to_owned(),
-            system: instructions,
-            tools: schemas(
-                tools,
-                [
-                    "{\"type\":\"function\",\"name\":",
-                    ",\"parameters\":",
-                    // The vendor defaults to strict, which requires other schemas.
-                    ",\"strict\":false}",
-                ],
-            ),
+            system,
+            // The vendor defaults to strict, which requires other schemas.
+            tools: schemas(tools, |name, description, schema| {
+                json!({
+                    "type": "function", "name": name, "description": description,
+                    "parameters": schema, "strict": false,
+                })
+            }),
             extra: self.extra.clone(),
         }
     }
 
     fn render(&self, item: &Item) -> Option<String> {
         match item {
-            Item::User(message) => Some(Self::user(message)),
+            Item::User(message) => {
+                let text = user_text::render(message);
+                Some(message_of("user", "input_text", &text).to_string())
+            }
             Item::Assistant(message) => Self::assistant(message),
-            Item::Tool(message) => Some(Self::tool(message)),
+            Item::Tool(message) => {
+                let call = ids::fit(&message.call.0, ID_MAX);
+                let output = json!({
+                    "type": "function_call_output", "call_id": call, "output": message.text,
+                });
+                Some(output.to_string())
+            }
         }
     }
 
@@ -152,8 +127,7 @@ impl Codec for Responses {
 
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
-        let mut head = String::from("{\"model\":");
-        push_string(&mut head, &prefix.model);
+        let mut head = format!("{{\"model\":{}", quoted(&prefix.model));
         head.push_str(",\"stream\":true,\"store\":false");
         body::push_members(
             &mut head,
@@ -164,8 +138,10 @@ impl Codec for Responses {
             ],
         );
         if !asked.cache_key.is_empty() {
-            head.push_str(",\"prompt_cache_key\":");
-            push_string(&mut head, asked.cache_key);
+            head.push_str(&format!(
+                ",\"prompt_cache_key\":{}",
+                quoted(asked.cache_key)
+            ));
         }
         head.push_str(",\"input\":[");
         let mut body = body::with_messages(&head, "", asked.fragments);

@@ -1,7 +1,6 @@
 //! The kind `openai-responses`: `/responses` with server-sent events. The vendor stores nothing.
 //!
-//! `codec` writes requests, `wire` defines the events, and `stream` collects an answer from them.
-//! Called by the registry.
+//! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
 
 mod codec;
 pub(crate) mod stream;
@@ -23,9 +22,7 @@ pub(crate) fn open(
 ) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, "/responses", Auth::Bearer)?;
     let codec = codec::Responses::new(&options)?;
-    let vendor = Vendor::new(options, endpoint, |site, request| {
-        stream::Collector::new(site, request.model.clone(), request.answered)
-    });
+    let vendor = Vendor::new(options, endpoint, stream::Collector::new);
     Ok((Arc::new(codec), Arc::new(vendor)))
 }
 

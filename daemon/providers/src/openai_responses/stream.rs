@@ -10,11 +10,11 @@ use proto::item::Finish;
 
 use super::KIND;
 use crate::calls::{AnswerEnd, CallFragment};
-use crate::failure::ErrorContext;
 use crate::gathered::Gathered;
 use crate::json::{on_one_line, text_of};
 use crate::lenient::Object;
-use crate::read::{Collect, Flow, PartBatch};
+use crate::part_batch::PartBatch;
+use crate::read::{Collect, Flow};
 
 /// An answer in progress.
 pub(crate) struct Collector {
@@ -43,9 +43,9 @@ enum PartKind {
 }
 
 impl Collector {
-    pub(crate) fn new(site: ErrorContext, model: String, answered: u64) -> Self {
+    pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
-            gathered: Gathered::new(site, model, answered),
+            gathered,
             items: Vec::new(),
             parts: Vec::new(),
         }

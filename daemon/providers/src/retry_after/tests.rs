@@ -1,5 +1,7 @@
 //! Waits as vendors request them.
 
+use std::time::UNIX_EPOCH;
+
 use super::*;
 
 fn seconds(headers: &[(&'static str, &str)]) -> Option<f64> {
@@ -58,11 +60,20 @@ fn an_invalid_retry_after_is_ignored() {
 
 #[test]
 fn days_are_counted_over_leap_years() {
-    assert_eq!(days(1970, 1, 1), 0);
-    assert_eq!(days(2000, 3, 1), 11_017);
+    let wait = |from: &str, to: &str| seconds(&[("date", from), ("retry-after", to)]);
     assert_eq!(
-        days(2100, 3, 1) - days(2100, 2, 28),
-        1,
+        wait(
+            "Thu, 01 Jan 1970 00:00:00 GMT",
+            "Wed, 01 Mar 2000 00:00:00 GMT"
+        ),
+        Some(11_017.0 * 86_400.0)
+    );
+    assert_eq!(
+        wait(
+            "Sun, 28 Feb 2100 00:00:00 GMT",
+            "Mon, 01 Mar 2100 00:00:00 GMT"
+        ),
+        Some(86_400.0),
         "2100 has no leap day"
     );
 }

@@ -4,7 +4,7 @@ use proto::params::session::SessionSummary;
 use proto::{Pid, SessionId, near};
 use rusqlite::{Connection, params};
 
-use super::{CatalogError, SqlContext, by_id, by_pid, from_sql};
+use super::{CatalogError, SqlContext, from_sql, summary, to_sql};
 
 /// Minimum length of a UUID prefix.
 const PREFIX_MIN: usize = 4;
@@ -41,12 +41,12 @@ pub(super) fn find(connection: &Connection, text: &str) -> Result<SessionLookup,
         return Err(bad("it has characters that no session's name has"));
     }
     if let Some(pid) = pid(text)
-        && let Some(summary) = by_pid(connection, pid)?
+        && let Some(summary) = summary(connection, "pid", to_sql(pid))?
     {
         return Ok(SessionLookup::One(Box::new(summary)));
     }
     if let Some(session) = uuid(text) {
-        let summary = by_id(connection, session)?;
+        let summary = summary(connection, "session", session.to_string())?;
         return Ok(summary.map_or(SessionLookup::None(Vec::new()), |one| {
             SessionLookup::One(Box::new(one))
         }));
@@ -54,7 +54,7 @@ pub(super) fn find(connection: &Connection, text: &str) -> Result<SessionLookup,
     let fits = candidates(connection, text)?;
     match &fits[..] {
         [] => Ok(SessionLookup::None(nearest(connection, text)?)),
-        [(pid, _)] => match by_pid(connection, *pid)? {
+        [(pid, _)] => match summary(connection, "pid", to_sql(*pid))? {
             Some(summary) => Ok(SessionLookup::One(Box::new(summary))),
             None => Ok(SessionLookup::None(Vec::new())),
         },
@@ -92,12 +92,10 @@ fn candidates(
         )
         .doing("read")?;
     let limit = i64::try_from(SUGGESTED_MAX).unwrap_or(i64::MAX);
-    let rows = statement
-        .query_map(params![prefix, past_prefix, text, limit], |row| {
-            Ok((from_sql(row.get(0)?), row.get(1)?))
-        })
-        .doing("read")?;
-    rows.collect::<Result<_, _>>().doing("read")
+    let rows = statement.query_map(params![prefix, past_prefix, text, limit], |row| {
+        Ok((from_sql(row.get(0)?), row.get(1)?))
+    });
+    rows.and_then(Iterator::collect).doing("read")
 }
 
 fn describe((pid, name): &(Pid, Option<String>)) -> String {
@@ -114,10 +112,9 @@ fn nearest(connection: &Connection, text: &str) -> Result<Vec<String>, CatalogEr
             "SELECT name FROM session WHERE name IS NOT NULL ORDER BY pid DESC LIMIT ?1",
         )
         .doing("read")?;
-    let rows = statement
-        .query_map([COMPARED_MAX], |row| row.get(0))
-        .doing("read")?;
-    let names: Vec<String> = rows.collect::<Result<_, _>>().doing("read")?;
+    let rows = statement.query_map([COMPARED_MAX], |row| row.get(0));
+    let names: rusqlite::Result<Vec<String>> = rows.and_then(Iterator::collect);
+    let names = names.doing("read")?;
     let near = near::nearest(text, names.iter().map(String::as_str));
     Ok(near.into_iter().map(str::to_owned).collect())
 }

@@ -1,6 +1,5 @@
 //! Opens the catalog, or creates a new one if the old one is unusable.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -8,11 +7,11 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode};
 
 use super::{Catalog, CatalogError, SqlContext};
-use crate::disk::{DiskError, IoContext, private, reason};
+use crate::disk::{DiskError, IoContext, private, reason, remove_file};
 use crate::home::Home;
 
 /// Increase it when the table or the required fields of a summary change.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 const SCHEMA: &str = "
     CREATE TABLE session (
@@ -31,14 +30,7 @@ const SCHEMA: &str = "
         model TEXT NOT NULL,
         purpose TEXT NOT NULL,
         turns INTEGER NOT NULL,
-        requests INTEGER NOT NULL,
-        prompt_tokens INTEGER NOT NULL,
-        cached_tokens INTEGER NOT NULL,
-        output_tokens INTEGER NOT NULL,
-        reasoning_tokens INTEGER NOT NULL,
-        cost_micros INTEGER NOT NULL,
-        unknown_cost_calls INTEGER NOT NULL,
-        cache_write_tokens INTEGER NOT NULL,
+        totals TEXT NOT NULL,
         PRIMARY KEY (session, quarter, model, purpose)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE counted (
@@ -231,12 +223,7 @@ fn move_unusable(path: &Path) -> Result<(), DiskError> {
         PathBuf::from(name)
     };
     for side in [with("-wal"), with("-shm")] {
-        match std::fs::remove_file(&side) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(error).at("remove", &side);
-            }
-            _ => {}
-        }
+        remove_file(&side).at("remove", &side)?;
     }
     std::fs::rename(path, with(".unusable")).at("set aside", path)
 }

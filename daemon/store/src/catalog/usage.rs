@@ -1,4 +1,4 @@
-//! Usage of sessions, with_checksum per quarter of an hour from the `usage` records of logs.
+//! Usage of sessions, summed per quarter of an hour from the `usage` records of logs.
 //!
 //! Only records that are new since the last count are read.
 
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use proto::outcome::UsageTotals;
 use proto::record::Purpose;
 use proto::{Pid, Seq, SessionId, Stamp};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Catalog, CatalogError, SqlContext, from_sql};
 use crate::log::LogPosition;
@@ -16,7 +16,7 @@ use crate::log::LogPosition;
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsageRow {
     pub session: SessionId,
-    /// Start of the quarter_start (see `usage_ledger::quarter_start`).
+    /// Start of the quarter (see `usage_ledger::quarter_start`).
     pub at: Stamp,
     /// `provider/model`, as requested. Empty if the row counts turns, which have no model.
     pub model: String,
@@ -43,13 +43,9 @@ const COUNTED_SESSIONS: &str =
         coalesce(counted.seq, 0), coalesce(counted.end, 0)
     FROM session LEFT JOIN counted ON counted.session = session.session";
 
-const USAGE_ROWS: &str =
-    "SELECT session, quarter, model, purpose, turns, requests, prompt_tokens, cached_tokens, output_tokens,
-        reasoning_tokens, cost_micros, unknown_cost_calls, cache_write_tokens FROM usage";
+const USAGE_ROWS: &str = "SELECT session, quarter, model, purpose, turns, totals FROM usage";
 
-const PUT: &str =
-    "INSERT OR REPLACE INTO usage VALUES (:session, :quarter, :model, :purpose, :turns, :requests, :prompt, :cached,
-        :output, :reasoning, :cost, :unknown, :written)";
+const PUT: &str = "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 impl Catalog {
     /// All sessions in the catalog, each with how far it has been counted.
@@ -57,31 +53,27 @@ impl Catalog {
     /// # Errors
     /// The database cannot be read.
     pub fn counted_sessions(&self) -> Result<Vec<CountedSession>, CatalogError> {
-        let connection = self.lock();
-        let mut statement = connection.prepare_cached(COUNTED_SESSIONS).doing("read")?;
-        let rows = statement.query_map([], |row| {
-            let session: String = row.get(0)?;
-            let counted = LogPosition {
-                seq: Seq(unsigned(row.get(4)?)),
-                end: unsigned(row.get(5)?),
-            };
-            Ok(session.parse().ok().map(|session| {
-                Ok(CountedSession {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(COUNTED_SESSIONS)?;
+            let mut rows = statement.query([])?;
+            let mut counted_sessions = Vec::new();
+            while let Some(row) = rows.next()? {
+                let Ok(session) = row.get::<_, String>(0)?.parse() else {
+                    continue;
+                };
+                counted_sessions.push(CountedSession {
                     session,
                     pid: from_sql(row.get(1)?),
                     cwd: row.get(2)?,
                     seq: Seq(unsigned(row.get(3)?)),
-                    counted,
-                })
-            }))
-        });
-        let mut counted_sessions = Vec::new();
-        for row in rows.doing("read")? {
-            if let Some(entry) = row.doing("read")? {
-                counted_sessions.push(entry.doing("read")?);
+                    counted: LogPosition {
+                        seq: Seq(unsigned(row.get(4)?)),
+                        end: unsigned(row.get(5)?),
+                    },
+                });
             }
-        }
-        Ok(counted_sessions)
+            Ok(counted_sessions)
+        })
     }
 
     /// Adds a session's usage between `from` and `upto`. If `from` is the start of the log, earlier
@@ -127,27 +119,28 @@ impl Catalog {
     /// # Errors
     /// The database cannot be read.
     pub fn used(&self) -> Result<Vec<UsageRow>, CatalogError> {
-        let connection = self.lock();
-        let mut statement = connection.prepare_cached(USAGE_ROWS).doing("read")?;
-        // A few sessions have many rows, so each id is parsed once.
-        let mut ids: HashMap<String, Option<SessionId>> = HashMap::new();
-        let mut rows = statement.query([]).doing("read")?;
-        let mut used = Vec::new();
-        while let Some(row) = rows.next().doing("read")? {
-            let name: String = row.get(0).doing("read")?;
-            let session = *ids.entry(name).or_insert_with_key(|name| name.parse().ok());
-            if let Some(session) = session {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(USAGE_ROWS)?;
+            // A few sessions have many rows, so each id is parsed once.
+            let mut ids: HashMap<String, Option<SessionId>> = HashMap::new();
+            let mut rows = statement.query([])?;
+            let mut used = Vec::new();
+            while let Some(row) = rows.next()? {
+                let name: String = row.get(0)?;
+                let session = *ids.entry(name).or_insert_with_key(|name| name.parse().ok());
+                let purpose: String = row.get(3)?;
+                let Some(session) = session else { continue };
                 used.push(UsageRow {
                     session,
-                    at: Stamp(row.get(1).doing("read")?),
-                    model: row.get(2).doing("read")?,
-                    purpose: purpose(row).doing("read")?,
-                    turns: unsigned(row.get(4).doing("read")?),
-                    usage: totals(row).doing("read")?,
+                    at: Stamp(row.get(1)?),
+                    model: row.get(2)?,
+                    purpose: Purpose::named(&purpose).unwrap_or_default(),
+                    turns: unsigned(row.get(4)?),
+                    usage: totals(row)?,
                 });
             }
-        }
-        Ok(used)
+            Ok(used)
+        })
     }
 }
 
@@ -163,45 +156,17 @@ fn add(connection: &Connection, session: &str, used: &UsageRow) -> Result<(), Ca
     let (turns, mut sum) = before.doing("read")?.unwrap_or_default();
     sum.add(&used.usage);
     let mut put = connection.prepare_cached(PUT).doing("write to")?;
-    let done = put.execute(named_params! {
-        ":session": session,
-        ":quarter": used.at.0,
-        ":model": used.model,
-        ":purpose": used.purpose.as_str(),
-        ":turns": signed(turns.saturating_add(used.turns)),
-        ":requests": signed(sum.requests),
-        ":prompt": signed(sum.prompt_tokens),
-        ":cached": signed(sum.cached_tokens),
-        ":output": signed(sum.output_tokens),
-        ":reasoning": signed(sum.reasoning_tokens),
-        ":cost": signed(sum.cost_micros),
-        ":unknown": signed(sum.unknown_cost_calls),
-        ":written": signed(sum.cache_write_tokens),
-    });
+    let turns = signed(turns.saturating_add(used.turns));
+    let sum = serde_json::to_string(&sum)?;
+    let (at, purpose) = (used.at.0, used.purpose.as_str());
+    let done = put.execute(params![session, at, used.model, purpose, turns, sum]);
     done.map(drop).doing("write to")
 }
 
 fn totals(row: &Row<'_>) -> rusqlite::Result<UsageTotals> {
-    Ok(UsageTotals {
-        requests: unsigned(row.get(5)?),
-        prompt_tokens: unsigned(row.get(6)?),
-        cached_tokens: unsigned(row.get(7)?),
-        output_tokens: unsigned(row.get(8)?),
-        reasoning_tokens: unsigned(row.get(9)?),
-        cost_micros: unsigned(row.get(10)?),
-        unknown_cost_calls: unsigned(row.get(11)?),
-        cache_write_tokens: unsigned(row.get(12)?),
-    })
-}
-
-fn purpose(row: &Row<'_>) -> rusqlite::Result<Purpose> {
-    let text: String = row.get(3)?;
-    let known = Purpose::ALL.into_iter();
+    let text: String = row.get(5)?;
     // Only this build writes to this database.
-    Ok(known
-        .into_iter()
-        .find(|purpose| purpose.as_str() == text)
-        .unwrap_or_default())
+    Ok(serde_json::from_str(&text).unwrap_or_default())
 }
 
 /// SQLite integers are signed: a sum saturates.

@@ -73,7 +73,7 @@ struct RecordSlot {
     role: Option<MessageRole>,
 }
 
-/// Long sessions keep_old_file many of these in memory.
+/// Long sessions keep many of these in memory.
 const _: () = assert!(size_of::<RecordSlot>() == 16);
 
 /// Every `STRIDE`th record has its offset stored. The others are computed from there.

@@ -12,13 +12,14 @@ use std::io::{self, BufReader, BufWriter, IoSlice, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use proto::{Seq, Stamp};
+use proto::Seq;
 use rustix::fs::{Advice, fadvise};
 
 use super::LOG_NAME;
 use super::file::Syncer;
+use super::open::with_new_name;
 use super::scan::{LineRead, next};
-use crate::disk::{DiskError, IoContext, private, reason};
+use crate::disk::{DiskError, IoContext, private, reason, remove_file};
 use crate::format::decode;
 
 /// Free space needed before a log counts as writable again: 64 KiB, more than most batches.
@@ -111,11 +112,9 @@ fn probe(dir: &Path, disk: &dyn Syncer) -> Result<(), DiskError> {
             ThroughSyncer { disk, file: &file }.write_all(&[0; ROOM])?;
             disk.sync(&file)
         });
-    let removed = match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
-    tried.and(removed).at("write to the disk of", &path)
+    tried
+        .and(remove_file(&path))
+        .at("write to the disk of", &path)
 }
 
 /// Cuts the file back to `end`. Everything before it was synced long ago. Only the new length has
@@ -174,12 +173,7 @@ fn make_copy(
     disk: &dyn Syncer,
 ) -> Result<(), RenewError> {
     // Removes whatever is at the path first, so that a symbolic link is not followed.
-    match fs::remove_file(new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(error).at("remove", new).map_err(RenewError::from);
-        }
-        _ => {}
-    }
+    remove_file(new).at("remove", new)?;
     let to = private()
         .read(true)
         .write(true)
@@ -217,29 +211,14 @@ fn make_copy(
 
 /// Gives the old file a second name, for inspection.
 fn keep_old_file(dir: &Path, path: &Path) -> Result<Option<PathBuf>, DiskError> {
-    let time = Stamp::now().to_string().replace(['-', ':'], "");
-    for number in 1..100 {
-        let suffix = if number == 1 {
-            String::new()
-        } else {
-            format!("-{number}")
-        };
-        let kept = dir.join(format!("{LOG_NAME}.failed-{time}{suffix}"));
-        match fs::hard_link(path, &kept) {
-            Ok(()) => return Ok(Some(kept)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(error).at("link", &kept),
+    use io::ErrorKind::{AlreadyExists, PermissionDenied, Unsupported};
+    let (kept, linked) = with_new_name(dir, "failed", |name| fs::hard_link(path, name));
+    match linked {
+        Err(error) if matches!(error.kind(), AlreadyExists | Unsupported | PermissionDenied) => {
+            Ok(None)
         }
+        linked => linked.at("link", &kept).map(|()| Some(kept)),
     }
-    Ok(None)
 }
 
 /// Copies the lines of all records up to `upto` into `into`. Returns where they end.

@@ -40,6 +40,14 @@ pub struct Call {
     pub arguments: String,
 }
 
+impl Call {
+    /// Its id as the call at this place of the answer to this request.
+    pub(crate) fn id_in(&self, request: usize, place: usize) -> String {
+        let made = || format!("call_{request}_{place}");
+        self.id.clone().unwrap_or_else(made)
+    }
+}
+
 /// What a vendor reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {

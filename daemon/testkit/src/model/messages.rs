@@ -2,19 +2,18 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage};
 use super::prefix::Parts;
 use super::sse::{Events, pieces};
-use super::wire::{only, seal, tool};
+use super::wire::{chat, only, seal};
 
 /// The mark that moves with each request.
 const MARK: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 /// A body as chat completions would have it.
 pub fn as_chat(body: &Value) -> Value {
-    let mut chat = Map::new();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut messages = Vec::new();
     let system: String = list(&body["system"])
@@ -39,25 +38,7 @@ pub fn as_chat(body: &Value) -> Value {
             });
         }
     }
-    let tools: Vec<_> = list(&body["tools"])
-        .iter()
-        .map(|known| {
-            tool(
-                &known["name"],
-                &known["description"],
-                &known["input_schema"],
-            )
-        })
-        .collect();
-    if !tools.is_empty() {
-        chat.insert("tools".into(), tools.into());
-        chat.insert("tool_choice".into(), body["tool_choice"]["type"].clone());
-    }
-    for name in ["model", "stream"] {
-        chat.insert(name.into(), body[name].clone());
-    }
-    chat.insert("messages".into(), messages.into());
-    chat.into()
+    chat(body, messages, "input_schema", &body["tool_choice"]["type"])
 }
 
 fn assistant(blocks: &[Value]) -> Value {
@@ -220,10 +201,7 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
         block(json!({"type": "text", "text": ""}), deltas.collect());
     }
     for (at, call) in answer.calls.iter().enumerate() {
-        let id = call
-            .id
-            .clone()
-            .unwrap_or_else(|| format!("call_{number}_{at}"));
+        let id = call.id_in(number, at);
         let deltas = pieces(&call.arguments, answer.chunk_bytes)
             .into_iter()
             .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
@@ -265,35 +243,19 @@ fn event(value: &Value) -> String {
 /// What of a request must stay, and what must only grow: the blocks, without their marks.
 pub fn parts(body: &[u8]) -> Result<Parts, String> {
     #[derive(Deserialize)]
-    struct Body<'a> {
-        #[serde(borrow)]
-        model: &'a RawValue,
-        #[serde(borrow)]
-        system: Option<&'a RawValue>,
-        #[serde(borrow)]
-        tools: Option<&'a RawValue>,
-        #[serde(borrow)]
-        messages: Vec<Message<'a>>,
-    }
-    #[derive(Deserialize)]
     struct Message<'a> {
         role: &'a str,
         #[serde(borrow)]
         content: Vec<&'a RawValue>,
     }
-    let body: Body<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    let bare = |raw: &RawValue| raw.get().replace(MARK, "");
-    let text = |raw: Option<&RawValue>| raw.map(bare).unwrap_or_default();
-    let items = body.messages.iter().flat_map(|message| {
-        let said = |block: &&RawValue| format!("{}: {}", message.role, bare(block));
-        message.content.iter().map(said).collect::<Vec<_>>()
-    });
-    Ok(Parts {
-        fixed: vec![
-            ("model", bare(body.model)),
-            ("system", text(body.system)),
-            ("tools", text(body.tools)),
-        ],
-        items: items.collect(),
-    })
+    let bare = String::from_utf8_lossy(body).replace(MARK, "");
+    let mut parts = Parts::of(bare.as_bytes(), &["model", "system", "tools"], "messages")?;
+    let mut blocks = Vec::new();
+    for message in &parts.items {
+        let Message { role, content } =
+            serde_json::from_str(message).map_err(|error| error.to_string())?;
+        blocks.extend(content.iter().map(|block| format!("{role}: {block}")));
+    }
+    parts.items = blocks;
+    Ok(parts)
 }

@@ -1,5 +1,7 @@
 //! I1: between two cache resets each request extends the one before it, byte for byte.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -22,17 +24,26 @@ struct Chat<'a> {
 /// # Errors
 /// Which request differs, and where.
 pub fn check<'a>(bodies: impl IntoIterator<Item = &'a [u8]>) -> Result<(), String> {
-    let mut before: Option<Chat<'a>> = None;
+    let parts = |body| serde_json::from_slice::<Chat<'a>>(body).map_err(|error| error.to_string());
+    each_extends(bodies, parts, extends)
+}
+
+/// Checks each body, once read, against the one before it.
+fn each_extends<'a, T>(
+    bodies: impl IntoIterator<Item = &'a [u8]>,
+    read: impl Fn(&'a [u8]) -> Result<T, String>,
+    extends: impl Fn(&T, &T) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut before: Option<T> = None;
     for (index, body) in bodies.into_iter().enumerate() {
         let number = index + 1;
-        let parts: Chat<'a> = serde_json::from_slice(body)
-            .map_err(|error| format!("request {number} is no request: {error}"))?;
+        let now = read(body).map_err(|why| format!("request {number} is no request: {why}"))?;
         if let Some(before) = &before {
-            extends(before, &parts).map_err(|why| {
+            extends(before, &now).map_err(|why| {
                 format!("request {number} does not extend request {index}: {why}")
             })?;
         }
-        before = Some(parts);
+        before = Some(now);
     }
     Ok(())
 }
@@ -60,36 +71,44 @@ pub struct Parts {
     pub items: Vec<String>,
 }
 
+impl Parts {
+    /// The members `fixed` of a body, as they stand there, and the elements of its list `items`.
+    ///
+    /// # Errors
+    /// It is no such body.
+    pub fn of(body: &[u8], fixed: &[&'static str], items: &str) -> Result<Self, String> {
+        let wrong = |error: serde_json::Error| error.to_string();
+        let body: BTreeMap<&str, &RawValue> = serde_json::from_slice(body).map_err(wrong)?;
+        let text = |name: &str| body.get(name).map_or("", |raw| raw.get());
+        let items: Vec<&RawValue> = serde_json::from_str(text(items)).map_err(wrong)?;
+        Ok(Self {
+            fixed: fixed
+                .iter()
+                .map(|name| (*name, text(name).to_owned()))
+                .collect(),
+            items: items.iter().map(|item| item.get().to_owned()).collect(),
+        })
+    }
+
+    fn extend(&self, before: &Self) -> Result<(), String> {
+        for ((what, old), (_, new)) in before.fixed.iter().zip(&self.fixed) {
+            same(what, old, new)?;
+        }
+        let old = &before.items;
+        let new = self.items.get(..old.len()).ok_or("messages are gone")?;
+        same("messages", &old.join("\n"), &new.join("\n"))
+    }
+}
+
 /// Checks requests of one session in order, by their parts.
 ///
 /// # Errors
 /// Which request differs, and where.
 pub fn check_parts<'a>(
     bodies: impl IntoIterator<Item = &'a [u8]>,
-    parts: impl Fn(&[u8]) -> Result<Parts, String>,
+    parts: impl Fn(&'a [u8]) -> Result<Parts, String>,
 ) -> Result<(), String> {
-    let mut before: Option<Parts> = None;
-    for (index, body) in bodies.into_iter().enumerate() {
-        let number = index + 1;
-        let now = parts(body).map_err(|why| format!("request {number} is no request: {why}"))?;
-        if let Some(before) = &before {
-            let checked = before.fixed.iter().zip(&now.fixed);
-            let mut checked = checked.map(|((what, old), (_, new))| same(what, old, new));
-            let grown = || {
-                let old = &before.items;
-                let new = now.items.get(..old.len()).ok_or("messages are gone")?;
-                same("messages", &old.join("\n"), &new.join("\n"))
-            };
-            checked
-                .find(Result::is_err)
-                .unwrap_or_else(grown)
-                .map_err(|why| {
-                    format!("request {number} does not extend request {index}: {why}")
-                })?;
-        }
-        before = Some(now);
-    }
-    Ok(())
+    each_extends(bodies, parts, |before, now| now.extend(before))
 }
 
 fn same(what: &str, old: &str, new: &str) -> Result<(), String> {

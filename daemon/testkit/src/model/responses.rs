@@ -1,17 +1,14 @@
 //! The wire of OpenAI's Responses: what it refuses, what it streams, and what of a request must stay.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage};
 use super::prefix::Parts;
 use super::sse::{Events, pieces};
-use super::wire::{only, seal, tool};
+use super::wire::{chat, only, seal};
 
 /// A body as chat completions would have it.
 pub fn as_chat(body: &Value) -> Value {
-    let mut chat = Map::new();
     let mut messages: Vec<Value> = Vec::new();
     if body["instructions"].is_string() {
         messages.push(json!({"role": "system", "content": body["instructions"]}));
@@ -50,21 +47,7 @@ pub fn as_chat(body: &Value) -> Value {
             }
         }
     }
-    let tools: Vec<_> = body["tools"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|known| tool(&known["name"], &known["description"], &known["parameters"]))
-        .collect();
-    if !tools.is_empty() {
-        chat.insert("tools".into(), tools.into());
-        chat.insert("tool_choice".into(), body["tool_choice"].clone());
-    }
-    for name in ["model", "stream"] {
-        chat.insert(name.into(), body[name].clone());
-    }
-    chat.insert("messages".into(), messages.into());
-    chat.into()
+    chat(body, messages, "parameters", &body["tool_choice"])
 }
 
 /// The assistant's message that is being put together.
@@ -169,10 +152,7 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
         index += 1;
     }
     for (at, call) in answer.calls.iter().enumerate() {
-        let id = call
-            .id
-            .clone()
-            .unwrap_or_else(|| format!("call_{number}_{at}"));
+        let id = call.id_in(number, at);
         let item = |arguments: &str| {
             json!({"output_index": index, "item": {
                 "id": format!("fc_{number}_{at}"), "type": "function_call", "call_id": id, "name": call.name,
@@ -219,32 +199,6 @@ fn event(kind: &str, mut value: Value) -> String {
 
 /// What of a request must stay, and what must only grow.
 pub fn parts(body: &[u8]) -> Result<Parts, String> {
-    #[derive(Deserialize)]
-    struct Body<'a> {
-        #[serde(borrow)]
-        model: &'a RawValue,
-        #[serde(borrow)]
-        instructions: Option<&'a RawValue>,
-        #[serde(borrow)]
-        tools: Option<&'a RawValue>,
-        #[serde(borrow)]
-        prompt_cache_key: Option<&'a RawValue>,
-        #[serde(borrow)]
-        input: Vec<&'a RawValue>,
-    }
-    let body: Body<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    let text = |raw: Option<&RawValue>| raw.map_or("", RawValue::get).to_owned();
-    Ok(Parts {
-        fixed: vec![
-            ("model", body.model.get().to_owned()),
-            ("instructions", text(body.instructions)),
-            ("tools", text(body.tools)),
-            ("prompt_cache_key", text(body.prompt_cache_key)),
-        ],
-        items: body
-            .input
-            .iter()
-            .map(|item| item.get().to_owned())
-            .collect(),
-    })
+    let fixed = ["model", "instructions", "tools", "prompt_cache_key"];
+    Parts::of(body, &fixed, "input")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-use super::answer::{Answer, Fault, Gate, Place, Usage};
+use super::answer::{Answer, Fault, Place, Usage};
 use super::http::{Connection, Incoming};
 use super::script::Planned;
 use super::sse::Events;
@@ -200,13 +200,7 @@ impl Turn<'_> {
         answer: &Answer,
         place: Place,
     ) -> io::Result<()> {
-        let gates: Vec<&Gate> = answer
-            .gates
-            .iter()
-            .filter(|(at, _)| *at == place)
-            .map(|(_, gate)| gate)
-            .collect();
-        for gate in gates {
+        for (_, gate) in answer.gates.iter().filter(|(at, _)| *at == place) {
             tokio::select! {
                 () = gate.pass() => {}
                 () = connection.gone() => return Err(io::ErrorKind::ConnectionAborted.into()),

@@ -31,10 +31,7 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
         }
     }
     for (index, call) in answer.calls.iter().enumerate() {
-        let id = call
-            .id
-            .clone()
-            .unwrap_or_else(|| format!("call_{number}_{index}"));
+        let id = call.id_in(number, index);
         let head = json!({"index": index, "id": id, "type": "function", "function": {"name": call.name, "arguments": ""}});
         said.push(chunk(json!({"tool_calls": [head]}), Value::Null));
         for piece in pieces(&call.arguments, answer.chunk_bytes) {

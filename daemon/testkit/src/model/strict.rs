@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::wire::only;
+
 /// Members of a request that are known. A vendor that does not know a member refuses it.
 const MEMBERS: &[&str] = &[
     "model",
@@ -35,16 +37,10 @@ type Refused = Result<(), String>;
 /// # Errors
 /// Why it is refused, in words.
 pub fn check(body: &[u8]) -> Refused {
-    let value: Value =
+    let request: Value =
         serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))?;
-    let request = value.as_object().ok_or("the body is no object")?;
-    if let Some(member) = request
-        .keys()
-        .find(|member| !MEMBERS.contains(&member.as_str()))
-    {
-        return Err(format!("unknown member `{member}`"));
-    }
-    if !filled(request.get("model")) {
+    only(&request, MEMBERS)?;
+    if !filled(&request["model"]) {
         return Err("`model` is missing".to_owned());
     }
     if request
@@ -53,18 +49,16 @@ pub fn check(body: &[u8]) -> Refused {
     {
         return Err("`stream` is no boolean".to_owned());
     }
-    if request.contains_key("stream_options") && request.get("stream") != Some(&Value::Bool(true)) {
+    if request.get("stream_options").is_some() && request["stream"] != true {
         return Err("`stream_options` without `stream`".to_owned());
     }
-    tools(request)?;
-    let messages = request.get("messages").and_then(Value::as_array);
+    tools(&request)?;
+    let messages = request["messages"].as_array();
     conversation(messages.ok_or("`messages` is no array")?)
 }
 
-fn filled(value: Option<&Value>) -> bool {
-    value
-        .and_then(Value::as_str)
-        .is_some_and(|text| !text.trim().is_empty())
+fn filled(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
 fn conversation(messages: &[Value]) -> Refused {
@@ -72,13 +66,7 @@ fn conversation(messages: &[Value]) -> Refused {
     let mut open: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         let wrong = |why: String| format!("message {index}: {why}");
-        let message = message
-            .as_object()
-            .ok_or_else(|| wrong("is no object".to_owned()))?;
-        let role = message
-            .get("role")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let role = message["role"].as_str().unwrap_or_default();
         if let (Some(call), true) = (open.first(), role != "tool") {
             return Err(wrong(format!(
                 "`{role}` stands where the result of `{call}` must"
@@ -106,52 +94,38 @@ fn conversation(messages: &[Value]) -> Refused {
     }
 }
 
-fn only(message: &Map<String, Value>, members: &[&str]) -> Refused {
-    match message
-        .keys()
-        .find(|member| !members.contains(&member.as_str()))
-    {
-        Some(member) => Err(format!("unknown member `{member}`")),
-        None => Ok(()),
-    }
-}
-
 /// A message of words: a text that says something, or such parts.
-fn text(message: &Map<String, Value>) -> Refused {
+fn text(message: &Value) -> Refused {
     only(message, &["role", "content", "name"])?;
-    let part = |part: &Value| part["type"] == "text" && filled(part.get("text"));
-    let fits = match message.get("content") {
-        Some(Value::Array(parts)) => !parts.is_empty() && parts.iter().all(part),
+    let part = |part: &Value| part["type"] == "text" && filled(&part["text"]);
+    let fits = match &message["content"] {
+        Value::Array(parts) => !parts.is_empty() && parts.iter().all(part),
         content => filled(content),
     };
-    if fits {
-        Ok(())
-    } else {
-        Err("has no content".to_owned())
+    match fits {
+        true => Ok(()),
+        false => Err("has no content".to_owned()),
     }
 }
 
 /// An answer: the ids of its calls.
-fn assistant(message: &Map<String, Value>) -> Result<Vec<&str>, String> {
+fn assistant(message: &Value) -> Result<Vec<&str>, String> {
     only(
         message,
         &["role", "content", "reasoning_content", "tool_calls"],
     )?;
-    if message
-        .get("reasoning_content")
-        .is_some_and(|text| !text.is_string())
-    {
+    let reasoning = message.get("reasoning_content");
+    if reasoning.is_some_and(|text| !text.is_string()) {
         return Err("`reasoning_content` is no text".to_owned());
     }
     let calls = match message.get("tool_calls") {
-        None => Vec::new(),
-        Some(Value::Array(calls)) if !calls.is_empty() => calls.iter().collect(),
+        None => &[][..],
+        Some(Value::Array(calls)) if !calls.is_empty() => calls,
         Some(_) => return Err("`tool_calls` is no array with calls".to_owned()),
     };
     match message.get("content") {
-        Some(Value::Null) if !calls.is_empty() => {}
-        Some(Value::String(text)) if !text.is_empty() || !calls.is_empty() => {}
-        Some(Value::String(_)) if filled(message.get("reasoning_content")) => {}
+        Some(Value::Null | Value::String(_)) if !calls.is_empty() => {}
+        Some(Value::String(text)) if !text.is_empty() || reasoning.is_some_and(filled) => {}
         Some(Value::String(_) | Value::Null) | None => {
             return Err("an assistant message without content and calls".to_owned());
         }
@@ -176,19 +150,16 @@ fn assistant(message: &Map<String, Value>) -> Result<Vec<&str>, String> {
 }
 
 /// A result: of the first call that has none.
-fn result(message: &Map<String, Value>, open: &mut Vec<&str>) -> Refused {
+fn result(message: &Value, open: &mut Vec<&str>) -> Refused {
     only(message, &["role", "content", "tool_call_id", "name"])?;
-    let id = message
-        .get("tool_call_id")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let id = message["tool_call_id"].as_str().unwrap_or_default();
     if open.first() != Some(&id) {
         return Err(match open.first() {
             Some(wanted) => format!("the result of `{id}` where that of `{wanted}` must stand"),
             None => format!("a result of `{id}`, which no call asks for"),
         });
     }
-    if !filled(message.get("content")) {
+    if !filled(&message["content"]) {
         return Err(format!("the result of `{id}` has no content"));
     }
     open.remove(0);
@@ -201,19 +172,19 @@ fn name_fits(name: &Value) -> bool {
         .is_some_and(|name| (1..=64).contains(&name.len()) && name.chars().all(fits))
 }
 
-fn tools(request: &Map<String, Value>) -> Refused {
-    let Some(tools) = request.get("tools") else {
-        return match request.get("tool_choice") {
-            Some(_) => Err("`tool_choice` without `tools`".to_owned()),
-            None => Ok(()),
-        };
+fn tools(request: &Value) -> Refused {
+    let choice = request.get("tool_choice");
+    let tools = match (request.get("tools"), choice) {
+        (None, Some(_)) => return Err("`tool_choice` without `tools`".to_owned()),
+        (None, None) => return Ok(()),
+        (Some(tools), _) => tools.as_array().filter(|tools| !tools.is_empty()),
     };
-    let tools = tools
-        .as_array()
-        .filter(|tools| !tools.is_empty())
-        .ok_or("`tools` is no array with tools")?;
     let mut names = HashSet::new();
-    for (index, tool) in tools.iter().enumerate() {
+    for (index, tool) in tools
+        .ok_or("`tools` is no array with tools")?
+        .iter()
+        .enumerate()
+    {
         let function = &tool["function"];
         let name = &function["name"];
         if tool["type"] != "function" || !name_fits(name) {
@@ -222,7 +193,7 @@ fn tools(request: &Map<String, Value>) -> Refused {
         if !names.insert(name) {
             return Err(format!("two tools of the name {name}"));
         }
-        if !filled(function.get("description")) {
+        if !filled(&function["description"]) {
             return Err(format!("tool {name} has no description"));
         }
         let parameters = &function["parameters"];
@@ -231,61 +202,50 @@ fn tools(request: &Map<String, Value>) -> Refused {
         }
         schema(parameters).map_err(|why| format!("tool {name}: {why}"))?;
     }
-    match request.get("tool_choice") {
-        None => Ok(()),
+    match choice {
         Some(choice)
-            if ["auto", "none", "required"]
+            if !["auto", "none", "required"]
                 .iter()
                 .any(|word| choice == word) =>
         {
-            Ok(())
+            Err(format!("unknown `tool_choice` {choice}"))
         }
-        Some(choice) => Err(format!("unknown `tool_choice` {choice}")),
+        _ => Ok(()),
     }
 }
 
 /// A schema that even those take who turn it into a grammar.
 fn schema(schema: &Value) -> Refused {
-    let schema = schema
+    let members = schema
         .as_object()
         .ok_or_else(|| format!("{schema} is no schema"))?;
-    if let Some(keyword) = schema.keys().find(|keyword| keyword.starts_with('$')) {
+    if let Some(keyword) = members.keys().find(|keyword| keyword.starts_with('$')) {
         return Err(format!("`{keyword}` in a schema"));
     }
     let kinds = match schema.get("type") {
-        None => Vec::new(),
-        Some(Value::Array(kinds)) => kinds.iter().collect(),
-        Some(kind) => vec![kind],
+        None => &[][..],
+        Some(Value::Array(kinds)) => kinds,
+        Some(kind) => std::slice::from_ref(kind),
     };
-    if !kinds
-        .iter()
-        .all(|kind| kind.as_str().is_some_and(|kind| TYPES.contains(&kind)))
-    {
+    let known = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
+    if !kinds.iter().all(known) {
         return Err(format!("unknown type {:?}", schema.get("type")));
     }
-    let properties = schema.get("properties").map(|properties| {
-        properties
-            .as_object()
-            .ok_or("`properties` is no object".to_owned())
-    });
-    let properties = properties.transpose()?;
-    for name in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let known = name
+    let empty = Map::new();
+    let properties = match schema.get("properties") {
+        None => &empty,
+        Some(properties) => properties.as_object().ok_or("`properties` is no object")?,
+    };
+    for name in schema["required"].as_array().into_iter().flatten() {
+        if !name
             .as_str()
-            .is_some_and(|name| properties.is_some_and(|known| known.contains_key(name)));
-        if !known {
+            .is_some_and(|name| properties.contains_key(name))
+        {
             return Err(format!("{name} is required and no property"));
         }
     }
-    for property in properties.into_iter().flat_map(Map::values) {
-        self::schema(property)?;
-    }
-    if kinds.contains(&&Value::from("array")) && !schema.contains_key("items") {
+    properties.values().try_for_each(self::schema)?;
+    if kinds.iter().any(|kind| kind == "array") && schema.get("items").is_none() {
         return Err("an array without `items`".to_owned());
     }
     schema.get("items").map_or(Ok(()), self::schema)

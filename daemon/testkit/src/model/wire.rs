@@ -1,7 +1,7 @@
 //! The wires that the model speaks, by the path of a request. Scripts and tests see every request as chat completions
 //! would have it; what came stands in its bytes.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage};
 use super::sse::Events;
@@ -99,11 +99,20 @@ pub(crate) fn seal(text: &str) -> String {
     format!("seal+{sum:x}/==")
 }
 
-/// A tool as chat completions has it.
-pub(crate) fn tool(name: &Value, description: &Value, parameters: &Value) -> Value {
-    serde_json::json!({"type": "function", "function": {
-        "name": name, "description": description, "parameters": parameters,
-    }})
+/// A body as chat completions has it, with these messages. `schema`: the member of a tool with its parameters.
+pub(crate) fn chat(body: &Value, messages: Vec<Value>, schema: &str, choice: &Value) -> Value {
+    let mut chat = json!({"model": body["model"], "stream": body["stream"], "messages": messages});
+    let tools = body["tools"].as_array().into_iter().flatten().map(|tool| {
+        json!({"type": "function", "function": {
+            "name": tool["name"], "description": tool["description"], "parameters": tool[schema],
+        }})
+    });
+    let tools: Vec<Value> = tools.collect();
+    if !tools.is_empty() {
+        chat["tools"] = tools.into();
+        chat["tool_choice"] = choice.clone();
+    }
+    chat
 }
 
 /// Whether only these members are there.

@@ -15,14 +15,14 @@ fn judged(scene: &Scene, path: &str, access: Access) -> String {
         Err(PathError::Outside { path, .. }) => {
             format!("outside {}", path.display()).replace(&top, "$T")
         }
-        Err(PathError::Masked { path }) => format!("masked {}", path.display()).replace(&top, "$T"),
+        Err(PathError::Masked(path)) => format!("masked {}", path.display()).replace(&top, "$T"),
         Err(PathError::Denied { pattern, .. }) => format!("denied by {pattern}"),
         Err(PathError::Empty) => "empty".into(),
         Err(PathError::ZeroByte) => "zero byte".into(),
         Err(PathError::TooLong) => "too long".into(),
         Err(PathError::Loop { .. }) => "loop".into(),
         Err(PathError::NotADirectory { .. }) => "not a directory".into(),
-        Err(PathError::Relative { path }) => format!("relative {}", path.display()),
+        Err(PathError::Relative(path)) => format!("relative {}", path.display()),
         Err(
             error @ (PathError::Io { .. }
             | PathError::Glob { .. }

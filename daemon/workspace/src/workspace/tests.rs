@@ -127,7 +127,7 @@ fn a_relative_root_is_refused() {
             change(&mut options, place.into());
             let error = Workspace::open(options).unwrap_err();
             assert!(
-                matches!(&error, PathError::Relative { path } if path == Path::new(place)),
+                matches!(&error, PathError::Relative(path) if path == Path::new(place)),
                 "{error}"
             );
         }

@@ -2,9 +2,8 @@
 
 use contract::codec::{Fragment, FragmentRole};
 use proptest::prelude::*;
-use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
+use proto::item::{Finish, Thought, UserMessage, Voice};
 use proto::{CallId, ItemId};
-use serde_json::json;
 
 use super::*;
 use crate::fake;

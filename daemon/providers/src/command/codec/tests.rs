@@ -2,9 +2,8 @@
 
 use contract::codec::{Fragment, FragmentRole};
 
-use proto::item::{Finish, Thought, ToolCall, UserMessage, Voice};
+use proto::item::{CallStatus, Finish, Thought, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::{CallId, ItemId};
-use serde_json::json;
 
 use super::*;
 use crate::fake;

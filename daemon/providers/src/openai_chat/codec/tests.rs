@@ -3,9 +3,8 @@
 use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
 use proptest::prelude::*;
-use proto::item::{CallStatus, Finish, ToolCall, UserMessage, Voice};
+use proto::item::{CallStatus, Finish, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::{CallId, ItemId};
-use serde_json::{Value, json};
 
 use super::*;
 use crate::fake;

@@ -12,6 +12,7 @@ use proto::item::ToolCall;
 
 use super::*;
 use crate::failure::EntryInfo;
+use crate::failure::ErrorContext;
 use crate::options::Timeouts;
 use crate::read;
 
@@ -33,14 +34,14 @@ fn collector() -> Collector {
         key_env: None,
         header_values: Vec::new(),
     };
-    Collector::new(
+    Collector(Gathered::new(
         ErrorContext {
             entry: Arc::new(entry),
             key: None,
         },
         "big".to_owned(),
         0,
-    )
+    ))
 }
 
 /// Plays an answer in these chunks, followed by a connection reset if `reset`.

@@ -3,9 +3,8 @@
 use contract::ToolChoice;
 use contract::codec::{Fragment, FragmentRole};
 
-use proto::item::{CallStatus, Finish, Thought, ToolCall, Voice};
+use proto::item::{CallStatus, Finish, Thought, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::{CallId, ItemId};
-use serde_json::json;
 
 use super::*;
 use crate::fake;
