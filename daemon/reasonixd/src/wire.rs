@@ -217,11 +217,7 @@ fn limits(settings: &Settings, facts: &facts::Facts, codec: &dyn Codec) -> Limit
 }
 
 impl Assembly for Wire {
-    fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure> {
-        self.create_with(cwd, model, Effort::Configured, &[])
-    }
-
-    fn create_with(
+    fn create(
         &self,
         cwd: &Path,
         model: Option<&str>,
