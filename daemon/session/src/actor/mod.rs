@@ -45,7 +45,8 @@ use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::journal::{Journal, JournalEvent};
 use crate::request::Requests;
-use crate::request::in_flight::{self as asking, Arrived, Gather};
+use crate::request::gather::Gather;
+use crate::request::in_flight::{self as asking, Arrived};
 use crate::viewers::Viewers;
 
 /// Messages that are taken in one go.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use turn::Answer;
 
 use crate::journal::sidecar::AsideFile;
-use crate::request::in_flight::Gather;
+use crate::request::gather::Gather;
 
 /// Between two writes (contract, chapter 20): a crash costs at most so much of what was seen.
 const WRITE_EVERY: Duration = Duration::from_millis(500);

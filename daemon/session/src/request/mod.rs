@@ -4,6 +4,7 @@
 pub(crate) mod blocks;
 pub(crate) mod budget;
 pub(crate) mod draft;
+pub(crate) mod gather;
 pub(crate) mod in_flight;
 pub(crate) mod keys;
 pub(crate) mod reasoning;
@@ -23,7 +24,8 @@ use turn::Answer;
 
 use crate::request::budget::{BudgetMember, RequestPermit};
 use crate::request::draft::Draft;
-use crate::request::in_flight::{Arrived, Ask, Gather};
+use crate::request::gather::Gather;
+use crate::request::in_flight::{Arrived, Ask};
 use crate::request::keys::Keys;
 use crate::request::reasoning::Extractions;
 use crate::request::route::ModelRoute;
