@@ -17,20 +17,20 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// The answer in progress.
 pub struct Gather {
-    pub number: u64,
-    pub item: ItemId,
-    pub answer: Answer,
-    pub cancel: CancellationToken,
+    number: u64,
+    item: ItemId,
+    answer: Answer,
+    cancel: CancellationToken,
     /// It was sent without a key although the provider takes one.
-    pub keyless: bool,
+    keyless: bool,
     /// It is no part of the conversation: nobody is shown it as it comes.
-    pub unseen: bool,
+    unseen: bool,
     /// What other samples of the request, and extractions of all, take; `None`: it has one sample.
-    pub(crate) beside: Option<UsageRecorder>,
+    beside: Option<UsageRecorder>,
     /// Which sample is taken: the record of the answer says what it took.
-    pub(crate) won: Option<u32>,
+    won: Option<u32>,
     /// What was extracted of it.
-    pub(crate) found: Option<ReasoningExtracted>,
+    found: Option<ReasoningExtracted>,
     /// Of the model that is asked.
     price: Option<Arc<catalog::Price>>,
     started: Instant,
@@ -88,6 +88,52 @@ impl Gather {
             silence: None,
             gated: false,
         }
+    }
+
+    /// The number of its request.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn item(&self) -> &ItemId {
+        &self.item
+    }
+
+    /// What has come so far.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Stops its request; so does dropping this.
+    pub fn canceller(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Whether it was sent without a key although the provider takes one.
+    pub fn is_keyless(&self) -> bool {
+        self.keyless
+    }
+
+    /// Whether subscribers are shown it as it comes.
+    pub fn is_shown(&self) -> bool {
+        !self.unseen
+    }
+
+    /// Other samples and extractions of the request. `None`: it has one sample.
+    pub fn side_requests(&self) -> Option<&UsageRecorder> {
+        self.beside.as_ref()
+    }
+
+    /// The usage of the sample that was taken goes with the answer, not with the side requests.
+    pub fn leave_out_taken(&self) {
+        if let Some(recorder) = &self.beside {
+            recorder.leave_out(self.won);
+        }
+    }
+
+    /// What was extracted from the reasoning of the sample that was taken. Once.
+    pub fn take_found(&mut self) -> Option<ReasoningExtracted> {
+        self.found.take()
     }
 
     /// The request was sent.

@@ -14,6 +14,7 @@ use turn::Input;
 use crate::journal::MessageAt;
 use crate::request::budget::{Bounded, BudgetMember, RequestPermit};
 use crate::request::shape::Shape;
+use crate::request::side_requests::broken;
 
 /// A part of an answer, or its failure, or (first) what was sent.
 pub enum Arrived {
@@ -111,14 +112,7 @@ pub async fn run(
                 return;
             }
         }
-        let error = ProviderError {
-            message: "the answer's stream ended in the middle".into(),
-            hint: String::new(),
-            kind: ErrorKind::Transient,
-            status: None,
-            retry_after: None,
-        };
-        let _ = arrived.send((number, Arrived::Broke(error))).await;
+        let _ = arrived.send((number, Arrived::Broke(broken()))).await;
     };
     tokio::select! {
         () = cancel.cancelled() => {}

@@ -131,11 +131,11 @@ pub fn build(
         calls: CallState::new(
             bench,
             environment,
-            HookState::new(hooks),
             profile.rules,
             kept_rules,
             profile.model.limits.grace_ms,
         ),
+        hooks: HookState::new(hooks),
         replies: Replies::default(),
         publisher: Publisher::new(seen, ground.catalog.clone()),
         gate: PromptGate::default(),
