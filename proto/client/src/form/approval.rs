@@ -181,7 +181,9 @@ pub(super) fn settlement(
     Settlement {
         mark: match decision {
             ApprovalDecision::Deny => SettlementMark::Denied,
-            _ => SettlementMark::Allowed,
+            ApprovalDecision::AllowOnce
+            | ApprovalDecision::AllowSession
+            | ApprovalDecision::AllowAlways => SettlementMark::Allowed,
         },
         words,
         replies: Vec::new(),
