@@ -30,7 +30,7 @@ pub use files::{
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptUnqueued};
 pub use session::{
     Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
-    SessionSuspended, SessionTools,
+    SessionSuspended,
 };
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
 

@@ -43,6 +43,17 @@ pub enum CallAction {
     },
 }
 
+impl CallAction {
+    /// The tool that is called in place of this one, and its arguments.
+    #[must_use]
+    pub fn named_call(&self) -> Option<(&str, &Map<String, Value>)> {
+        match self {
+            Self::CallTool { tool, arguments } => Some((tool, arguments)),
+            Self::Run | Self::AskUser(_) | Self::PresentPlan(_) | Self::UpdateTodos(_) => None,
+        }
+    }
+}
+
 /// What a person is shown before a call runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {

@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use proto::record::SessionTools;
-use sha2::{Digest, Sha256};
-
 use crate::tool::Tool;
 use crate::tool_spec::ToolSpec;
 
@@ -16,7 +13,6 @@ pub struct ToolSet(Arc<Inner>);
 
 struct Inner {
     tools: Vec<Arc<dyn Tool>>,
-    frozen: SessionTools,
     /// Tools that the session was created with and that this build does not have.
     missing: BTreeSet<String>,
 }
@@ -31,12 +27,7 @@ impl ToolSet {
     fn build(mut tools: Vec<Arc<dyn Tool>>, missing: BTreeSet<String>) -> Self {
         tools.sort_by(|a, b| a.spec().name.cmp(&b.spec().name));
         tools.dedup_by(|later, first| later.spec().name == first.spec().name);
-        let frozen = freeze(&tools);
-        Self(Arc::new(Inner {
-            tools,
-            frozen,
-            missing,
-        }))
+        Self(Arc::new(Inner { tools, missing }))
     }
 
     /// The tool of this name.
@@ -67,18 +58,10 @@ impl ToolSet {
         self.specs().map(|spec| &*spec.name)
     }
 
-    /// What the first record of a session with these tools says of them.
+    /// The tools of these names. A name that this set lacks is remembered as missing.
     #[must_use]
-    pub fn frozen(&self) -> &SessionTools {
-        &self.0.frozen
-    }
-
-    /// The tools of a session that was created with `recorded`: those of them that this set has. A record that names
-    /// none leaves the set as it is.
-    #[must_use]
-    pub fn restricted_to(&self, recorded: &SessionTools) -> Self {
-        let names = &recorded.names;
-        if names.is_empty() || *names == self.0.frozen.names {
+    pub fn restricted_to(&self, names: &[String]) -> Self {
+        if self.names().eq(names) {
             return self.clone();
         }
         let tools = self.iter().filter(|tool| {
@@ -105,23 +88,5 @@ impl Default for ToolSet {
 impl fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()
-    }
-}
-
-/// Names and a hash over what the model reads of the tools.
-fn freeze(tools: &[Arc<dyn Tool>]) -> SessionTools {
-    let mut hasher = Sha256::new();
-    let mut names = Vec::with_capacity(tools.len());
-    for tool in tools {
-        let spec = tool.spec();
-        for part in [&*spec.name, &*spec.description, &spec.schema.to_string()] {
-            hasher.update((part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        names.push(spec.name.to_string());
-    }
-    SessionTools {
-        names,
-        sha256: hex::encode(hasher.finalize()),
     }
 }

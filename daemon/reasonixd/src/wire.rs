@@ -1,12 +1,10 @@
 //! The assembly: the only file that names every crate. Settings become setups for sessions here.
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use broker::{Account, Brokered, Brokers, GateTiming};
-use contract::{Codec, Provider, Spawn, ToolMemory, ToolSet};
+use broker::{Brokered, Brokers};
+use contract::{Codec, Spawn, ToolMemory, ToolSet};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{Assembly, Bundle, Effort, KeptRules, Layered, ModelSetup, Profile, Setup, Terms};
@@ -17,6 +15,11 @@ use workspace::Workspace;
 use crate::credentials::{Own, Store};
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Loaded, ProviderEntry, Settings, effort, facts, presets, shipped};
+
+mod provider;
+
+pub use provider::check;
+use provider::{Opened, account, gone, means, open, silent};
 
 /// Puts sessions together.
 pub struct Wire {
@@ -38,9 +41,6 @@ pub struct Wire {
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
 }
-
-/// What one kind of provider gives.
-type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
 
 impl Wire {
     /// A provider, behind the broker of its key. A cassette has no vendor to be asked to wait by.
@@ -224,11 +224,7 @@ fn limits(settings: &Settings, facts: &facts::Facts, codec: &dyn Codec) -> Limit
 }
 
 impl Assembly for Wire {
-    fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure> {
-        self.create_with(cwd, model, Effort::Configured, &[])
-    }
-
-    fn create_with(
+    fn create(
         &self,
         cwd: &Path,
         model: Option<&str>,
@@ -451,123 +447,3 @@ fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
     }
     failure
 }
-
-/// The entry of a provider that is not configured any more.
-fn gone(created: &SessionCreated) -> ProviderEntry {
-    ProviderEntry {
-        name: created.options.provider().to_owned(),
-        kind: created.provider_kind.clone(),
-        ..ProviderEntry::default()
-    }
-}
-
-/// In the place of a provider that is gone: it says nothing, and is never asked.
-fn silent() -> Opened {
-    replay::open(replay::Cassette::default())
-}
-
-/// Whether an entry can be used at all, without asking its vendor or starting its program.
-pub fn check(
-    entry: &ProviderEntry,
-    settings: &Settings,
-    procs: &Arc<procs::Procs>,
-) -> Result<(), Failure> {
-    let model = entry.all_models().into_iter().next().unwrap_or_default();
-    open(entry, &model, settings, &means(procs)).map(|_| ())
-}
-
-fn means(procs: &Arc<procs::Procs>) -> providers::ProviderContext {
-    providers::ProviderContext {
-        spawn: Arc::clone(procs) as Arc<dyn Spawn>,
-    }
-}
-
-/// Requests of one key at a time, where its entry says nothing: more than a person's sessions need, and few enough for
-/// the vendors' usual limits.
-const MAX_CONCURRENT: usize = 16;
-
-fn account(entry: &ProviderEntry, settings: &Settings) -> Account {
-    let limit = entry.max_concurrent.map(NonZeroU32::get);
-    Account {
-        name: entry.name.clone(),
-        host: host(&entry.base_url),
-        max_concurrent: limit
-            .and_then(|limit| usize::try_from(limit).ok())
-            .unwrap_or(MAX_CONCURRENT),
-        bounds: GateTiming {
-            base_ms: settings.retry_base_ms,
-            cap_ms: settings.retry_cap_ms,
-            closed_max_ms: settings.queue_ms,
-        },
-        patience: Duration::from_millis(settings.queue_ms),
-    }
-}
-
-/// Host and port of an address, as they are written.
-fn host(address: &str) -> String {
-    let behind = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let end = behind.find(['/', '?', '#']).unwrap_or(behind.len());
-    behind[..end].to_ascii_lowercase()
-}
-
-/// The kinds of providers, by name. A new kind is one line here, or in `providers`.
-fn open(
-    entry: &ProviderEntry,
-    model: &str,
-    settings: &Settings,
-    means: &providers::ProviderContext,
-) -> Result<Opened, Failure> {
-    let wrong = |why: String| {
-        Failure::new(
-            ErrorName::InvalidConfig,
-            format!("The provider `{}` cannot be used: {why}", entry.name),
-            format!("Fix it in {}.", entry.origin),
-        )
-        .with("file", entry.origin.clone())
-        .with("key", "providers")
-    };
-    if entry.kind == "replay" {
-        let path = Path::new(&entry.origin)
-            .parent()
-            .unwrap_or(Path::new("/"))
-            .join(model);
-        let cassette =
-            replay::Cassette::read(&path).map_err(|error| wrong(store::reason(&error)))?;
-        return Ok(replay::open(
-            cassette.stalls_for(Duration::from_millis(settings.idle_ms)),
-        ));
-    }
-    let options = providers::ProviderOptions {
-        name: entry.name.clone(),
-        kind: entry.kind.clone(),
-        base_url: entry.base_url.clone(),
-        models: entry.all_models(),
-        api_key_env: entry.api_key_env.clone(),
-        headers: entry.headers.clone().into_iter().collect(),
-        extra: members(&entry.extra),
-        timeouts: providers::Timeouts {
-            connect: Duration::from_millis(settings.connect_ms),
-            first_byte: Duration::from_millis(settings.first_byte_ms),
-            idle: Duration::from_millis(settings.idle_ms),
-            ..providers::Timeouts::default()
-        },
-        sends_reasoning: entry.sends_reasoning,
-        effort: entry.effort.clone(),
-        efforts: facts::of(entry, model).efforts,
-        max_output_tokens: entry.max_output_tokens,
-        command: entry.command.clone(),
-    };
-    providers::open(options, means).map_err(|error| wrong(store::reason(&error)))
-}
-
-/// A table as JSON members, without the braces around them.
-fn members(table: &toml::Table) -> String {
-    let text = serde_json::to_string(table).unwrap_or_default();
-    let inner = text
-        .strip_prefix('{')
-        .and_then(|text| text.strip_suffix('}'));
-    inner.unwrap_or_default().to_owned()
-}
-
-#[cfg(test)]
-mod tests;

@@ -21,7 +21,7 @@ pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::setup::{
-    Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, Setup, Terms,
+    Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, ProfileChoice, Setup, Terms,
 };
 pub use assembly::shared_budgets::SharedBudgets;
 pub use calls::hooks::status_of as hooks_listed;

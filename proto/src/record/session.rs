@@ -27,9 +27,8 @@ pub struct SessionCreated {
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
     pub prefix_sha256: String,
-    /// The tools that the session has for its whole life.
-    #[serde(default, skip_serializing_if = "SessionTools::is_empty")]
-    pub tools: SessionTools,
+    /// Names of the tools that the session has for its whole life, sorted.
+    pub tools: Vec<String>,
     /// The environment of the session's tools: names that may stand in the log, with their values.
     pub env: BTreeMap<String, String>,
     /// Names of the other variables that the client gave; their values were in memory only.
@@ -48,23 +47,6 @@ pub struct SessionCreated {
     /// Resolved: as the client asked for them, else as the config says.
     #[serde(flatten)]
     pub options: SessionOptions,
-}
-
-/// The tools of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SessionTools {
-    /// Sorted.
-    pub names: Vec<String>,
-    /// SHA-256 over their names, descriptions and schemas, hexadecimal.
-    pub sha256: String,
-}
-
-impl SessionTools {
-    /// Whether no tools are recorded.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
 }
 
 /// What a session was forked from.

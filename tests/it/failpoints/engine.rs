@@ -16,7 +16,7 @@ use proto::params::process::ChildProcess;
 use proto::record::{Rules, SessionCreated};
 use proto::{CallId, Failure, Pid, SessionOptions};
 use serde_json::{Map, Value, json};
-use session::{Assembly, Layered, ModelSetup, Profile, Setup};
+use session::{Assembly, Effort, Layered, ModelSetup, Profile, Setup};
 use store::log::Syncer;
 use turn::RecoverPolicy;
 
@@ -94,7 +94,13 @@ impl EngineSetup {
 }
 
 impl Assembly for EngineSetup {
-    fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
+    fn create(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+        _: Effort<'_>,
+        _: &[&str],
+    ) -> Result<Setup, Failure> {
         Ok(self.setup())
     }
 

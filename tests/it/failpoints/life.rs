@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::SessionId;
-use session::{Client, Supervisor};
+use session::{Client, ProfileChoice, Supervisor};
 use store::catalog::Catalog;
 use store::home::Home;
 use store::pids::PidCounter;
@@ -127,7 +127,13 @@ impl Scenario {
         let client = Client {
             name: "driver".into(),
         };
-        heard(&self.world, supervisor.create(create, &client).await).await;
+        heard(
+            &self.world,
+            supervisor
+                .create(create, &client, &ProfileChoice::default())
+                .await,
+        )
+        .await;
         self.world
             .pass_or_wait(Point::Acknowledged, |state| {
                 state.acknowledged_seq = state.acknowledged_seq.max(1);

@@ -44,12 +44,7 @@ impl Actor {
                 } => self.ask(upto, item, attempt, tool_choice),
                 Effect::Reset(job) => self.begin_reset(job),
                 Effect::AskDigest { item, attempt } => self.ask_digest(item, attempt),
-                Effect::CancelAsk => {
-                    if let Some(gather) = self.requests.take_in_flight() {
-                        gather.cancel.cancel();
-                        spent.extend(gather.beside.clone());
-                    }
-                }
+                Effect::CancelAsk => spent.extend(self.requests.cancel()),
                 Effect::Supersede { item } => self.live(&Live::Partial(Partial {
                     item,
                     superseded: true,

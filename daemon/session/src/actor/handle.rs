@@ -215,7 +215,7 @@ impl SessionHandle {
     /// # Errors
     /// The session has left memory.
     pub async fn hooks(&self) -> Result<ListOutput, Failure> {
-        self.read(|actor| actor.calls.hooks().list()).await
+        self.read(|actor| actor.hooks.list()).await
     }
 
     /// Has it read its hooks again: they count for what is asked next.

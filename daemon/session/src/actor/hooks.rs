@@ -20,41 +20,37 @@ use crate::calls::hooks::Asker;
 impl Actor {
     /// What it takes to ask hooks about this event now. `None`: no hook is for it.
     pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
-        self.calls
-            .hooks()
+        self.hooks
             .asker(event, self.id, self.calls.call_environment())
     }
 
     /// The same for a call that is to be judged. `None` also if hooks have let it through already.
     pub(crate) fn asker_before(&mut self, call: &ToolCall) -> Option<(Asker, CancellationToken)> {
         let asker = self.asker(HookEvent::PreToolUse)?;
-        if self.calls.hooks().has_passed(&call.id) {
+        if self.hooks.has_passed(&call.id) {
             return None;
         }
         let stop = self.life.ended.child_token();
-        self.calls
-            .hooks_mut()
-            .begin_judging(call.id.clone(), stop.clone());
+        self.hooks.begin_judging(call.id.clone(), stop.clone());
         Some((asker, stop))
     }
 
     /// A call was judged, after hooks had spoken about it.
     pub(crate) fn hooks_before(&mut self, call: &CallId, finished: Vec<HookFinished>) {
-        self.calls.hooks_mut().end_judging(call, &finished);
+        self.hooks.end_judging(call, &finished);
         self.tell_hooks(finished);
     }
 
     /// Stops hooks of a call that nobody wants judged any more, and forgets those of a turn that is over.
     pub(crate) fn drop_hooks(&mut self) {
-        self.calls
-            .hooks_mut()
+        self.hooks
             .drop_unwanted(self.machine.judging(), self.machine.is_idle());
     }
 
     /// Logs what hooks came to.
     pub(crate) fn tell_hooks(&mut self, finished: Vec<HookFinished>) {
         for finished in finished {
-            self.calls.hooks_mut().note_run(&finished);
+            self.hooks.note_run(&finished);
             // Behind the mark of a hand-over nothing is said: it must stay the last word.
             if self.journal.is_closed() || self.machine.facts().suspended {
                 continue;
@@ -70,7 +66,7 @@ impl Actor {
         let facts = self.machine.facts();
         let (turn, ended) = (facts.turns, facts.ended.clone());
         let (asker, stop) = (self.asker(HookEvent::Stop), self.life.ended.child_token());
-        self.calls.hooks_mut().begin_turn_end(stop.clone());
+        self.hooks.begin_turn_end(stop.clone());
         let happened = self.happened.clone();
         tokio::spawn(async move {
             let mut finished = Vec::new();
@@ -88,11 +84,11 @@ impl Actor {
     }
 
     pub(crate) fn stop_telling(&mut self) {
-        self.calls.hooks_mut().stop_turn_end();
+        self.hooks.stop_turn_end();
     }
 
     pub(crate) fn end_told(&mut self, finished: Vec<HookFinished>) {
-        self.calls.hooks_mut().end_turn_end();
+        self.hooks.end_turn_end();
         self.tell_hooks(finished);
         self.step(Input::EndTold);
     }
@@ -138,10 +134,9 @@ impl Actor {
 
     /// They count from now on: for what is asked next, not for what is under way.
     pub(crate) fn hooks_read(&mut self, read: Hooks, reply: Reply<ListOutput>) {
-        self.calls.hooks_mut().replace(read);
-        self.machine
-            .tell_ends(self.calls.hooks().any(HookEvent::Stop));
-        let _ = reply.send(Ok(self.calls.hooks().list()));
+        self.hooks.replace(read);
+        self.machine.tell_ends(self.hooks.any(HookEvent::Stop));
+        let _ = reply.send(Ok(self.hooks.list()));
         self.ask_gate();
     }
 }

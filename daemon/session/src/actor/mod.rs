@@ -41,11 +41,13 @@ use crate::actor::replies::Replies;
 use crate::assembly::setup::Assembly;
 use crate::calls::call::{Printed, overdue};
 use crate::calls::events::CallEvent;
+use crate::calls::hooks::HookState;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::journal::{Journal, JournalEvent};
 use crate::request::Requests;
-use crate::request::in_flight::{self as asking, Arrived, Gather};
+use crate::request::gather::Gather;
+use crate::request::in_flight::{self as asking, Arrived};
 use crate::viewers::Viewers;
 
 /// Messages that are taken in one go.
@@ -61,6 +63,7 @@ pub(crate) struct Actor {
     pub requests: Requests,
     pub resets: ResetState,
     pub calls: CallState,
+    pub hooks: HookState,
     pub replies: Replies,
     pub publisher: Publisher,
     pub gate: PromptGate,
@@ -287,23 +290,22 @@ impl Actor {
     }
 
     fn arrive(&mut self, number: u64, what: Arrived) {
-        let gather = self.requests.in_flight_mut();
-        let Some(gather) = gather.filter(|gather| gather.number == number) else {
+        let awaited = self.requests.in_flight().map(Gather::number);
+        if awaited != Some(number) {
             return;
-        };
+        }
         match what {
             Arrived::Sent(sent) => {
                 if let Some(place) = &sent.rewritten {
                     tracing::error!(%place, "earlier bytes of a conversation have changed");
                 }
-                gather.note_sent(sent.request_bytes, sent.rewritten);
-                self.requests.note_shape(sent.shape);
+                self.requests.note_sent(sent);
             }
             Arrived::Part(part) => {
-                let was_silent = gather.silent_since().is_some();
+                let silent = self.requests.in_flight().and_then(Gather::silent_since);
                 let turn = asking::waits_or_sent(&part);
-                let whole = gather.take(part);
-                if was_silent {
+                let whole = self.requests.take_part(part);
+                if silent.is_some() {
                     self.tell_seen();
                 }
                 let Some(gather) = self.requests.in_flight() else {
@@ -324,12 +326,12 @@ impl Actor {
                 let status = serde_json::json!({"samples_in": is_in, "samples": of});
                 self.live(&Live::Status(status));
             }
-            Arrived::Chosen { at, found } => gather.choose(at, found),
+            Arrived::Chosen { at, found } => self.requests.choose_sample(at, found),
             Arrived::Broke(error) => {
                 self.note_samples();
                 self.show_growth();
                 if let Some(gather) = self.requests.take_in_flight() {
-                    let keyless = gather.keyless;
+                    let keyless = gather.is_keyless();
                     let partial = Box::new(self.weighed(gather.finish(), false));
                     let key_lost = keyless && self.key_was_brought();
                     self.step(Input::Broke {
@@ -348,11 +350,11 @@ impl Actor {
     /// An answer is whole.
     fn answered(&mut self, mut gather: Gather) {
         let wanted = self.machine.facts().options.extract_reasoning == Some(true);
-        let extractions = wanted && !gather.unseen && gather.beside.is_none();
-        let around = extractions.then(|| self.around(gather.item.clone()));
-        let found = gather.found.take();
-        if let Some(recorder) = &gather.beside {
-            recorder.leave_out(gather.won);
+        let extractions = wanted && gather.is_shown() && gather.side_requests().is_none();
+        let around = extractions.then(|| self.around(gather.item().clone()));
+        let found = gather.take_found();
+        gather.leave_out_taken();
+        if let Some(recorder) = gather.side_requests() {
             self.note_spent(recorder);
         }
         let answer = self.weighed(gather.finish(), true);
@@ -370,7 +372,7 @@ impl Actor {
     pub(crate) fn partial(&mut self) -> Option<Box<turn::Answer>> {
         self.show_growth();
         let gather = self.requests.in_flight()?;
-        Some(Box::new(gather.answer.clone()))
+        Some(Box::new(gather.answer().clone()))
     }
 
     /// Whether a client brought the key when the session was made.
@@ -409,11 +411,7 @@ impl Actor {
     /// Sends subscribers what has grown since the last frame.
     pub(crate) fn show_growth(&mut self) {
         self.viewers.begin_frame();
-        let fresh = self
-            .requests
-            .in_flight_mut()
-            .map(Gather::fresh)
-            .unwrap_or_default();
+        let fresh = self.requests.take_fresh();
         for live in &fresh {
             self.live(live);
         }
@@ -437,7 +435,7 @@ impl Actor {
 
     /// Reports that nothing comes of the answer that is waited for. The session goes on waiting.
     fn tell_silence(&mut self) {
-        if let Some(ms) = self.requests.in_flight_mut().map(Gather::tell_silence) {
+        if let Some(ms) = self.requests.note_silence() {
             self.live(&Live::Status(serde_json::json!({"no_data_ms": ms})));
             self.tell_seen();
         }

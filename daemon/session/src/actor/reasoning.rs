@@ -38,7 +38,7 @@ impl Actor {
         if !goes_on || !turn::extraction::is_worth(&trace) {
             return;
         }
-        let (number, recorder, cancel) = self.requests.extractions_mut().start();
+        let (number, recorder, cancel) = self.requests.start_extraction();
         let happened = self.happened.clone();
         tokio::spawn(async move {
             let extracting = async {
@@ -57,13 +57,13 @@ impl Actor {
 
     /// An extraction has come to its end.
     pub(crate) fn extracted(&mut self, number: u64, found: Result<ReasoningExtracted, String>) {
-        let Some(recorder) = self.requests.extractions_mut().finish(number) else {
+        let Some(recorder) = self.requests.finish_extraction(number) else {
             return;
         };
         self.note_spent(&recorder);
         match found {
             Ok(found) => self.note(Body::ReasoningExtracted(found)),
-            Err(why) if self.requests.extractions_mut().is_first_failure() => {
+            Err(why) if self.requests.is_first_failed_extraction() => {
                 self.note(Body::Notice(Notice {
                     level: Level::Info,
                     text: format!(
@@ -77,7 +77,7 @@ impl Actor {
 
     /// Drops the extractions under way. What they are known to have taken counts.
     pub(crate) fn drop_extractions(&mut self) {
-        for recorder in self.requests.extractions_mut().stop_all() {
+        for recorder in self.requests.stop_extractions() {
             self.note_spent(&recorder);
         }
     }
@@ -99,11 +99,11 @@ impl Actor {
         let Some(gather) = self.requests.in_flight() else {
             return;
         };
-        let Some(recorder) = gather.beside.clone() else {
+        let Some(recorder) = gather.side_requests().cloned() else {
             return;
         };
-        if gather.answer.reported.is_some() {
-            recorder.leave_out(gather.won);
+        if gather.answer().reported.is_some() {
+            gather.leave_out_taken();
         }
         self.note_spent(&recorder);
     }

@@ -1,4 +1,4 @@
-//! What the daemon gives its sessions: settings, model, tools and rules, behind one trait.
+//! What the daemon gives its sessions: settings, model, tools and rules, behind one trait. Owns nothing that changes.
 
 pub(crate) mod environment_filter;
 pub(crate) mod file_knowledge;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
 use proto::record::{Rules, SessionCreated};
 use proto::state::ApprovalMode;
-use proto::{Failure, SessionOptions};
+use proto::{ErrorName, Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
 use crate::assembly::environment_filter::EnvironmentFilter;
@@ -73,6 +73,40 @@ pub struct Profile {
     /// Permission rules.
     pub rules: Vec<Layered>,
     pub model: ModelSetup,
+}
+
+/// What the creator of a session chooses of its [`Profile`]; the rest is as the config says. Rules and model are chosen by the
+/// session's options. All of it is in the session's log, and stays for the session's life.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileChoice {
+    pub system_prompt: Option<Arc<str>>,
+    /// Names of the tools. `None`: all that the config gives.
+    pub tools: Option<Vec<String>>,
+}
+
+impl ProfileChoice {
+    /// Puts what was chosen into a profile.
+    ///
+    /// # Errors
+    /// `invalid_params`: there is no such tool.
+    pub(crate) fn apply(&self, profile: &mut Profile) -> Result<(), Failure> {
+        if let Some(system_prompt) = &self.system_prompt {
+            profile.system_prompt = Arc::clone(system_prompt);
+        }
+        let Some(names) = &self.tools else {
+            return Ok(());
+        };
+        if let Some(name) = names.iter().find(|name| profile.tools.get(name).is_none()) {
+            let known: Vec<_> = profile.tools.names().collect();
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                format!("There is no tool `{name}`."),
+                format!("The tools are: {}.", known.join(", ")),
+            ));
+        }
+        profile.tools = profile.tools.restricted_to(names);
+        Ok(())
+    }
 }
 
 /// Everything that a session needs from the configuration and the machine.
@@ -185,27 +219,18 @@ impl Setup {
 
 /// Makes setups: implemented by the daemon's assembly from its settings.
 pub trait Assembly: Send + Sync {
-    /// For a new session.
+    /// For a new session, with the default profile. `brought`: the variables for which the client brings a key. They can
+    /// decide which provider is used.
     ///
     /// # Errors
-    /// No such model, no usable provider, a config that this needs is wrong.
-    fn create(&self, cwd: &Path, model: Option<&str>) -> Result<Setup, Failure>;
-
-    /// As [`Assembly::create`], with an effort, and where it is known for which variables the client brings a key: what
-    /// is usable may depend on it.
-    ///
-    /// # Errors
-    /// As `create`; an effort that the model does not know.
-    fn create_with(
+    /// No such model, no usable provider, an effort that the model does not know, a config that this needs is wrong.
+    fn create(
         &self,
         cwd: &Path,
         model: Option<&str>,
         effort: Effort<'_>,
         brought: &[&str],
-    ) -> Result<Setup, Failure> {
-        let (_, _) = (effort, brought);
-        self.create(cwd, model)
-    }
+    ) -> Result<Setup, Failure>;
 
     /// For a session of the log: provider and model are those it was created with. Where they are not configured any
     /// more, the setup is `unusable`: the session can still be read.
@@ -218,7 +243,7 @@ pub trait Assembly: Send + Sync {
     fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<ModelSetup, Failure> {
         let _ = (cwd, effort);
         Err(Failure::new(
-            proto::ErrorName::InvalidConfig,
+            ErrorName::InvalidConfig,
             format!("There is no model `{model}`."),
             "",
         ))
@@ -232,7 +257,7 @@ pub trait Assembly: Send + Sync {
     fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
         let (_, _) = (cwd, now);
         Err(Failure::new(
-            proto::ErrorName::NotFound,
+            ErrorName::NotFound,
             format!("There is no preset `{name}`."),
             "",
         ))

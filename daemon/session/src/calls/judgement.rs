@@ -108,14 +108,13 @@ impl<'a> Surroundings<'a> {
         tool: &'a Arc<dyn Tool>,
         arguments: &Map<String, Value>,
     ) -> Result<ResolvedCall<'a>, Unfit> {
-        let found = ResolvedCall::parse(tool, arguments)?;
-        let CallAction::CallTool { tool, arguments } = &found.action else {
-            return Ok(found);
+        let outer = ResolvedCall::parse(tool, arguments)?;
+        let Some((named, arguments)) = outer.action.named_call() else {
+            return Ok(outer);
         };
-        let caller = &found.tool.spec().name;
-        let found = ResolvedCall::parse(self.tool(tool)?, arguments)?;
-        if matches!(found.action, CallAction::CallTool { .. }) {
-            let why = format!("`{caller}` calls other tools, not itself.");
+        let found = ResolvedCall::parse(self.tool(named)?, arguments)?;
+        if found.action.named_call().is_some() {
+            let why = format!("`{}` calls other tools, not itself.", tool.spec().name);
             return Err(Outcome::refused(why).into());
         }
         Ok(found)

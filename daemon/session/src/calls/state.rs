@@ -1,5 +1,5 @@
-//! The calls of one session from judgement to result, the commands that they leave in the background, and the rules and
-//! hooks that decide about them.
+//! The calls of one session from judgement to result, the commands that they leave in the background, and the rules that
+//! decide about them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,6 @@ use crate::assembly::persisted_rules::KeptRules;
 use crate::assembly::setup::Layered;
 use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::environment::Environment;
-use crate::calls::hooks::HookState;
 use crate::calls::permissions::{RulesAsOf, compiled};
 use crate::calls::sandbox;
 
@@ -37,7 +36,6 @@ impl Drop for Running {
 pub(crate) struct CallState {
     call_environment: Arc<CallEnvironment>,
     environment: Environment,
-    hooks: HookState,
     /// The rules of the configuration.
     layers: Vec<Layered>,
     /// What is kept for the workspace, beyond the session.
@@ -63,7 +61,6 @@ impl CallState {
     pub fn new(
         call_environment: CallEnvironment,
         environment: Environment,
-        hooks: HookState,
         layers: Vec<Layered>,
         kept_rules: Arc<dyn KeptRules>,
         grace_ms: u64,
@@ -71,7 +68,6 @@ impl CallState {
         Self {
             call_environment: Arc::new(call_environment),
             environment,
-            hooks,
             layers,
             kept_rules,
             compiled: None,
@@ -110,14 +106,6 @@ impl CallState {
             call_environment.env = Arc::new(whole);
             self.call_environment = Arc::new(call_environment);
         }
-    }
-
-    pub fn hooks(&self) -> &HookState {
-        &self.hooks
-    }
-
-    pub fn hooks_mut(&mut self) -> &mut HookState {
-        &mut self.hooks
     }
 
     pub fn kept_rules(&self) -> &Arc<dyn KeptRules> {

@@ -117,8 +117,11 @@ impl Steps {
                 }
             }
             Body::InteractionOpened(open) => {
-                if let InteractionRequest::Approval(approval) = &open.request {
-                    self.subject(&open.call, &approval.subject);
+                match &open.request {
+                    InteractionRequest::Approval(approval) => {
+                        self.subject(&open.call, &approval.subject);
+                    }
+                    InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => {}
                 }
                 let asked = (open.call.clone(), record.at);
                 self.asked.insert(open.interaction_id.clone(), asked);

@@ -1,4 +1,5 @@
-//! The log of one session, as its actor uses it: append at once, on disk later, told when.
+//! The log of one session, as its actor uses it: append at once, on disk later, told when. Owns the log file, its index,
+//! what is not on disk yet, and why it takes no more.
 //!
 //! The actor never waits for the disk. What has gathered is written by one job at a time on a thread that may block;
 //! the job reports its end as a `JournalEvent`.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use turn::Answer;
 
 use crate::journal::sidecar::AsideFile;
-use crate::request::in_flight::Gather;
+use crate::request::gather::Gather;
 
 /// Between two writes (contract, chapter 20): a crash costs at most so much of what was seen.
 const WRITE_EVERY: Duration = Duration::from_millis(500);
@@ -70,19 +70,19 @@ impl Draft {
 
     /// Writes what subscribers have seen of an answer. `seen`: bytes of its text and reasoning.
     pub fn write(&mut self, gather: &Gather, seen: (usize, usize)) {
-        let (text, reasoning) = (&gather.answer.text, &gather.answer.reasoning);
+        let (text, reasoning) = (&gather.answer().text, &gather.answer().reasoning);
         if let (Some(text), Some(reasoning)) = (text.get(..seen.0), reasoning.get(..seen.1))
             && seen != (0, 0)
-            && (self.holds != Some(gather.number) || self.bytes != seen)
+            && (self.holds != Some(gather.number()) || self.bytes != seen)
         {
             let content = DraftContent {
-                item: gather.item.clone(),
+                item: gather.item().clone(),
                 text: text.to_owned(),
                 reasoning: reasoning.to_owned(),
             };
             if let Ok(content) = serde_json::to_vec(&content) {
                 self.file.put(content);
-                self.holds = Some(gather.number);
+                self.holds = Some(gather.number());
                 self.bytes = seen;
             }
         }

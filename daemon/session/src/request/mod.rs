@@ -4,6 +4,7 @@
 pub(crate) mod blocks;
 pub(crate) mod budget;
 pub(crate) mod draft;
+pub(crate) mod gather;
 pub(crate) mod in_flight;
 pub(crate) mod keys;
 pub(crate) mod reasoning;
@@ -15,20 +16,25 @@ pub(crate) mod side_requests;
 use std::path::Path;
 use std::sync::Arc;
 
-use contract::Secret;
+use contract::{Part, Secret};
 use proto::ItemId;
 use proto::budget::Spent;
+use proto::live::Live;
+use proto::record::ReasoningExtracted;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use turn::Answer;
 
 use crate::request::budget::{BudgetMember, RequestPermit};
 use crate::request::draft::Draft;
-use crate::request::in_flight::{Arrived, Ask, Gather};
+use crate::request::gather::Gather;
+use crate::request::in_flight::{Arrived, Ask, Sent};
 use crate::request::keys::Keys;
 use crate::request::reasoning::Extractions;
 use crate::request::route::ModelRoute;
 use crate::request::samples::Sampling;
 use crate::request::shape::Shape;
+use crate::request::side_requests::UsageRecorder;
 
 /// The requests of one session.
 pub(crate) struct Requests {
@@ -110,8 +116,40 @@ impl Requests {
         self.in_flight.as_ref()
     }
 
-    pub fn in_flight_mut(&mut self) -> Option<&mut Gather> {
-        self.in_flight.as_mut()
+    /// The request in flight was sent.
+    pub fn note_sent(&mut self, sent: Sent) {
+        if let Some(gather) = &mut self.in_flight {
+            gather.note_sent(sent.request_bytes, sent.rewritten);
+        }
+        // Requests for a summary have no shape.
+        self.shape = sent.shape.or(self.shape.take());
+    }
+
+    /// A part of the answer has come. True when the answer is whole.
+    pub fn take_part(&mut self, part: Part) -> bool {
+        self.in_flight
+            .as_mut()
+            .is_some_and(|gather| gather.take(part))
+    }
+
+    /// This sample of the request in flight is taken; `found`: what was extracted from its reasoning.
+    pub fn choose_sample(&mut self, sample: u32, found: Option<ReasoningExtracted>) {
+        if let Some(gather) = &mut self.in_flight {
+            gather.choose(sample, found);
+        }
+    }
+
+    /// What subscribers have not been sent of the answer in flight.
+    pub fn take_fresh(&mut self) -> Vec<Live> {
+        self.in_flight
+            .as_mut()
+            .map(Gather::fresh)
+            .unwrap_or_default()
+    }
+
+    /// Notes that users are told now that nothing comes. Returns since how many milliseconds.
+    pub fn note_silence(&mut self) -> Option<u64> {
+        self.in_flight.as_mut().map(Gather::tell_silence)
     }
 
     /// The request in flight, which is over.
@@ -128,7 +166,7 @@ impl Requests {
 
     /// Sends the request that `answer` waits for.
     pub fn send(&mut self, answer: Gather, ask: Ask) {
-        let (number, cancel) = (answer.number, answer.cancel.clone());
+        let (number, cancel) = (answer.number(), answer.canceller());
         let run = in_flight::run(ask, number, cancel, self.arrived.clone());
         drop(tokio::spawn(run));
         self.in_flight = Some(answer);
@@ -136,7 +174,7 @@ impl Requests {
 
     /// Sends several samples of the request that `answer` waits for.
     pub fn send_samples(&mut self, answer: Gather, sampling: Sampling) {
-        let (number, cancel) = (answer.number, answer.cancel.clone());
+        let (number, cancel) = (answer.number(), answer.canceller());
         let run = samples::run(sampling, number, cancel, self.arrived.clone());
         drop(tokio::spawn(run));
         self.in_flight = Some(answer);
@@ -144,11 +182,6 @@ impl Requests {
 
     pub fn shape(&self) -> Option<&Arc<Shape>> {
         self.shape.as_ref()
-    }
-
-    /// A request was sent. Requests for a summary have no shape.
-    pub fn note_shape(&mut self, shape: Option<Arc<Shape>>) {
-        self.shape = shape.or(self.shape.take());
     }
 
     pub fn budget(&self) -> &BudgetMember {
@@ -187,15 +220,15 @@ impl Requests {
     /// Writes what subscribers have seen of the answer in flight. `seen_of`: bytes of a message's text and reasoning.
     pub fn write_draft(&mut self, seen_of: impl FnOnce(&ItemId) -> (usize, usize)) {
         self.draft.unschedule();
-        let gather = self.in_flight.as_ref().filter(|gather| !gather.unseen);
+        let gather = self.in_flight.as_ref().filter(|gather| gather.is_shown());
         if let Some(gather) = gather {
-            self.draft.write(gather, seen_of(&gather.item));
+            self.draft.write(gather, seen_of(gather.item()));
         }
     }
 
     /// Whether the draft holds an answer that is over.
     pub fn has_stale_draft(&self) -> bool {
-        let in_flight = self.in_flight.as_ref().map(|gather| gather.number);
+        let in_flight = self.in_flight.as_ref().map(Gather::number);
         let holds = self.draft.holds();
         holds.is_some() && holds != in_flight
     }
@@ -213,15 +246,29 @@ impl Requests {
         &self.extractions
     }
 
-    pub fn extractions_mut(&mut self) -> &mut Extractions {
-        &mut self.extractions
+    /// An extraction begins: its number, where it notes what it uses, and what stops it.
+    pub fn start_extraction(&mut self) -> (u64, UsageRecorder, CancellationToken) {
+        self.extractions.start()
     }
 
-    /// Stops the request in flight, whose answer nobody takes any more.
-    pub fn cancel(&mut self) {
-        if let Some(gather) = self.in_flight.take() {
-            gather.cancel.cancel();
-        }
+    /// An extraction has come to its end. `None`: it was stopped before.
+    pub fn finish_extraction(&mut self, number: u64) -> Option<UsageRecorder> {
+        self.extractions.finish(number)
+    }
+
+    /// Whether no extraction has failed before. Once.
+    pub fn is_first_failed_extraction(&mut self) -> bool {
+        self.extractions.is_first_failure()
+    }
+
+    /// Stops all extractions. Returns what they have used.
+    pub fn stop_extractions(&mut self) -> Vec<UsageRecorder> {
+        self.extractions.stop_all()
+    }
+
+    /// Stops the request in flight, whose answer nobody takes any more. Returns what its side requests have used.
+    pub fn cancel(&mut self) -> Option<UsageRecorder> {
+        self.in_flight.take()?.side_requests().cloned()
     }
 
     /// Gives back what a session holds beside its log, at the end of its life in memory.

@@ -11,7 +11,8 @@ use proto::record::{Purpose, Usage};
 
 use turn::RequestInfo;
 
-use crate::request::in_flight::{Arrived, Gather};
+use crate::request::gather::Gather;
+use crate::request::in_flight::Arrived;
 use crate::request::samples::Teller;
 
 /// Who was asked, and what for.

@@ -133,11 +133,11 @@ pub fn build(
         calls: CallState::new(
             call_environment,
             environment,
-            HookState::new(hooks),
             profile.rules,
             kept_rules,
             profile.model.limits.grace_ms,
         ),
+        hooks: HookState::new(hooks),
         replies: Replies::default(),
         publisher: Publisher::new(seen, services.catalog.clone()),
         gate: PromptGate::default(),

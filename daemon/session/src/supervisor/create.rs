@@ -17,7 +17,7 @@ use store::log::LogFile;
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
-use crate::assembly::setup::{Effort, Setup};
+use crate::assembly::setup::{Effort, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
 use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
@@ -57,6 +57,7 @@ impl Supervisor {
         &self,
         params: CreateParams,
         client: &Client,
+        profile: &ProfileChoice,
     ) -> Result<CreateOutput, Failure> {
         self.refuse_when_closing()?;
         let slot = self.slots.claim(params.session);
@@ -67,7 +68,7 @@ impl Supervisor {
         let made = slot
             .cell
             .get_or_try_init(async || {
-                let (handle, prompt) = self.create_new(&params, client).await?;
+                let (handle, prompt) = self.create_new(&params, client, profile).await?;
                 prompt_id = prompt;
                 Ok::<_, Failure>(handle)
             })
@@ -134,11 +135,13 @@ impl Supervisor {
         &self,
         params: &CreateParams,
         client: &Client,
+        profile: &ProfileChoice,
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         check(params)?;
         let (services, wanted) = (self.services.clone(), params.clone());
+        let profile = profile.clone();
         // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
-        let preparing = blocking(move || prepare(&services, &wanted));
+        let preparing = blocking(move || prepare(&services, &wanted, &profile));
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
@@ -258,7 +261,11 @@ struct Prepared {
 }
 
 /// Everything that touches a disk before the first record. Blocks.
-fn prepare(services: &SessionServices, params: &CreateParams) -> Result<Prepared, Failure> {
+fn prepare(
+    services: &SessionServices,
+    params: &CreateParams,
+    profile: &ProfileChoice,
+) -> Result<Prepared, Failure> {
     let cwd = PathBuf::from(&params.cwd);
     if !cwd.is_absolute() || !cwd.is_dir() {
         return Err(Failure::new(
@@ -284,9 +291,8 @@ fn prepare(services: &SessionServices, params: &CreateParams) -> Result<Prepared
         (None, Some(_)) => Effort::Exactly(None),
         (None, None) => Effort::Configured,
     };
-    let mut setup = services
-        .assembly
-        .create_with(&cwd, model, effort, &brought)?;
+    let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
+    profile.apply(&mut setup.profile)?;
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));
     if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
@@ -382,7 +388,7 @@ fn first_record(
         provider_kind: setup.profile.model.provider_kind.clone(),
         context_window: setup.profile.model.context_window,
         prefix_sha256: prefix::hash(prefix),
-        tools: setup.profile.tools.frozen().clone(),
+        tools: setup.profile.tools.names().map(str::to_owned).collect(),
         env,
         env_names: others
             .into_keys()

@@ -1,5 +1,5 @@
-//! All sessions of a home: which are loaded, how one is loaded, recovered, put away. Making one is `create`, finding and
-//! listing are `listing`.
+//! All sessions of a home: created, loaded, recovered, evicted, listed. Owns the sessions in memory, and what is kept of
+//! those that were evicted.
 
 pub(crate) mod build;
 pub(crate) mod create;

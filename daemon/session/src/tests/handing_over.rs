@@ -13,7 +13,7 @@ use store::home::Home;
 
 use super::fixtures::prompt;
 use super::house::{Scripted, a_child, begin_with, gone, until, watching};
-use crate::{Client, SessionHandle, Supervisor};
+use crate::{Client, ProfileChoice, SessionHandle, Supervisor};
 
 const MARKS: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
 {"text":"Marked."}"#;
@@ -85,7 +85,7 @@ async fn with_a_running_call(dir: &Path) -> (Daemon, SessionId) {
     daemon.script.leave.forget_permits(1_000);
     let made = daemon
         .supervisor
-        .create(request(dir), &client())
+        .create(request(dir), &client(), &ProfileChoice::default())
         .await
         .unwrap();
     until("the call runs", || {
@@ -103,7 +103,10 @@ async fn a_turn_sleeps_behind_its_running_call_and_goes_on_in_the_next_daemon() 
     let supervisor = Arc::clone(&old.supervisor);
     let leaving = tokio::spawn(async move { supervisor.hand_over(Duration::from_secs(30)).await });
     takes_nothing(&handle).await;
-    let other = old.supervisor.create(request(dir.path()), &client()).await;
+    let other = old
+        .supervisor
+        .create(request(dir.path()), &client(), &ProfileChoice::default())
+        .await;
     assert_eq!(other.unwrap_err().name, ErrorName::ShuttingDown);
     assert!(!leaving.is_finished(), "it went before the call had ended");
     old.script.leave.add_permits(1_000);
@@ -191,7 +194,10 @@ async fn a_stream_that_is_too_long_for_a_hand_over_is_gone_on_from() {
     let dir = tempfile::tempdir().unwrap();
     let slow = r#"{"text":"one two three four five six seven","chunk_bytes":4,"delay_ms":300}"#;
     let old = daemon_that_plays(dir.path(), slow);
-    let made = old.supervisor.create(request(dir.path()), &client()).await;
+    let made = old
+        .supervisor
+        .create(request(dir.path()), &client(), &ProfileChoice::default())
+        .await;
     let session = made.unwrap().session;
     let partial = old.home.session_dir(session).join("partial.json");
     until("some of it is kept", || partial.exists()).await;
@@ -217,7 +223,7 @@ async fn a_session_at_rest_is_handed_over_at_once() {
     let old = daemon(dir.path());
     let made = old
         .supervisor
-        .create(request(dir.path()), &client())
+        .create(request(dir.path()), &client(), &ProfileChoice::default())
         .await
         .unwrap();
     let handle = old

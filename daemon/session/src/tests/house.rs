@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use super::fixtures::{self, Marker, Stops};
 use crate::actor::handle::{Attach, SessionHandle};
-use crate::assembly::setup::{Assembly, Setup};
+use crate::assembly::setup::{Assembly, Effort, Setup};
 use crate::context::prefix::FrozenPrefix;
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self, Parts};
@@ -123,7 +123,13 @@ impl Scripted {
 }
 
 impl Assembly for Scripted {
-    fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
+    fn create(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+        _: Effort<'_>,
+        _: &[&str],
+    ) -> Result<Setup, Failure> {
         Ok(self.setup())
     }
 
@@ -311,7 +317,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         provider_kind: "replay".into(),
         context_window: 0,
         prefix_sha256: String::new(),
-        tools: proto::record::SessionTools::default(),
+        tools: Vec::new(),
         env: BTreeMap::new(),
         env_names: Vec::new(),
         env_held: Vec::new(),

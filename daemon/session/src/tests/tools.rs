@@ -22,10 +22,10 @@ const CALLS_AGAIN: &str = r#"{"text":"hello"}
 {"tool_calls":[{"name":"launch_rockets","arguments":{"pad":"pads/one"}}]}
 {"text":"done"}"#;
 
-struct Rockets(ToolSpec);
+pub struct Rockets(ToolSpec);
 
 impl Rockets {
-    fn tool() -> Arc<dyn Tool> {
+    pub fn tool() -> Arc<dyn Tool> {
         let schema = json!({"type": "object"});
         let spec = ToolSpec {
             kind: ToolKind::Delete,
@@ -115,7 +115,7 @@ async fn a_new_tool_is_found_judged_and_run_by_its_spec_alone() {
         panic!("no first record")
     };
     assert_eq!(
-        created.tools.names,
+        created.tools,
         ["launch_rockets", "mark", "tool_call", "tool_search"]
     );
 }

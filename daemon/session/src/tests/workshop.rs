@@ -24,8 +24,8 @@ use serde_json::{Map, Value, json};
 use store::home::Home;
 
 use super::fixtures::{self, prompt, supervise};
-use crate::assembly::setup::{Assembly, Setup};
-use crate::{Client, ResidencyLimits, SessionHandle, Supervisor};
+use crate::assembly::setup::{Assembly, Effort, Setup};
+use crate::{Client, ProfileChoice, ResidencyLimits, SessionHandle, Supervisor};
 
 /// What the model says next: calls, or the end of its turn.
 type Says = Vec<(&'static str, Value)>;
@@ -252,7 +252,13 @@ impl Outside {
 }
 
 impl Assembly for Outside {
-    fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
+    fn create(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+        _: Effort<'_>,
+        _: &[&str],
+    ) -> Result<Setup, Failure> {
         Ok(self.setup())
     }
 
@@ -337,7 +343,10 @@ impl Workshop {
         let client = Client {
             name: "test".into(),
         };
-        let made = supervisor.create(request, &client).await.unwrap();
+        let made = supervisor
+            .create(request, &client, &ProfileChoice::default())
+            .await
+            .unwrap();
         let handle = supervisor.find(&made.pid.to_string()).await.unwrap();
         Self {
             project,

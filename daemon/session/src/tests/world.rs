@@ -19,7 +19,7 @@ use store::log::Syncer;
 
 use super::fixtures::{self, Marker, Stops, prompt, supervise};
 use crate::assembly::setup::{Assembly, Effort, ModelSetup, Setup};
-use crate::{Client, ResidencyLimits, SessionHandle, Supervisor};
+use crate::{Client, ProfileChoice, ResidencyLimits, SessionHandle, Supervisor};
 
 /// A disk that refuses on demand.
 #[derive(Default)]
@@ -160,7 +160,13 @@ impl Outside {
 }
 
 impl Assembly for Outside {
-    fn create(&self, _: &Path, _: Option<&str>) -> Result<Setup, Failure> {
+    fn create(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+        _: Effort<'_>,
+        _: &[&str],
+    ) -> Result<Setup, Failure> {
         Ok(self.setup())
     }
 
@@ -299,10 +305,18 @@ impl World {
     }
 
     pub async fn create(&self, request: CreateParams) -> Result<SessionHandle, Failure> {
+        self.create_as(request, &ProfileChoice::default()).await
+    }
+
+    pub async fn create_as(
+        &self,
+        request: CreateParams,
+        profile: &ProfileChoice,
+    ) -> Result<SessionHandle, Failure> {
         let client = Client {
             name: "test".into(),
         };
-        let made = self.supervisor.create(request, &client).await?;
+        let made = self.supervisor.create(request, &client, profile).await?;
         self.supervisor.find(&made.pid.to_string()).await
     }
 

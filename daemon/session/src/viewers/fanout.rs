@@ -138,7 +138,7 @@ struct SentProgress {
 }
 
 pub struct Fanout {
-    pub pid: Pid,
+    pid: Pid,
     outbox: VecDeque<HeldEvent>,
     live: BTreeMap<u64, Subscriber>,
     attending: BTreeMap<u64, Follower>,
@@ -162,6 +162,11 @@ impl Fanout {
             fallen: BTreeSet::new(),
             shown: SentProgress::default(),
         }
+    }
+
+    /// The session's.
+    pub fn pid(&self) -> Pid {
+        self.pid
     }
 
     /// A durable event, to be sent when its record is on disk.

@@ -100,17 +100,23 @@ pub fn persisted_rule<'a>(
     request: &'a InteractionRequest,
     answer: &InteractionAnswer,
 ) -> Option<&'a str> {
-    match (request, answer) {
-        (
-            InteractionRequest::Approval(approval),
-            InteractionAnswer::Approval {
-                decision: decision @ ApprovalDecision::AllowAlways,
-                scope,
-                ..
-            },
-        ) => Scope::chosen(&approval.scopes, *decision, scope.as_ref())
-            .map(|scope| scope.rule.as_str()),
-        _ => None,
+    let scopes = match request {
+        InteractionRequest::Approval(approval) => &approval.scopes,
+        InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => return None,
+    };
+    let (decision, scope) = match answer {
+        InteractionAnswer::Approval {
+            decision, scope, ..
+        } => (*decision, scope.as_ref()),
+        InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. } => return None,
+    };
+    match decision {
+        ApprovalDecision::AllowAlways => {
+            Scope::chosen(scopes, decision, scope).map(|scope| scope.rule.as_str())
+        }
+        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::Deny => {
+            None
+        }
     }
 }
 

@@ -14,7 +14,7 @@ mod setting;
 
 use std::sync::Arc;
 
-use ::session::Client;
+use ::session::{Client, ProfileChoice};
 use jsonrpsee::RpcModule;
 use proto::methods as m;
 use proto::params::session::Signal;
@@ -64,8 +64,12 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
 fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCreate, _, _>(to, |d, peer, p| async move {
         let client = Client { name: peer.name() };
-        d.finish(|d| async move { d.supervisor.create(p, &client).await })
-            .await
+        d.finish(|d| async move {
+            d.supervisor
+                .create(p, &client, &ProfileChoice::default())
+                .await
+        })
+        .await
     });
     add::<m::SessionList, _, _>(to, |d, _, p| async move { d.supervisor.list(p).await });
     add::<m::SessionGet, _, _>(to, |d, _, p| async move {

@@ -80,7 +80,7 @@ impl Actor {
                 offset,
                 len,
                 first: reported.into_iter().chain(snapshot).collect(),
-                pid: self.viewers.fanout().pid,
+                pid: self.viewers.fanout().pid(),
                 next,
             }
         } else {
@@ -109,7 +109,7 @@ impl Actor {
         let live = gather.and_then(|gather| {
             self.viewers
                 .fanout()
-                .in_progress(&gather.item, &gather.answer.text)
+                .in_progress(gather.item(), &gather.answer().text)
         });
         let open = self.machine.facts().interactions.values();
         let shown = open.filter(|open| self.interactions.is_durable(open, durable));
@@ -147,7 +147,7 @@ impl Actor {
         (from <= durable).then(|| {
             let (offset, len) = self.page(from, durable);
             let file = Arc::clone(self.journal.file());
-            (file, offset, len, self.viewers.fanout().pid)
+            (file, offset, len, self.viewers.fanout().pid())
         })
     }
 

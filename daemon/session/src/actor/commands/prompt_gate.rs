@@ -98,7 +98,7 @@ impl Actor {
 
     /// Takes in a prompt, or an edit of one: at once where no hook is for it.
     pub(crate) fn gate(&mut self, gated: Gated) {
-        if self.gate.waiting.is_empty() && !self.calls.hooks().any(HookEvent::UserPromptSubmit) {
+        if self.gate.waiting.is_empty() && !self.hooks.any(HookEvent::UserPromptSubmit) {
             return self.admit(gated);
         }
         self.gate.waiting.push_back(gated);

@@ -96,7 +96,13 @@ pub(crate) struct NoSessions {
 }
 
 impl crate::Assembly for NoSessions {
-    fn create(&self, _: &Path, _: Option<&str>) -> Result<crate::Setup, proto::Failure> {
+    fn create(
+        &self,
+        _: &Path,
+        _: Option<&str>,
+        _: crate::Effort<'_>,
+        _: &[&str],
+    ) -> Result<crate::Setup, proto::Failure> {
         panic!("no session is made here")
     }
 

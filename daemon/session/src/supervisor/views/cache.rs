@@ -85,7 +85,7 @@ impl Supervisor {
                     }
                     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
                     let model = model.as_deref();
-                    let setup = assembly.create_with(cwd, model, Effort::Configured, &keys)?;
+                    let setup = assembly.create(cwd, model, Effort::Configured, &keys)?;
                     let FrozenPrefix { prefix, .. } = FrozenPrefix::of(&setup.profile);
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))

@@ -37,7 +37,7 @@ fn members_may_have_members() {
         ..ProviderEntry::default()
     };
     let home = tempfile::tempdir().expect("a directory");
-    let settings = settings::load(
+    let settings = crate::settings::load(
         home.path(),
         None,
         Path::new("/nonexistent"),
