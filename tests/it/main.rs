@@ -29,6 +29,7 @@ mod hooks;
 mod hostile;
 mod house;
 mod interaction_kinds;
+mod keys;
 mod lifecycle;
 mod models;
 mod money;

@@ -1,8 +1,12 @@
 //! `reasonix wait`: until sessions are done.
 
+use std::time::{Duration, Instant};
+
+use client::{CallError, Client};
 use futures::future::join_all;
 use proto::methods::SessionWait;
 use proto::params::session::{Until, WaitOutput, WaitParams};
+use proto::state::WaitingFor;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -40,18 +44,12 @@ pub struct Waited {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("wait").await?;
     let sessions = args.many.named(&client).await?;
-    let waits = sessions.iter().map(|session| {
-        let params = WaitParams {
-            session: session.clone(),
-            until: Until::Turn,
-            timeout_ms: args.timeout,
-        };
-        let client = client.clone();
-        async move { client.call::<SessionWait>(&params).await }
-    });
+    let due = args
+        .timeout
+        .map(|limit| Instant::now() + Duration::from_millis(limit));
+    let waits = sessions.iter().map(|session| wait(&client, session, due));
     let mut code = 0;
     for (session, result) in sessions.iter().zip(join_all(waits).await) {
-        let result = result.map_err(Error::from);
         if args.json {
             output::json(&Waited {
                 session: session.clone(),
@@ -72,4 +70,36 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
     }
     Ok(code)
+}
+
+/// Waits until its turns have ended; says it where that takes a person.
+async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<WaitOutput, Error> {
+    let answer = ask(client, session, Until::Attention, due).await?;
+    if !answer.attention {
+        return Ok(answer);
+    }
+    let summary = client.session(session).await?;
+    let why = match (&summary.waiting_for, &summary.cause) {
+        (Some(WaitingFor::Credentials), cause) => format!(
+            "waits for a key ({cause}); run any `reasonix` command where its variable is set"
+        ),
+        _ => "waits for you; `reasonix inbox` shows what for".to_owned(),
+    };
+    output::progress(&format!("{session}: {}", crate::text::line(&why)));
+    Ok(ask(client, session, Until::Turn, due).await?)
+}
+
+async fn ask(
+    client: &Client,
+    session: &str,
+    until: Until,
+    due: Option<Instant>,
+) -> Result<WaitOutput, CallError> {
+    let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+    let params = WaitParams {
+        session: session.to_owned(),
+        until,
+        timeout_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+    };
+    client.call::<SessionWait>(&params).await
 }

@@ -295,7 +295,10 @@ fn prepare(ground: &SessionServices, params: &CreateParams) -> Result<Prepared, 
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let prefix = FrozenPrefix::of(&setup.profile);
-    let keys = Arc::new(Keys::default());
+    let keys = Arc::new(Keys::restored(
+        Some(params.session),
+        ground.assembly.key_keeper(),
+    ));
     keys.put(params.credentials.clone());
     let pid = ground
         .pids
