@@ -1,7 +1,7 @@
 //! Keys that clients bring: they are in memory only, and yet outlive a crash of the daemon.
 
 use serde_json::json;
-use testkit::model::{Answer, Gate, Model, Place};
+use testkit::model::{Answer, Fault, Gate, Model, Place};
 use tests::House;
 use tests::program::run;
 
@@ -90,4 +90,35 @@ fn where_parent_and_daemon_died_any_command_that_has_the_key_brings_it() {
     let listed = run(house.command(&["ps"]).env(VARIABLE, KEY));
     let _ = listed.expect_code(0);
     let _ = waiting.done().expect_code(0);
+}
+
+#[test]
+fn a_run_without_a_key_makes_no_session_and_says_how_to_get_one() {
+    let model = Model::start([]);
+    let house = house(&model);
+    for arguments in [&["run", "look"][..], &["run", "--detach", "look"]] {
+        let refused = house.reasonix(arguments);
+        assert_ne!(refused.code(), Some(0), "{refused:?}");
+        assert_eq!(refused.out, "", "no pid of a session that is not there");
+        for words in [VARIABLE, "reasonix login"] {
+            assert!(refused.err.contains(words), "{}", refused.err);
+        }
+    }
+    assert_eq!(house.logs().len(), 0, "no session was made");
+}
+
+#[test]
+fn wait_prints_why_a_run_did_not_end_well() {
+    let model =
+        Model::start([Answer::text("").fault(Fault::refusal(400, "the moon is not full", "moon"))]);
+    let house = house(&model);
+    let mut command = house.command(&["run", "--detach", "look"]);
+    let _ = run(command.env(VARIABLE, KEY)).expect_code(0);
+    let waited = house.reasonix(&["wait", "1"]);
+    assert_ne!(waited.code(), Some(0), "{waited:?}");
+    assert!(
+        waited.err.contains("the moon is not full"),
+        "{}",
+        waited.err
+    );
 }

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::{self, Error};
-use crate::output;
-use crate::reach;
+use crate::pieces::end_lines;
+use crate::{output, reach, text};
 
 /// Wait until the turns of sessions have ended; exits as their runs would. With several, the first that is not 0 counts.
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             })?;
         }
         let this = match result {
-            Ok(answer) if answer.done => u8::try_from(answer.exit_code).unwrap_or(1),
+            Ok(answer) if answer.done => {
+                for line in reasons(&answer) {
+                    output::progress(&format!("{session}: {}", text::line(&line)));
+                }
+                u8::try_from(answer.exit_code).unwrap_or(1)
+            }
             Ok(_) => {
                 output::progress(&format!("{session}: not done in time"));
                 exit::TIMEOUT
@@ -70,6 +75,18 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
     }
     Ok(code)
+}
+
+/// Why its end was none to be glad of: nothing for one that went well.
+fn reasons(answer: &WaitOutput) -> Vec<String> {
+    match (&answer.ended, answer.exit_code) {
+        (_, 0) => Vec::new(),
+        (Some(ended), _) => {
+            let lines = end_lines(ended, |_| false).into_iter();
+            lines.map(|(_, text)| text).collect()
+        }
+        (None, code) => vec![format!("ended with exit code {code}")],
+    }
 }
 
 /// Waits until its turns have ended; says it where that takes a person.
@@ -85,7 +102,7 @@ async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<Wa
         ),
         _ => "waits for you; `reasonix inbox` shows what for".to_owned(),
     };
-    output::progress(&format!("{session}: {}", crate::text::line(&why)));
+    output::progress(&format!("{session}: {}", text::line(&why)));
     Ok(ask(client, session, Until::Turn, due).await?)
 }
 
