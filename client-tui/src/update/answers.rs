@@ -23,6 +23,7 @@ use crate::model::confirm::Then;
 use crate::model::pager::Reading;
 use crate::model::{Model, Tone};
 use crate::render::short;
+use crate::update::pager::outputs;
 
 /// Takes an answer to what was wanted while this following was the newest. Where the person has gone on to another
 /// session since, it changes nothing of that one.
@@ -30,6 +31,11 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
     let language = model.look.language;
     let here = follow == model.follow;
     match answer {
+        // Its file may be gone: the others are read all the same.
+        Answer::Failed {
+            call: Call::Output { session, call },
+            ..
+        } => return outputs::take(model, &session, &call, Err(())),
         Answer::Failed { call, trouble } => failed(model, here, call, trouble),
         // Of no session.
         Answer::Sessions(_)
@@ -84,6 +90,11 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         }
         Answer::Rewound { params, output } if !params.dry_run => rewound(model, &params, &output),
         Answer::Earlier { session, events } => pager::take(model, &session, Ok(events)),
+        Answer::Output {
+            session,
+            call,
+            text,
+        } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),

@@ -6,6 +6,7 @@ mod goldens;
 mod harness;
 mod keys;
 mod offered;
+mod outputs;
 mod pictures;
 mod planning;
 mod rest;

@@ -5,6 +5,8 @@ crate::catalog! {
     MoreLines = "… {0} more lines ({1} opens)", "… 还有 {0} 行（{1} 展开）";
     /// Rows that are left out above, and the key or command that opens them.
     EarlierLines = "… {0} lines before ({1} opens)", "… 前面还有 {0} 行（{1} 展开）";
+    /// Rows of an output that are left out above, where it is open.
+    LinesMissing = "… {0} lines before", "… 前面还有 {0} 行";
     Thinking = "thinking: {0}", "思考中：{0}";
     Thought = "thought: {0}", "思考：{0}";
     AnswerLength = "the answer was cut by the output limit", "回答因达到输出上限而被截断";
