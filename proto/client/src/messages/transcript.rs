@@ -113,7 +113,6 @@ crate::catalog! {
     Because = "{0}: {1}", "{0}：{1}";
     /// An outcome; its reason.
     InBrackets = "{0} ({1})", "{0}（{1}）";
-    Unkept = "what commands change in this turn cannot be taken back: {0}", "本回合中命令所做的改动无法撤回：{0}";
     QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
     AQueuedPrompt = "a queued prompt", "一条排队的提示词";
     PromptEdited = "{0} changed {1}: {2}", "{0} 修改了{1}：{2}";
