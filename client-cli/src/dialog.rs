@@ -1,7 +1,7 @@
 //! What waits for the user: how a form is shown in lines, and what a typed line answers. The one place for `run`, `attach`
 //! and `inbox`, which differ only in what is typed.
 
-use client::form::{Content, Decision, Form, Shape, ShownInteraction};
+use client::form::{Content, Decision, Form, Shape, ShownInteraction, kinds};
 use client::messages::Message;
 use client::reply::Replies;
 use client::transcript::words;
@@ -152,7 +152,9 @@ impl Dialog {
     /// What waits, in a word or two, and what is wanted: for a table.
     pub fn summary(&self) -> (String, String) {
         let form = self.form();
-        let name = form.tool.unwrap_or_else(|| form.kind.0.english());
+        let name = form
+            .tool
+            .unwrap_or_else(|| kinds::names(form.kind).0.english());
         let wants = match form.fields() {
             Some(fields) => first_question(&fields.questions),
             None => form.subject.to_owned(),
@@ -162,7 +164,7 @@ impl Dialog {
 
     /// How one of the kind is called, and how several are.
     pub fn kind_words(&self) -> (&'static str, &'static str) {
-        let (one, several) = self.form().kind;
+        let (one, several) = kinds::names(self.form().kind);
         (one.english(), several.english())
     }
 }

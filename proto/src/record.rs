@@ -133,6 +133,16 @@ bodies! {
     ReasoningExtracted(ReasoningExtracted) = "reasoning.extracted";
 }
 
+/// The pattern of records that change no fact of a session: they only report. For the fold that names every other one.
+#[macro_export]
+macro_rules! reports {
+    () => {
+        $crate::Body::HookFinished(_)
+            | $crate::Body::ReasoningExtracted(_)
+            | $crate::Body::Unknown { .. }
+    };
+}
+
 impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         self.kind() == other.kind()

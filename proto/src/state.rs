@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::params::interaction::InteractionKind;
 use crate::words::words;
 
 words! {
@@ -35,22 +36,16 @@ impl State {
 }
 
 /// For what a waiting session waits.
-/// The least is told where several are waited for.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingFor {
-    /// A person's yes or no to a tool call.
-    Approval,
-    /// A person's answers to questions of the model.
-    Question,
-    /// A person's yes or no to a plan of the model.
-    Plan,
     /// The next try of a provider request that failed.
     Retry,
     /// A key that a client brought and that was lost with the last life of the daemon.
     Credentials,
+    /// The user.
+    #[serde(untagged)]
+    Interaction(InteractionKind),
 }
 
 impl WaitingFor {
@@ -58,7 +53,7 @@ impl WaitingFor {
     #[must_use]
     pub fn needs_person(self) -> bool {
         match self {
-            Self::Approval | Self::Question | Self::Plan | Self::Credentials => true,
+            Self::Interaction(_) | Self::Credentials => true,
             Self::Retry => false,
         }
     }

@@ -7,7 +7,7 @@ use proto::hello::Role;
 use proto::item::{CallStatus, Display};
 use proto::methods::{SessionCreate, SessionGet};
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Scope,
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, Scope,
 };
 use proto::params::session::OneParams;
 use proto::state::{ApprovalMode, Mode, State, WaitingFor};
@@ -56,7 +56,10 @@ async fn one_answers_and_all_others_see_who_it_was() {
         .expect("get");
     assert_eq!(
         (summary.state, summary.waiting_for),
-        (State::Waiting, Some(WaitingFor::Approval))
+        (
+            State::Waiting,
+            Some(WaitingFor::Interaction(InteractionKind::Approval))
+        )
     );
     assert_eq!(summary.pending_interactions, 1);
 
@@ -159,7 +162,7 @@ async fn interactions_of_all_kinds_and_sessions_are_listed_oldest_first() {
         let prompted = client.call_raw("session.prompt", &params).await;
         prompted.expect("prompt");
         let open = first_opened(&client, session).await;
-        assert_eq!(open.request.kind(), prompt);
+        assert_eq!(open.request.kind().as_str(), prompt);
         // Times are kept in milliseconds.
         pace(Instant::now() + Duration::from_millis(2));
         opened.push(open);

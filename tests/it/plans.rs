@@ -6,7 +6,7 @@ use proto::hello::Role;
 use proto::item::CallStatus;
 use proto::methods::{SessionCreate, SessionGet, SessionPrompt, SessionSet, SessionStep};
 use proto::params::interaction::{
-    AnswerParams, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+    AnswerParams, Interaction, InteractionAnswer, InteractionKind, InteractionRequest, PlanDecision,
 };
 use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, StepParams, StepPart, When,
@@ -100,7 +100,11 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
     let summary = get(&one, pid).await;
     assert_eq!(
         (summary.state, summary.waiting_for, summary.mode),
-        (State::Waiting, Some(WaitingFor::Plan), Mode::Plan)
+        (
+            State::Waiting,
+            Some(WaitingFor::Interaction(InteractionKind::Plan)),
+            Mode::Plan
+        )
     );
     assert_eq!(summary.pending_interactions, 1);
     assert!(!house.project().join("early").exists(), "plan mode holds");

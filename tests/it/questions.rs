@@ -4,7 +4,9 @@
 use client::Client;
 use proto::hello::Role;
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt};
-use proto::params::interaction::{AnswerParams, Interaction, InteractionAnswer, Reply};
+use proto::params::interaction::{
+    AnswerParams, Interaction, InteractionAnswer, InteractionKind, Reply,
+};
 use proto::params::session::OneParams;
 use proto::state::{State, WaitingFor};
 use proto::{ErrorName, Pid};
@@ -74,9 +76,13 @@ async fn answers_of_one_client_reach_the_model_and_all_others() {
             summary.waiting_for,
             summary.pending_interactions
         ),
-        (State::Waiting, Some(WaitingFor::Question), 1)
+        (
+            State::Waiting,
+            Some(WaitingFor::Interaction(InteractionKind::Questions)),
+            1
+        )
     );
-    assert_eq!(open.request.kind(), "questions");
+    assert_eq!(open.request.kind(), InteractionKind::Questions);
     assert_eq!(list(&three).await, std::slice::from_ref(&open));
 
     let refused = answer(&three, &reply(&open, replies("red"))).await;

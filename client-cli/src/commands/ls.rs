@@ -1,5 +1,6 @@
 //! `reasonix ls`: stored sessions.
 
+use client::form::kinds;
 use client::transcript::words;
 use proto::Stamp;
 use proto::methods::SessionList;
@@ -177,9 +178,9 @@ pub fn state(session: &SessionSummary) -> String {
             Some(since) => format!("running, no data {}", output::ago(since)),
         },
         (State::Waiting, None, _) => "waiting".to_owned(),
-        (State::Waiting, Some(WaitingFor::Approval), _) => "waiting: approval".to_owned(),
-        (State::Waiting, Some(WaitingFor::Question), _) => "waiting: question".to_owned(),
-        (State::Waiting, Some(WaitingFor::Plan), _) => "waiting: plan".to_owned(),
+        (State::Waiting, Some(WaitingFor::Interaction(kind)), _) => {
+            format!("waiting: {}", LANGUAGE.say(kinds::names(kind).0))
+        }
         (State::Waiting, Some(WaitingFor::Retry), _) => "waiting: retry".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials), _) => "waiting: key".to_owned(),
         (State::Paused, _, _) if session.pending_interactions > 0 => {

@@ -1,4 +1,6 @@
 //! The verbs, a file each; the doc comment of a command's `Args` is its help.
+//!
+//! A new one is its file, its `mod` line and its line in the table.
 
 pub mod attach;
 pub mod bare;
@@ -47,12 +49,89 @@ pub mod top;
 pub mod trust;
 pub mod wait;
 
+use std::future::Future;
+use std::pin::Pin;
+
+use clap::Subcommand;
 use client::Client;
 use proto::methods::ProcessList;
 use proto::params::process::ListParams;
 
 use crate::exit::Error;
 use crate::reach;
+
+/// Boxed, so that the one future of all commands is not as large as the largest on the stack of each.
+pub type Done = Pin<Box<dyn Future<Output = Result<u8, Error>>>>;
+
+macro_rules! commands {
+    ($verbose:ident; $($(#[$meta:meta])* $name:ident = $module:ident $(($more:ident))?;)*) => {
+        /// What can be done.
+        #[derive(Debug, Subcommand)]
+        pub enum Command {
+            $($(#[$meta])* $name(Box<$module::Args>),)*
+        }
+
+        impl Command {
+            /// Does it; says the exit code.
+            pub fn run(self, $verbose: bool) -> Done {
+                match self {
+                    $(Self::$name(args) => Box::pin($module::run(*args $(, $more)?)),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    verbose;
+    #[command(alias = "code")]
+    Chat = bare;
+    Run = run;
+    Attach = attach;
+    Ls = ls(verbose);
+    Ps = ps(verbose);
+    Top = top;
+    Send = send;
+    Kill = kill;
+    Pause = pause;
+    Resume = resume;
+    Queue = queue;
+    Inspect = inspect;
+    Strace = strace;
+    Steps = steps;
+    Cache = cache;
+    Prompt = prompt;
+    Show = show;
+    Wait = wait;
+    #[command(alias = "log")]
+    Logs = logs;
+    Search = search;
+    Export = export;
+    Rename = rename;
+    Fork = fork;
+    Rewind = rewind;
+    Compact = compact;
+    Pin = pin;
+    Model = model;
+    Budget = budget;
+    Close = close;
+    Rm = rm;
+    Stats = stats;
+    Hooks = hooks;
+    Inbox = inbox;
+    Daemon = daemon;
+    Demo = demo;
+    Setup = setup;
+    Login = login;
+    Models = models;
+    Config = config;
+    Trust = trust;
+    Permissions = permissions;
+    Doctor = doctor;
+    Completions = completions;
+    Man = man;
+    Rpc = rpc;
+}
 
 /// Sessions, by name or by label.
 #[derive(Debug, clap::Args)]

@@ -35,9 +35,8 @@ super::catalog! {
     Compacting = "compacting", "压缩上下文中";
     RunningSilent = "running, no data {0}", "运行中，{0}无数据";
     Waiting = "waiting", "等待";
-    WaitingApproval = "waiting: approval", "等待：批准";
-    WaitingQuestion = "waiting: question", "等待：回答";
-    WaitingPlan = "waiting: plan", "等待：计划";
+    /// What a question, an approval, … is called.
+    WaitingForKind = "waiting: {0}", "等待：{0}";
     WaitingRetry = "waiting: retry", "等待：重试";
     WaitingKey = "waiting: key", "等待：密钥";
     Paused = "paused", "已暂停";

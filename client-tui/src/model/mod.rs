@@ -19,7 +19,7 @@ pub use client::transcript::Tone;
 use proto::hello::Role;
 use proto::params::session::CreateParams;
 use proto::state::{ApprovalMode, Mode};
-use proto::{Pid, Seq, SessionId, Stamp};
+use proto::{Pid, Seq, SessionId, SessionOptions, Stamp};
 
 use crate::messages::Language;
 use crate::messages::app::Msg;
@@ -288,33 +288,32 @@ impl Model {
     /// The mode that is in force, or that a new session will get.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.session.as_ref().map_or(
-            self.place.template.options.mode.unwrap_or_default(),
-            |session| session.mode,
-        )
+        self.options().mode.unwrap_or_default()
     }
 
     /// Whether the session, or the one that will be made, changes nothing.
     #[must_use]
     pub fn only_reads(&self) -> bool {
-        self.session.as_ref().map_or(
-            self.place.template.options.read_only.unwrap_or_default(),
-            |session| session.only_reads,
-        )
+        self.options().read_only.unwrap_or_default()
     }
 
     /// The approval mode that is in force, or that a new session will get.
     #[must_use]
     pub fn approval_mode(&self) -> ApprovalMode {
-        let template = self
-            .place
-            .template
-            .options
-            .approval_mode
-            .unwrap_or(self.place.approval_mode);
-        self.session
-            .as_ref()
-            .map_or(template, |session| session.approval_mode)
+        match &self.session {
+            Some(session) => session.options.approval_mode.unwrap_or_default(),
+            None => {
+                let template = self.place.template.options.approval_mode;
+                template.unwrap_or(self.place.approval_mode)
+            }
+        }
+    }
+
+    /// The options of the session, or of a new one.
+    fn options(&self) -> &SessionOptions {
+        let template = &self.place.template.options;
+        let session = self.session.as_ref();
+        session.map_or(template, |session| &session.options)
     }
 
     /// What this client may do in the session that it follows.

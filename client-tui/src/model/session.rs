@@ -10,8 +10,8 @@ use proto::outcome::UsageTotals;
 use proto::params::interaction::Interaction;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Purpose, Todo};
-use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
-use proto::{Body, CallId, Pid, Seq, SessionId, Stamp};
+use proto::state::{Mode, State, WaitingFor};
+use proto::{Body, CallId, Pid, Seq, SessionId, SessionOptions, Stamp};
 
 use super::interaction::Asking;
 
@@ -23,19 +23,14 @@ pub const CACHE_LAST_MS: u64 = 120_000;
 pub struct Session {
     pub id: SessionId,
     pub pid: Pid,
-    pub name: Option<String>,
     pub cwd: String,
-    /// `provider/model`.
-    pub model: String,
+    pub options: SessionOptions,
+    /// `provider/model` that is asked again when the turn has ended: the one of the options stands in for it.
+    pub instead_of: Option<String>,
     pub state: State,
     pub waiting_for: Option<WaitingFor>,
     /// Why the state was entered.
     pub cause: String,
-    pub approval_mode: ApprovalMode,
-    pub mode: Mode,
-    /// Calls that change anything are refused.
-    pub only_reads: bool,
-    pub kind: Kind,
     /// Why it takes no more work, where it cannot be written.
     pub read_only: Option<String>,
     /// Its context is compacted just now.
@@ -81,16 +76,12 @@ impl Session {
         Self {
             id,
             pid,
-            name: None,
             cwd: String::new(),
-            model: String::new(),
+            options: SessionOptions::default(),
+            instead_of: None,
             state: State::Idle,
             waiting_for: None,
             cause: String::new(),
-            approval_mode: ApprovalMode::Ask,
-            mode: Mode::Normal,
-            only_reads: false,
-            kind: Kind::Interactive,
             read_only: None,
             compacting: false,
             usage: UsageTotals::default(),
@@ -151,13 +142,19 @@ impl Session {
     }
 
     fn summary(&mut self, summary: &SessionSummary, at: Stamp) {
-        self.name.clone_from(&summary.name);
         self.cwd.clone_from(&summary.cwd);
-        self.model.clone_from(&summary.model);
+        self.options = SessionOptions {
+            name: summary.name.clone(),
+            model: Some(summary.model.clone()),
+            effort: summary.effort.clone(),
+            approval_mode: Some(summary.approval_mode),
+            mode: Some(summary.mode),
+            read_only: Some(summary.only_reads),
+            kind: Some(summary.kind),
+            ..SessionOptions::default()
+        };
+        self.instead_of.clone_from(&summary.instead_of);
         self.enter(summary.state, summary.waiting_for, &summary.cause, at);
-        self.approval_mode = summary.approval_mode;
-        (self.mode, self.only_reads) = (summary.mode, summary.only_reads);
-        self.kind = summary.kind;
         self.read_only.clone_from(&summary.read_only);
         self.compacting = summary.compacting;
         self.usage = summary.usage;
@@ -253,14 +250,8 @@ impl Session {
         }
         match body {
             Body::SessionCreated(created) => {
-                let options = created.options;
-                self.model = options.model.unwrap_or_default();
+                self.options = created.options;
                 self.cwd = created.cwd;
-                self.name = options.name;
-                self.approval_mode = options.approval_mode.unwrap_or_default();
-                self.mode = options.mode.unwrap_or_default();
-                self.only_reads = options.read_only.unwrap_or_default();
-                self.kind = options.kind.unwrap_or_default();
                 self.context_window = created.context_window;
             }
             Body::SessionState(state) => {
@@ -271,13 +262,18 @@ impl Session {
             Body::SessionExited(_) => self.enter(State::Exited, None, "", at),
             Body::SessionReopened(_) => self.enter(State::Idle, None, "", at),
             Body::SessionSet(set) => {
-                let options = set.options;
-                self.approval_mode = options.approval_mode.unwrap_or(self.approval_mode);
-                self.mode = options.mode.unwrap_or(self.mode);
-                self.only_reads = options.read_only.unwrap_or(self.only_reads);
-                self.kind = options.kind.unwrap_or(self.kind);
-                if options.name.is_some() {
-                    self.name = options.name;
+                match set.stand_in {
+                    Some(_) if self.instead_of.is_none() => {
+                        self.instead_of.clone_from(&self.options.model);
+                    }
+                    None if set.options.model.is_some() => self.instead_of = None,
+                    Some(_) | None => {}
+                }
+                self.options.apply(&set.options);
+            }
+            Body::CacheReset(reset) => {
+                if let Some(wire) = reset.wire {
+                    self.context_window = wire.context_window;
                 }
             }
             Body::TurnStarted(_) => {
@@ -285,7 +281,13 @@ impl Session {
                 self.began = Some(at);
             }
             Body::InteractionResolved(resolved) if form::ends_plan_mode(&resolved) => {
-                self.mode = Mode::Normal;
+                self.options.mode = Some(Mode::Normal);
+            }
+            Body::TurnEnded(ended) => {
+                if let Some(model) = self.instead_of.take() {
+                    self.options.model = Some(model);
+                }
+                self.runs(Body::TurnEnded(ended), at);
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
@@ -316,34 +318,8 @@ impl Session {
             }
             Body::ChildSpawned(child) => self.children.push(child),
             Body::ChildExited(child) => self.children.retain(|known| known.pid != child.pid),
-            Body::SessionSuspended(_)
-            | Body::SessionCreated(_)
-            | Body::SessionState(_)
-            | Body::SessionExited(_)
-            | Body::SessionReopened(_)
-            | Body::SessionSet(_)
-            | Body::TurnStarted(_)
-            | Body::InteractionOpened(_)
-            | Body::InteractionResolved(_)
-            | Body::TodoUpdated(_)
-            | Body::Usage(_)
-            | Body::PromptQueued(_)
-            | Body::PromptUnqueued(_)
-            | Body::PromptEdited(_)
-            | Body::PromptMoved(_)
-            | Body::User(_)
-            | Body::Assistant(_)
-            | Body::Tool(_)
-            | Body::PolicyDecided(_)
-            | Body::CheckpointCreated(_)
-            | Body::SessionRewound(_)
-            | Body::CacheReset(_)
-            | Body::MessagePinned(_)
-            | Body::HookFinished(_)
-            | Body::Notice(_)
-            | Body::CallsRepaired(_)
-            | Body::ReasoningExtracted(_)
-            | Body::Unknown { .. } => {}
+            // Nothing here shows it: the transcript does, or a snapshot has it.
+            _ => {}
         }
     }
 }

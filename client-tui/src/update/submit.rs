@@ -82,7 +82,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     };
     model.toast = None;
     let renew = std::mem::take(&mut session.unsure);
-    let takeover = session.kind == Kind::Headless;
+    let takeover = session.options.kind == Some(Kind::Headless);
     model.composer.take();
     vec![Effect::Call(Call::Prompt {
         params,

@@ -65,7 +65,7 @@ fn everywhere(action: Action) {
                 matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Auto))
             );
             if let Some(session) = &mut model.session {
-                session.approval_mode = ApprovalMode::Auto;
+                session.options.approval_mode = Some(ApprovalMode::Auto);
             }
             let effects = press(&mut model, &["ctrl-o"]);
             assert!(
@@ -78,7 +78,7 @@ fn everywhere(action: Action) {
                 matches!(call(&effects), Call::Set(set) if set.options.mode == Some(Mode::Plan))
             );
             if let Some(session) = &mut model.session {
-                session.mode = Mode::Plan;
+                session.options.mode = Some(Mode::Plan);
             }
             let effects = press(&mut model, &["shift-tab"]);
             assert!(

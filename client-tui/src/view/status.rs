@@ -84,8 +84,13 @@ fn approval_mode(model: &Model) -> Group {
 fn figures(model: &Model, session: &Session) -> Vec<Group> {
     let language = model.look.language;
     let mut groups = Vec::new();
-    if !session.model.is_empty() {
-        let name = text::line(short::model(&session.model));
+    if let Some(name) = session
+        .options
+        .model
+        .as_deref()
+        .filter(|name| !name.is_empty())
+    {
+        let name = text::line(short::model(name));
         groups.push(Group::new(5, Ink::Dim, name));
     }
     if let Some(full) = short::percent(session.context_tokens, session.context_window) {
@@ -127,7 +132,7 @@ fn place(model: &Model) -> Vec<Group> {
     let mut groups = Vec::new();
     let cwd = match &model.session {
         Some(session) => {
-            let name = session.name.as_deref().filter(|name| !name.is_empty());
+            let name = session.options.name.as_deref();
             let words = match name {
                 Some(name) => format!("{} {}", session.pid, text::line(name)),
                 None => session.pid.to_string(),

@@ -245,7 +245,7 @@ impl Facts {
                     open.finished(finished);
                 }
             }
-            Body::HookFinished(_) | Body::ReasoningExtracted(_) | Body::Unknown { .. } => {}
+            proto::reports!() => {}
             Body::CacheReset(reset) => {
                 self.cache.reset();
                 self.apply_reset(reset, record);

@@ -62,21 +62,23 @@ impl Step<'_> {
     /// People are told, once it is certain that the fallback can be asked.
     pub(crate) fn tell_stand_in(&mut self) {
         if let Some((first, fallback, cause)) = self.stand_in_words() {
-            let text = format!(
-                "`{first}` is down, and `{fallback}` answers for the rest of this turn: {cause}."
+            self.notice(
+                Level::Warning,
+                format!("`{first}` is down, and `{fallback}` answers for the rest of this turn: {cause}."),
             );
-            self.notice(Level::Warning, text);
         }
     }
 
     /// People are told that the fallback cannot be asked.
     pub(crate) fn tell_no_stand_in(&mut self, why: &Failure) {
         if let Some((first, fallback, cause)) = self.stand_in_words() {
-            let text = format!(
-                "`{first}` is down ({cause}), and its fallback `{fallback}` cannot be asked: {}",
-                why.message
+            self.notice(
+                Level::Warning,
+                format!(
+                    "`{first}` is down ({cause}), and its fallback `{fallback}` cannot be asked: {}",
+                    why.message
+                ),
             );
-            self.notice(Level::Warning, text);
         }
     }
 

@@ -9,7 +9,8 @@ pub mod kinds;
 use std::borrow::Cow;
 
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Question, Reply, Scope,
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, Question,
+    Reply, Scope,
 };
 use proto::{InteractionId, RequestId};
 
@@ -19,8 +20,8 @@ pub use kinds::{Asked, Msg, ends_plan_mode, untyped_replies};
 /// How an interaction is shown and answered.
 #[derive(Debug)]
 pub struct Form<'a> {
-    /// How one of the kind is called, and how several are.
-    pub kind: (Msg, Msg),
+    /// [`kinds::names`] has its words.
+    pub kind: InteractionKind,
     /// The title of a dialog.
     pub title: Msg,
     /// The tool that asks, if the user decides about a call.

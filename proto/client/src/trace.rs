@@ -200,7 +200,10 @@ impl Trace {
             Body::ReasoningExtracted(found) => What::ReasoningExtracted {
                 found: short(&words::extraction(Language::English, &found)),
             },
-            Body::Unknown { kind, data } => other(&kind, data.get()),
+            other => What::Other {
+                kind: other.kind().to_owned(),
+                data: short(&other.to_json().unwrap_or_default()),
+            },
         };
         now(at, what)
     }
@@ -364,10 +367,7 @@ fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
                 cause: short(&state.cause),
             },
         ),
-        (
-            State::Waiting,
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
-        )
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None)
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
     }
 }
@@ -385,13 +385,6 @@ fn set_lines(set: SessionSet, at: Stamp) -> Vec<(Stamp, What)> {
         lines.push((at, What::Set { changes, by }));
     }
     lines
-}
-
-fn other(kind: &str, data: &str) -> What {
-    What::Other {
-        kind: kind.to_owned(),
-        data: short(data),
-    }
 }
 
 /// The first line of a text, cut, with an ellipsis where something is left out.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::item::{Display, ToolKind};
-use crate::state::WaitingFor;
+use crate::words::words;
 use crate::{CallId, InteractionId, Pid, RequestId, Stamp};
 
 /// Something that waits for the user (`interaction.opened`).
@@ -33,24 +33,26 @@ pub enum InteractionRequest {
 }
 
 impl InteractionRequest {
-    /// The kind, as the wire has it.
+    /// Its kind.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> InteractionKind {
         match self {
-            Self::Approval(_) => "approval",
-            Self::Questions { .. } => "questions",
-            Self::Plan { .. } => "plan",
+            Self::Approval(_) => InteractionKind::Approval,
+            Self::Questions { .. } => InteractionKind::Questions,
+            Self::Plan { .. } => InteractionKind::Plan,
         }
     }
+}
 
-    /// What a session waits for that has this open.
-    #[must_use]
-    pub fn waiting_for(&self) -> WaitingFor {
-        match self {
-            Self::Approval(_) => WaitingFor::Approval,
-            Self::Questions { .. } => WaitingFor::Question,
-            Self::Plan { .. } => WaitingFor::Plan,
-        }
+words! {
+    /// A kind of interaction. If several are open, a session reports the first of these that is open.
+    InteractionKind {
+        /// The user's yes or no to a tool call.
+        Approval = "approval",
+        /// The user's answers to questions of the model.
+        Questions = "questions",
+        /// The user's yes or no to a plan of the model.
+        Plan = "plan",
     }
 }
 
@@ -152,25 +154,61 @@ pub enum InteractionAnswer {
     },
 }
 
-/// What the user says to an approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalDecision {
-    AllowOnce,
-    AllowSession,
-    /// From now on, in every session of this workspace.
-    AllowAlways,
-    Deny,
+impl InteractionAnswer {
+    /// The decision: the word of the wire, and what it is called. Replies to questions are none.
+    #[must_use]
+    pub fn decision(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Approval { decision, .. } => Some((decision.as_str(), decision.called())),
+            Self::Plan { decision, .. } => Some((decision.as_str(), decision.called())),
+            Self::Questions { .. } => None,
+        }
+    }
 }
 
-/// What the user says to a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanDecision {
-    /// Plan mode ends, and until the turn does its calls run unasked, but for those that are denied or always asked.
-    Approve,
-    /// The model goes on planning.
-    Reject,
+words! {
+    /// What the user says to an approval.
+    ApprovalDecision {
+        AllowOnce = "allow_once",
+        AllowSession = "allow_session",
+        /// From now on, in every session of this workspace.
+        AllowAlways = "allow_always",
+        Deny = "deny",
+    }
+}
+
+impl ApprovalDecision {
+    /// What was decided.
+    #[must_use]
+    pub fn called(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allowed once",
+            Self::AllowSession => "allowed for the session",
+            Self::AllowAlways => "allowed always",
+            Self::Deny => "denied",
+        }
+    }
+}
+
+words! {
+    /// What the user says to a plan.
+    PlanDecision {
+        /// Plan mode ends, and until the turn does its calls run unasked, but for those that are denied or always asked.
+        Approve = "approve",
+        /// The model goes on planning.
+        Reject = "reject",
+    }
+}
+
+impl PlanDecision {
+    /// What was decided.
+    #[must_use]
+    pub fn called(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Reject => "sent back",
+        }
+    }
 }
 
 /// What the user says to one question: options, words of their own, or both.

@@ -53,7 +53,10 @@ fn a_plan_is_asked_for_by_a_key_sent_back_and_approved() {
     });
     let log = scene.house.log(scene.pid);
     let opened = log.opened();
-    let kinds: Vec<_> = opened.iter().map(|open| open.request.kind()).collect();
+    let kinds: Vec<_> = opened
+        .iter()
+        .map(|open| open.request.kind().as_str())
+        .collect();
     assert_eq!(kinds, ["plan", "plan"]);
     assert_eq!(log.count("interaction.resolved"), 2);
 }

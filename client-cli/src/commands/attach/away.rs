@@ -111,10 +111,7 @@ fn waits(session: &SessionSummary, queued: usize) -> String {
         (State::Waiting, Some(WaitingFor::Credentials)) => {
             "it waits for a key of the provider".to_owned()
         }
-        (
-            State::Waiting,
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
-        ) => "it waits".to_owned(),
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => "it waits".to_owned(),
         (State::Paused, _) => "it is paused: `/resume` lets it go on".to_owned(),
         (State::Exited, _) => "it has exited; a prompt takes it up again".to_owned(),
         (State::Idle, _) => "it waits for a prompt".to_owned(),

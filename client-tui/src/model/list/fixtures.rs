@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use proto::outcome::UsageTotals;
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
-use proto::params::interaction::{Choice, Interaction, InteractionRequest, Question};
+use proto::params::interaction::{
+    Choice, Interaction, InteractionKind, InteractionRequest, Question,
+};
 use proto::params::process::{self, ChildProcess};
 use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
 use proto::record::ChildKind;
@@ -120,7 +122,7 @@ pub fn sessions() -> Vec<SessionSummary> {
     running.cause = "model answers".to_owned();
     let mut waiting = summary(2, "Delete the build directory", 30);
     waiting.state = State::Waiting;
-    waiting.waiting_for = Some(WaitingFor::Approval);
+    waiting.waiting_for = Some(WaitingFor::Interaction(InteractionKind::Approval));
     waiting.pending_interactions = 1;
     waiting.cause = "Bash wants to run `rm -r target`".to_owned();
     let mut paused = summary(5, "Write the changelog 🎉", 8);

@@ -1,6 +1,6 @@
 //! The rows of a list in words: what is shown of them is what the filter searches.
 
-use client::form::Form;
+use client::form::{Form, kinds};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
@@ -367,7 +367,7 @@ fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
 fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
     let language = model.look.language;
     let form = Form::of(asked);
-    let kind = || language.say(form.kind.0).to_owned();
+    let kind = || language.say(kinds::names(form.kind).0).to_owned();
     let tool = form.tool.map_or_else(kind, words::exact);
     let mut wants = words::exact(form.subject);
     if let Some(fields) = form.fields().filter(|fields| fields.questions.len() > 1) {

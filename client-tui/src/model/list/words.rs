@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use client::form::kinds;
 use proto::Stamp;
 use proto::outcome::UsageTotals;
 use proto::params::session::SessionSummary;
@@ -190,9 +191,9 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
             Some(since) => language.fill(Msg::RunningSilent, &[&ago(language, now, since)]),
         },
         (State::Waiting, None, _) => say(Msg::Waiting),
-        (State::Waiting, Some(WaitingFor::Approval), _) => say(Msg::WaitingApproval),
-        (State::Waiting, Some(WaitingFor::Question), _) => say(Msg::WaitingQuestion),
-        (State::Waiting, Some(WaitingFor::Plan), _) => say(Msg::WaitingPlan),
+        (State::Waiting, Some(WaitingFor::Interaction(kind)), _) => {
+            language.fill(Msg::WaitingForKind, &[language.say(kinds::names(kind).0)])
+        }
         (State::Waiting, Some(WaitingFor::Retry), _) => say(Msg::WaitingRetry),
         (State::Waiting, Some(WaitingFor::Credentials), _) => say(Msg::WaitingKey),
         (State::Paused, _, _) if session.pending_interactions > 0 => say(Msg::PausedNeedsAnswer),

@@ -550,7 +550,7 @@ fn keys_and_pastes_from_before_a_plan_was_drawn_do_not_approve_it() {
 #[test]
 fn a_plan_that_was_answered_elsewhere_closes_with_who_it_was() {
     let mut scene = planned();
-    scene.session().mode = proto::state::Mode::Plan;
+    scene.session().options.mode = Some(proto::state::Mode::Plan);
     let resolved = serde_json::json!({
         "interaction_id": "7.9", "call": "c9", "by": "ann", "answer": {"type": "plan", "decision": "approve"},
     });
@@ -558,5 +558,8 @@ fn a_plan_that_was_answered_elsewhere_closes_with_who_it_was() {
     assert!(scene.model.dialog.is_none());
     let toast = scene.model.toast.as_ref().map(|toast| toast.words.clone());
     assert_eq!(toast.as_deref(), Some("ann answered: plan approved"));
-    assert_eq!(scene.session().mode, proto::state::Mode::Normal);
+    assert_eq!(
+        scene.session().options.mode,
+        Some(proto::state::Mode::Normal)
+    );
 }

@@ -48,10 +48,9 @@ fn state(model: &Model) -> (&'static str, Msg, Ink) {
             (spinner(model), Msg::WaitsForRetry, Ink::Warning)
         }
         (State::Waiting, Some(WaitingFor::Credentials)) => ("?", Msg::WaitsForKey, Ink::Question),
-        (
-            State::Waiting,
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
-        ) => ("?", Msg::WaitsForYou, Ink::Question),
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => {
+            ("?", Msg::WaitsForYou, Ink::Question)
+        }
         (State::Paused, _) => ("‖", Msg::Paused, Ink::Warning),
         (State::Exited, _) => ("■", Msg::Ended, Ink::Dim),
         (State::Idle, _) => ("·", Msg::Idle, Ink::Dim),

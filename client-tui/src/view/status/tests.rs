@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use client::queue::Queue;
 use proptest::prelude::*;
+use proto::params::interaction::InteractionKind;
 use proto::params::session::QueuedPrompt;
 use proto::record::{ChildKind, ChildSpawned, Todo, TodoStatus};
 use proto::state::{State, WaitingFor};
@@ -23,9 +24,9 @@ fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
     let mut model = Model::new(Look::default(), place, Instant::now());
     model.now += Duration::from_secs(72);
     let mut session = Session::new(SessionId::default(), Pid(12));
-    session.name = Some("tidy up".to_owned());
+    session.options.name = Some("tidy up".to_owned());
     session.cwd = "/user/ann/code/shop".to_owned();
-    session.model = "vendor/some-chat".to_owned();
+    session.options.model = Some("vendor/some-chat".to_owned());
     session.state = state;
     session.waiting_for = waiting_for;
     session.context_tokens = 34_500;
@@ -106,13 +107,13 @@ fn every_state_has_a_mark_and_a_word() {
         (State::Running, None, "⠋ working", "⠋ 工作中"),
         (
             State::Waiting,
-            Some(WaitingFor::Approval),
+            Some(WaitingFor::Interaction(InteractionKind::Approval)),
             "? waits for you",
             "? 等待你处理",
         ),
         (
             State::Waiting,
-            Some(WaitingFor::Question),
+            Some(WaitingFor::Interaction(InteractionKind::Questions)),
             "? waits for you",
             "? 等待你处理",
         ),
@@ -196,7 +197,7 @@ fn queue_others_and_role_stand_at_the_left() {
     let session = model.session.as_mut().unwrap();
     session.queue = queue(3);
     session.read_only = Some("disk full".to_owned());
-    session.approval_mode = ApprovalMode::Yolo;
+    session.options.approval_mode = Some(ApprovalMode::Yolo);
     session.context_tokens = 120_000;
     session.others = 2;
     check(
@@ -289,7 +290,7 @@ fn what_is_waited_for_is_told() {
         ]
     );
     let session = model.session.as_mut().unwrap();
-    session.waiting_for = Some(WaitingFor::Question);
+    session.waiting_for = Some(WaitingFor::Interaction(InteractionKind::Questions));
     let question = serde_json::from_str(
         r#"{"interaction_id":"12.1","session":12,"call":"c","shown_hash":"h","opened_at":"2026-01-01T00:00:00.000Z",
             "request":{"type":"questions","questions":[]}}"#,
@@ -374,7 +375,7 @@ fn the_title_names_the_session_or_its_first_words() {
     let mut model = model(State::Running, None);
     assert_eq!(title(&model), "● tidy up — reasonix");
     let session = model.session.as_mut().unwrap();
-    session.name = None;
+    session.options.name = None;
     session.state = State::Idle;
     assert_eq!(title(&model), "reasonix");
     model
@@ -441,7 +442,7 @@ fn fits(width: usize, rows: u16, words: &str, chinese: bool, busy: bool, count: 
     };
     model.toast(Tone::Error, words.to_owned());
     let session = model.session.as_mut().unwrap();
-    session.name = Some(words.to_owned());
+    session.options.name = Some(words.to_owned());
     words.clone_into(&mut session.cwd);
     session.running = vec![(CallId::from("c"), words.to_owned())];
     session.queue = queue(count);
@@ -468,9 +469,9 @@ fn only_what_goes_on_by_itself_spins() {
     };
     assert!(spins(WaitingFor::Retry));
     for waiting_for in [
-        WaitingFor::Approval,
-        WaitingFor::Question,
-        WaitingFor::Plan,
+        WaitingFor::Interaction(InteractionKind::Approval),
+        WaitingFor::Interaction(InteractionKind::Questions),
+        WaitingFor::Interaction(InteractionKind::Plan),
         WaitingFor::Credentials,
     ] {
         assert!(!spins(waiting_for), "{waiting_for:?}");
@@ -511,4 +512,59 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
     assert_eq!(changes(200_000), Some(1_000));
     assert_eq!(changes(299_700), Some(300));
     assert_eq!(changes(300_000), None);
+}
+
+#[test]
+fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() {
+    use proto::Body;
+    use proto::record::SessionSet;
+    let mut model = model(State::Idle, None);
+    let mut seq = 0;
+    let mut take = |model: &mut Model, body: Body| {
+        seq += 1;
+        let event = crate::update::scene::record(seq, &body);
+        crate::update::scene::take(model, vec![event]);
+        told(&row(model, 80))
+    };
+    let set = |name: &str, stand_in| {
+        Body::SessionSet(SessionSet {
+            options: proto::SessionOptions {
+                model: Some(name.to_owned()),
+                ..proto::SessionOptions::default()
+            },
+            stand_in,
+            ..SessionSet::default()
+        })
+    };
+    let row = take(&mut model, set("vendor/other", None));
+    assert!(row.contains("other · context 26%"), "{row}");
+    let wire = proto::reset::Wire {
+        provider: "vendor".to_owned(),
+        model: "other".to_owned(),
+        context_window: 345_000,
+        ..proto::reset::Wire::default()
+    };
+    let reset = Body::CacheReset(proto::reset::CacheReset {
+        wire: Some(wire),
+        ..proto::reset::CacheReset::default()
+    });
+    let row = take(&mut model, reset);
+    assert!(row.contains("other · context 10%"), "{row}");
+    let down = proto::Failure::new(proto::ErrorName::ProviderFailed, "down", "");
+    let row = take(&mut model, set("vendor/spare", Some(down)));
+    assert!(row.contains("spare"), "{row}");
+    let ended = proto::outcome::TurnEnded {
+        outcome: proto::outcome::OutcomeKind::Completed,
+        reason: None,
+        text: String::new(),
+        error: None,
+        usage: proto::outcome::UsageTotals::default(),
+        steps: 1,
+        tool_calls: 0,
+        duration_ms: 10,
+        denied: Vec::new(),
+        hooks: false,
+    };
+    let row = take(&mut model, Body::TurnEnded(ended));
+    assert!(row.contains("other"), "{row}");
 }

@@ -23,7 +23,11 @@ pub fn title(model: &Model) -> String {
         (false, State::Running | State::Waiting) => "● ",
         (false, State::Idle | State::Paused | State::Exited) => "",
     };
-    let name = session.name.as_deref().or_else(|| first_words(model));
+    let name = session
+        .options
+        .name
+        .as_deref()
+        .or_else(|| first_words(model));
     // Of a long line the beginning is enough, whatever is cleaned out of it.
     let head: String = name
         .unwrap_or_default()
@@ -57,7 +61,7 @@ pub fn summary(model: &Model) -> Vec<String> {
     let language = model.look.language;
     let pid = session.pid.to_string();
     let mut first = vec![language.fill(Msg::SummarySession, &[&pid])];
-    let name = session.name.as_deref().map(text::line);
+    let name = session.options.name.as_deref().map(text::line);
     first.extend(name.filter(|name| !name.is_empty()));
     first.push(match session.turns {
         1 => language.say(Msg::SummaryOneTurn).to_owned(),

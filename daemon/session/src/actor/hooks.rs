@@ -100,7 +100,7 @@ impl Actor {
     pub(crate) fn notify(&self, body: &Body) {
         let (message, kind) = match body {
             Body::InteractionOpened(interaction) => {
-                let kind = interaction.request.kind();
+                let kind = interaction.request.kind().as_str();
                 (turn::facts::notification(&interaction.request), kind)
             }
             Body::SessionState(state) if state.waiting_for == Some(WaitingFor::Credentials) => (

@@ -74,7 +74,7 @@ impl Step<'_> {
     ) {
         let kind = request.kind();
         let open = self.open_interaction(call, shown_hash, request);
-        let cause = format!("{kind} {}", open.interaction_id);
+        let cause = format!("{} {}", kind.as_str(), open.interaction_id);
         self.state(State::Waiting, self.facts.waits_for_person(), &cause, None);
     }
 

@@ -184,7 +184,8 @@ impl Facts {
     #[must_use]
     pub fn waits_for_person(&self) -> Option<WaitingFor> {
         let open = self.interactions.values();
-        open.map(|open| open.request.waiting_for()).min()
+        let first = open.map(|open| open.request.kind()).min();
+        first.map(WaitingFor::Interaction)
     }
 
     pub(super) fn apply_interaction_opened(&mut self, interaction: &Interaction) {

@@ -11,7 +11,7 @@ fn the_model_reads_what_a_person_said() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         > ann says 7.1 red
           ann answers 7.1: red | running | finished a ok | result a ok | ask
         > ann says 7.1 blue
@@ -38,7 +38,7 @@ fn where_nobody_is_there_the_model_is_told_at_once() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         > nobody leaves 7.1
           reasonix answers 7.1: nothing | running | finished a ok | result a ok | ask
     ",
@@ -75,7 +75,7 @@ fn readers_run_beside_a_question_and_a_writer_waits() {
         > model calls ask a, read b, write c
           model calls a b c | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question | judge b
+          asks 7.1 for a | waiting for questions | judge b
         > policy b allow
           started b | run b | judge c
         > policy c allow
@@ -103,7 +103,7 @@ fn an_approval_and_a_question_are_open_side_by_side() {
         > policy b questions
           asks 7.2 for b | waiting for approval
         > ann yes 7.1
-          ann answers 7.1: allow once | waiting for question | judge a
+          ann answers 7.1: allow once | waiting for questions | judge a
         > policy a ask
           started a | run a
         > ann says 7.2 red
@@ -119,7 +119,7 @@ fn an_approval_and_a_question_are_open_side_by_side() {
         > model calls ask a, read b
           model calls a b | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question | judge b
+          asks 7.1 for a | waiting for questions | judge b
         > policy b ask
           question 7.2 about b | waiting for approval
         > ann says 7.1 red
@@ -151,7 +151,7 @@ fn every_stop_closes_the_question() {
             > model calls ask a, read b
               model calls a b | judge a
             > policy a questions
-              asks 7.1 for a | waiting for question | judge b
+              asks 7.1 for a | waiting for questions | judge b
             > policy b ask
               question 7.2 about b | waiting for approval
             > stop {stop}
@@ -174,7 +174,7 @@ fn the_end_of_its_time_closes_the_question() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         > time up 1
           reasonix answers 7.1: nothing | running | finished a interrupted |
           result a interrupted: Not run: the turn was stopped | turn ends interrupted (timeout) | idle
@@ -191,15 +191,15 @@ fn a_question_is_answered_in_a_pause_and_the_model_reads_it_after() {
         > model calls ask a, ask b
           model calls a b | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question | judge b
+          asks 7.1 for a | waiting for questions | judge b
         > policy b questions
-          asks 7.2 for b | waiting for question
+          asks 7.2 for b | waiting for questions
         > pause
           paused
         > ann says 7.1 red
           ann answers 7.1: red | finished a ok | result a ok
         > resume
-          waiting for question
+          waiting for questions
         > pause
           paused
         > ann says 7.2 blue
@@ -224,7 +224,7 @@ fn a_call_that_is_judged_in_a_pause_asks_after_it() {
         > resume
           running | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
     ",
     );
 }
@@ -238,11 +238,11 @@ fn a_question_is_handed_over() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         > suspend
           suspended
         > crash idle
-          waiting for question
+          waiting for questions
         > ann says 7.1 red
           ann answers 7.1: red | running | finished a ok | result a ok | ask
     ",
@@ -255,7 +255,7 @@ fn a_question_is_handed_over() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         > suspend
           suspended
         > ann says 7.1 red
@@ -275,7 +275,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
     ";
     let answered = "
         > ann says 7.1 red
@@ -286,7 +286,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
             check(&format!(
                 "{asked}
                 > crash {policy} after {last}
-                  waiting for question
+                  waiting for questions
                 {answered}"
             ));
         }
@@ -296,7 +296,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
         > crash continue before interaction.opened
           notice: The daemon was restarted | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         {answered}"
     ));
     check(&format!(
@@ -344,13 +344,13 @@ fn beside_a_question_that_is_open_one_that_was_answered_gets_its_result() {
             > model calls ask a, ask b
               model calls a b | judge a
             > policy a questions
-              asks 7.1 for a | waiting for question | judge b
+              asks 7.1 for a | waiting for questions | judge b
             > policy b questions
-              asks 7.2 for b | waiting for question
+              asks 7.2 for b | waiting for questions
             > ann says 7.2 red
               ann answers 7.2: red | finished b ok
             > crash {policy}
-              waiting for question | finished b ok
+              waiting for questions | finished b ok
             > ann says 7.1 blue
               ann answers 7.1: blue | running | finished a ok | result a ok | result b ok | ask
         "
@@ -367,7 +367,7 @@ fn a_stop_that_did_not_reach_the_disk_whole_leaves_no_answer_behind() {
         > model calls ask a
           model calls a | judge a
         > policy a questions
-          asks 7.1 for a | waiting for question
+          asks 7.1 for a | waiting for questions
         > stop user
           reasonix answers 7.1: nothing | running | finished a interrupted |
           result a interrupted: Not run: the user interrupted the turn | turn ends interrupted (user) | idle

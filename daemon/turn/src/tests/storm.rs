@@ -138,9 +138,9 @@ fn the_storm_reaches_everything() {
         "Refused",
     ];
     let others = [
-        "Some(Approval)",
-        "Some(Question)",
-        "Some(Plan)",
+        "Some(Interaction(Approval))",
+        "Some(Interaction(Questions))",
+        "Some(Interaction(Plan))",
         "Some(Retry)",
         "Some(Credentials)",
         "Prompt",

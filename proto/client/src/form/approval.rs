@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use proto::item::{Display, ToolKind};
-use proto::params::interaction::{Approval, ApprovalDecision, InteractionAnswer, Scope};
+use proto::params::interaction::{
+    Approval, ApprovalDecision, InteractionAnswer, InteractionKind, Scope,
+};
 use proto::record::InteractionResolved;
 
 use super::kinds::Msg;
@@ -59,7 +61,7 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         answer: untyped_decision,
     };
     let form = Form {
-        kind: (Msg::Approval, Msg::Approvals),
+        kind: InteractionKind::Approval,
         title,
         tool: Some(tool),
         shows_tool,
@@ -141,10 +143,10 @@ pub fn untyped_decision(
 #[must_use]
 pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
     match decision {
-        ApprovalDecision::AllowOnce => "allowed once",
-        ApprovalDecision::AllowSession => "allowed for the session",
         ApprovalDecision::AllowAlways => "allowed always in this workspace",
-        ApprovalDecision::Deny => "denied",
+        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::Deny => {
+            decision.called()
+        }
     }
 }
 
@@ -181,7 +183,9 @@ pub(super) fn settlement(
     Settlement {
         mark: match decision {
             ApprovalDecision::Deny => SettlementMark::Denied,
-            _ => SettlementMark::Allowed,
+            ApprovalDecision::AllowOnce
+            | ApprovalDecision::AllowSession
+            | ApprovalDecision::AllowAlways => SettlementMark::Allowed,
         },
         words,
         replies: Vec::new(),

@@ -7,14 +7,14 @@ use std::fmt;
 
 use proto::InteractionId;
 use proto::params::interaction::{
-    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision, Question,
-    Reply,
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
+    PlanDecision, Question, Reply,
 };
 use proto::record::InteractionResolved;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::approval::{self, untyped_decision_words};
+use super::approval;
 use super::{
     Content, Decision, Fields, Form, Label, Lines, Note, OnceOnly, Settlement, SettlementMark,
     Shape,
@@ -71,6 +71,16 @@ crate::catalog! {
     Denied = "denied", "拒绝";
 }
 
+/// How one of a kind is called, and how several are.
+#[must_use]
+pub fn names(kind: InteractionKind) -> (Msg, Msg) {
+    match kind {
+        InteractionKind::Approval => (Msg::Approval, Msg::Approvals),
+        InteractionKind::Questions => (Msg::Question, Msg::Questions),
+        InteractionKind::Plan => (Msg::Plan, Msg::Plans),
+    }
+}
+
 impl<'a> Form<'a> {
     /// The form of an interaction.
     #[must_use]
@@ -86,7 +96,7 @@ impl<'a> Form<'a> {
     #[must_use]
     pub fn of_plan(plan: &'a str) -> Self {
         Self {
-            kind: (Msg::Plan, Msg::Plans),
+            kind: InteractionKind::Plan,
             title: Msg::TitlePlan,
             tool: None,
             shows_tool: false,
@@ -120,12 +130,16 @@ impl<'a> Form<'a> {
                 note_title: Msg::PlanNoteTitle,
                 sent: |decision| match decision {
                     ApprovalDecision::Deny => "rejected",
-                    _ => "approved, for its turn",
+                    ApprovalDecision::AllowOnce
+                    | ApprovalDecision::AllowSession
+                    | ApprovalDecision::AllowAlways => "approved, for its turn",
                 },
                 answer: |decision, _, note| InteractionAnswer::Plan {
                     decision: match decision {
                         ApprovalDecision::Deny => PlanDecision::Reject,
-                        _ => PlanDecision::Approve,
+                        ApprovalDecision::AllowOnce
+                        | ApprovalDecision::AllowSession
+                        | ApprovalDecision::AllowAlways => PlanDecision::Approve,
                     },
                     note,
                 },
@@ -147,7 +161,7 @@ fn questions(questions: &[Question]) -> Form<'_> {
         ),
     };
     Form {
-        kind: (Msg::Question, Msg::Questions),
+        kind: InteractionKind::Questions,
         title: Msg::TitleQuestion,
         tool: None,
         shows_tool: false,
@@ -325,17 +339,10 @@ impl Asked {
         };
         match &resolved.answer {
             Some(InteractionAnswer::Approval { decision, note, .. }) => {
-                let decision = match decision {
-                    ApprovalDecision::AllowAlways => "allowed always",
-                    other => untyped_decision_words(*other),
-                };
-                format!("[{id}] {decision} by {by}{}", with_note(note))
+                format!("[{id}] {} by {by}{}", decision.called(), with_note(note))
             }
             Some(InteractionAnswer::Plan { decision, note }) => {
-                let decision = match decision {
-                    PlanDecision::Approve => "approved",
-                    PlanDecision::Reject => "sent back",
-                };
+                let decision = decision.called();
                 format!("[{id}] plan {decision} by {by}{}", with_note(note))
             }
             Some(InteractionAnswer::Questions { replies }) => {
@@ -392,7 +399,12 @@ fn replies_settlement(
 ) -> Settlement {
     let replies: &[Reply] = match &resolved.answer {
         Some(InteractionAnswer::Questions { replies }) if !resolved.unattended => replies,
-        _ => &[],
+        Some(
+            InteractionAnswer::Approval { .. }
+            | InteractionAnswer::Questions { .. }
+            | InteractionAnswer::Plan { .. },
+        )
+        | None => &[],
     };
     let message = match replies {
         _ if resolved.unattended => Transcript::AnsweredAlone,
@@ -476,19 +488,15 @@ impl AskedLine {
 
 /// What was answered, and the words that went with it, for a line of the trace.
 pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
+    let decision = answer.decision().map(|(word, _)| word.to_owned());
     match answer {
-        InteractionAnswer::Approval { decision, note, .. } => (vec![wire_name(decision)], note),
-        InteractionAnswer::Plan { decision, note } => (vec![wire_name(decision)], note),
+        InteractionAnswer::Approval { note, .. } | InteractionAnswer::Plan { note, .. } => {
+            (decision.into_iter().collect(), note)
+        }
         InteractionAnswer::Questions { replies } => {
             let replies = replies.iter();
             let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
             (said.collect(), None)
         }
     }
-}
-
-/// A decision, as the wire has it.
-fn wire_name(decision: impl Serialize) -> String {
-    let value = serde_json::to_value(decision).unwrap_or_default();
-    value.as_str().unwrap_or_default().to_owned()
 }

@@ -1,8 +1,9 @@
 //! Sentences that come to a client as text, in other languages: of the daemon why a call is asked about, why something
 //! waits, and notices; of this library why a call failed, and hints.
 //!
-//! The first column is the sentence as it is written there, and how it is found. A test compares it with the sources, so
-//! that none is left behind when the words there change. A sentence that is not here is shown as it came.
+//! The first column is the sentence as it is written there, and how it is found. Tests compare it with the sources: each
+//! row is still said, and the notices, scopes and refusals that they find there have a row. A sentence that is not here
+//! is shown as it came.
 
 use std::borrow::Cow;
 
@@ -18,8 +19,8 @@ crate::catalog! {
     AlwaysConfigures = "always asked: `{0}` configures the agent, its repository, an editor or a shell", "始终询问：`{0}` 会影响代理、仓库、编辑器或 shell 的配置";
     AlwaysTool = "always asked: `{0}`", "始终询问：`{0}`";
     PlanOver = "the approved plan over: {0}", "已批准的计划优先于：{0}";
-    AutoOver = "approval mode `auto` over: {0}", "姿态 `auto` 优先于：{0}";
-    YoloOver = "approval mode `yolo` over: {0}", "姿态 `yolo` 优先于：{0}";
+    AutoOver = "approval mode `auto` over: {0}", "审批模式 `auto` 优先于：{0}";
+    YoloOver = "approval mode `yolo` over: {0}", "审批模式 `yolo` 优先于：{0}";
     CannotHold = "{0}; the sandbox cannot hold all that is closed here", "{0}；沙箱无法守住此处关闭的全部内容";
     NotUnderstoodRules = "not understood: {0}, and rules that deny or ask cannot be tried against all of it", "无法理解：{0}，因此拒绝或询问的规则无法完整检验";
     NotUnderstood = "not understood: {0}", "无法理解：{0}";
@@ -98,7 +99,7 @@ crate::catalog! {
     CauseResumed = "resumed by {0}", "由 {0} 恢复";
     CauseReopened = "reopened by {0}", "由 {0} 重新打开";
     CauseApproval = "approval {0}", "批准 {0}";
-    CauseQuestion = "question {0}", "提问 {0}";
+    CauseQuestion = "questions {0}", "提问 {0}";
     CausePlan = "plan {0}", "计划 {0}";
     GoesOnKept = "The daemon was restarted in the middle of an answer; what had been shown of it is kept, and the turn goes on from there.", "守护进程在回答途中重启；已显示的内容保留，回合从那里继续。";
     GoesOn = "The daemon was restarted; the turn goes on where it was.", "守护进程已重启；回合从原处继续。";
@@ -118,6 +119,47 @@ crate::catalog! {
     BehindTurn = "{0} behind this turn, until the session's budget is raised or something more is said.", "{0}排在此回合之后，等待提高会话预算或继续输入。";
     OnePromptWaits = "1 prompt waits", "有 1 条提示词";
     PromptsWait = "{0} prompts wait", "有 {0} 条提示词";
+    StandsIn = "`{0}` is down, and `{1}` answers for the rest of this turn: {2}.", "`{0}` 不可用，本回合剩余部分由 `{1}` 应答：{2}。";
+    NoStandIn = "`{0}` is down ({1}), and its fallback `{2}` cannot be asked: {3}", "`{0}` 不可用（{1}），其备用模型 `{2}` 也无法使用：{3}";
+    EndedInCircles = "The turn was ended: the model made the same calls again and again, with the same results, and went on when it was told.", "回合已结束：模型反复发出相同的调用，结果相同，经提醒后仍未停止。";
+    NotExtracted = "The reasoning could not be extracted: {0}. This is said once; the session goes on.", "无法提取推理内容：{0}。此提示只出现一次，会话继续。";
+    NotTrusted = "`{0}` is not trusted; without effect until it is: {1}", "`{0}` 未受信任；在受信任之前不生效：{1}";
+    NoFallback = "There is no fallback: {0}", "没有备用模型：{0}";
+    NoProviderChosen = "No provider is configured: `{0}` is used, because its key {1} is there. `reasonix setup` chooses another one.", "未配置服务商：因存在密钥 {1}，使用 `{0}`。可用 `reasonix setup` 选择其他服务商。";
+    TornLog = "The end of the log was torn and has been set aside ({0} bytes in `{1}`): {2}", "日志末尾已损坏，已另行保存（`{1}` 中 {0} 字节）：{2}";
+    PriceUnknown = "The price of `{0}` is not known: a budget in money does not hold its requests; those in tokens, steps and time do.", "`{0}` 的价格未知：金额预算无法约束其请求；词元、步数和时间预算仍然有效。";
+    UseNotReported = "The provider of `{0}` does not report what requests use: budgets in money and tokens do not hold them; those in steps and time do.", "`{0}` 的服务商不报告请求用量：金额和词元预算无法约束其请求；步数和时间预算仍然有效。";
+    EffortUnknown = "`{0}` does not know the effort `{1}`: {2}.", "`{0}` 不支持推理强度 `{1}`：{2}。";
+    EffortOfEntry = "it thinks with `{0}`, as its entry says", "按其配置使用 `{0}`";
+    EffortOwn = "it thinks as it does by itself", "使用其自身的默认强度";
+    ScopeExact = "this exact command", "仅这条命令";
+    ScopePrefix = "`{0}` with any arguments", "`{0}`，参数不限";
+    ScopeEdits = "editing files in the workspace", "编辑工作区中的文件";
+    ScopeEdit = "editing `{0}`", "编辑 `{0}`";
+    ScopeFetch = "fetching from `{0}`", "从 `{0}` 获取内容";
+    ScopeTool = "every call of `{0}`", "`{0}` 的所有调用";
+    IsApproval = "This is an approval of a call.", "这是对一次调用的审批。";
+    HintApproval = "Allow or deny it: `reasonix inbox allow ID`, `reasonix inbox deny ID`.", "请允许或拒绝：`reasonix inbox allow ID`、`reasonix inbox deny ID`。";
+    IsQuestion = "This is a question of the model.", "这是模型的提问。";
+    HintQuestion = "Answer it: `reasonix inbox answer ID …`.", "请作答：`reasonix inbox answer ID …`。";
+    IsPlan = "This is a plan of the model.", "这是模型的计划。";
+    HintPlan = "`reasonix inbox allow ID` approves it, `reasonix inbox deny ID` sends it back.", "`reasonix inbox allow ID` 表示同意，`reasonix inbox deny ID` 表示退回。";
+    HintScope = "Take one of the scopes of the approval, or allow it once.", "请选择审批所提供的范围之一，或仅允许一次。";
+    HintReplies = "Choose among the options by their labels, or say something else in words of your own.", "请按标签选择选项，或用自己的话作答。";
+    ScopeNotOffered = "This scope was not offered.", "未提供此范围。";
+    NotAlways = "This cannot be allowed always.", "此项不能始终允许。";
+    RepliesMisfit = "There are {0} questions, and {1} replies.", "有 {0} 个问题，{1} 个回答。";
+    ReplyMissing = "Nothing is said to `{0}`.", "没有回答 `{0}`。";
+    ReplyOne = "`{0}` has one answer.", "`{0}` 只能选一项。";
+    ReplyUnknown = "`{0}` has no option `{1}`.", "`{0}` 没有选项 `{1}`。";
+    LastLeft = "the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.", "最后一位能作答的人已离开。可用规则（`--allow`）或 `--on-ask wait` 允许它。";
+    AnsweredFirstSo = "{0} answered first: {1}.", "{0} 已先作答：{1}。";
+    AnsweredFirst = "{0} answered first.", "{0} 已先作答。";
+    NothingLeft = "Nothing is left to be done.", "无需再做任何事。";
+    NoSuchInteraction = "Nothing that waits is called `{0}`.", "没有名为 `{0}` 的待处理项。";
+    HintInbox = "`reasonix inbox` lists what waits.", "用 `reasonix inbox` 查看待处理项。";
+    NotWhatWaits = "What was shown is not what waits.", "所显示的内容与待处理项不一致。";
+    HintLookAgain = "Look at it again, and answer what you see.", "请重新查看，并按所见作答。";
     ReadLines = "lines {0}–{1} of {2}", "第 {0}–{1} 行，共 {2} 行";
     NoWorkTree = "Changes by commands cannot be taken back: this is no git work tree.", "命令所做的改动无法撤回：这里不是 git 工作树。";
     NotKept = "Changes by commands cannot be taken back: {0}.", "命令所做的改动无法撤回：{0}。";
@@ -161,6 +203,8 @@ crate::catalog! {
     AllowedSession = "allowed for the session", "在本会话内允许";
     AllowedAlways = "allowed always", "始终允许";
     WasDenied = "denied", "已拒绝";
+    PlanApproved = "approved", "已同意";
+    PlanSentBack = "sent back", "已退回";
 }
 
 impl Language {

@@ -57,19 +57,86 @@ fn sentences_of_the_daemon_are_translated_with_their_values() {
 }
 
 /// Sources as one text, with strings that a backslash continues put together.
-fn sources(directory: &Path, text: &mut String) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.ends_with("messages") {
-            continue;
-        }
-        if path.is_dir() {
-            sources(&path, text);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let source = std::fs::read_to_string(&path).unwrap();
-            let mut pieces = source.split("\\\n");
-            text.push_str(pieces.next().unwrap_or_default());
-            pieces.for_each(|piece| text.push_str(piece.trim_start()));
+fn sources(path: &Path, text: &mut String) {
+    if path.is_dir() && !path.ends_with("messages") {
+        let mut entries = std::fs::read_dir(path).unwrap();
+        entries
+            .try_for_each(|entry| entry.map(|entry| sources(&entry.path(), text)))
+            .unwrap();
+    } else if path.extension().is_some_and(|extension| extension == "rs") {
+        let source = std::fs::read_to_string(path).unwrap();
+        let mut pieces = source.split("\\\n");
+        text.push_str(pieces.next().unwrap_or_default());
+        pieces.for_each(|piece| text.push_str(piece.trim_start()));
+    }
+}
+
+/// Where the daemon makes sentences for people: the source, what stands before them, and what behind them.
+const SAID: [(&str, &str, &str); 12] = [
+    ("turn/src", "self.notice(", ");\n"),
+    ("turn/src/words.rs", "/// To people", ";\n"),
+    (
+        "turn/src/facts/interactions.rs",
+        "pub fn answer_refusal(",
+        "pub fn persisted_rule",
+    ),
+    ("session/src/actor", "text: format!(", ")"),
+    (
+        "session/src/actor/commands/interactions.rs",
+        "const LAST_LEFT",
+        ";\n",
+    ),
+    (
+        "session/src/actor/commands/interactions.rs",
+        "=> format!(",
+        ")",
+    ),
+    (
+        "session/src/actor/commands/interactions.rs",
+        "Failure::new(",
+        ")\n",
+    ),
+    (
+        "session/src/supervisor/load.rs",
+        "opened.repair.map(",
+        "});",
+    ),
+    (
+        "session/src/supervisor/model_switch.rs",
+        "fn dropped(",
+        "\n}\n",
+    ),
+    (
+        "session/src/request/budget/words.rs",
+        "pub fn unheld(",
+        "\n}\n",
+    ),
+    ("policy/src/grants.rs", " words: ", ",\n"),
+    ("reasonixd/src/wire.rs", "notices.push(", ",\n"),
+];
+
+#[test]
+fn every_sentence_that_the_daemon_makes_is_translated() {
+    let daemon = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../daemon");
+    for (path, before, behind) in SAID {
+        let mut text = String::new();
+        sources(&daemon.join(path), &mut text);
+        let regions = text.split(before).skip(1);
+        let regions = regions.filter_map(|rest| rest.split(behind).next());
+        let literals = regions.flat_map(|region| region.split('"').skip(1).step_by(2));
+        // Words of the wire have no blank.
+        let sentences: Vec<_> = literals.filter(|literal| literal.contains(' ')).collect();
+        assert!(!sentences.is_empty(), "{path}: nothing behind `{before}`");
+        for sentence in sentences {
+            let (first, rest) = sentence.split_once('{').unwrap_or((sentence, ""));
+            let values = rest.split('{').map(|piece| piece.split_once('}'));
+            let filled: String = values
+                .flatten()
+                .map(|(_, words)| format!("x{words}"))
+                .collect();
+            let said = format!("{first}{filled}");
+            let translated = Language::Chinese.translate(&said);
+            assert_ne!(translated, said, "{path}: no row for {sentence:?}");
         }
     }
 }
@@ -91,6 +158,24 @@ fn every_sentence_that_is_translated_is_still_said() {
                 "{message:?}: nobody says {part:?} any more"
             );
         }
+    }
+}
+
+#[test]
+fn every_kind_and_decision_is_translated() {
+    use proto::params::interaction::{ApprovalDecision, InteractionKind, PlanDecision};
+    let kinds = InteractionKind::ALL.map(|kind| format!("{} 3.1", kind.as_str()));
+    let decisions = ApprovalDecision::ALL.map(ApprovalDecision::called);
+    let plans = PlanDecision::ALL.map(PlanDecision::called);
+    let decisions = decisions.into_iter().chain(plans);
+    let answered = decisions.map(|called| format!("ann answered first: {called}."));
+    for said in kinds.into_iter().chain(answered) {
+        let translated = Language::Chinese.translate(&said);
+        let is_english = |c: char| c.is_ascii_alphabetic();
+        assert!(
+            !translated.replace("ann", "").contains(is_english),
+            "{translated}"
+        );
     }
 }
 

@@ -221,7 +221,7 @@ pub enum What {
         level: Level,
         text: String,
     },
-    /// A kind that has no words here: compactions, and what is of a newer version.
+    /// A kind that has no words here, or that only a newer version knows.
     Other {
         kind: String,
         data: String,

@@ -512,10 +512,7 @@ fn waits(state: &SessionState) -> Option<Status> {
         }),
         (State::Waiting, Some(WaitingFor::Credentials)) => Some(Status::Credentials { cause }),
         // The question itself is shown.
-        (
-            State::Waiting,
-            Some(WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan) | None,
-        )
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None)
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
     }
 }

@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 
 use proto::params::Empty;
-use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, PlanDecision,
-};
+use proto::params::interaction::{AnswerParams, Interaction};
 use proto::record::InteractionResolved;
 use proto::{ErrorName, Failure, InteractionId, Seq, Stamp};
-use serde::Serialize;
 use turn::Input;
 use turn::facts::{answer_refusal, content_of_answer, persisted_rule};
 use turn::input::Resolution;
@@ -135,9 +132,9 @@ impl Actor {
 /// What is said to an answer that came second: who was first, when, and how they decided.
 fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
     let by = &first.by;
-    let decision = first.answer.as_ref().and_then(decision);
+    let decision = first.answer.as_ref().and_then(|answer| answer.decision());
     let said = match &decision {
-        Some((words, _)) => format!("{by} answered first: {words}."),
+        Some((_, words)) => format!("{by} answered first: {words}."),
         None => format!("{by} answered first."),
     };
     let failure = Failure::new(
@@ -147,34 +144,8 @@ fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
     )
     .with("by", by.clone());
     let failure = match decision {
-        Some((_, value)) => failure.with("decision", value),
+        Some((word, _)) => failure.with("decision", word),
         None => failure,
     };
     failure.with("at", at.to_string())
-}
-
-/// How a decision is called, and how the wire has it. Replies to questions are none.
-fn decision(answer: &InteractionAnswer) -> Option<(&'static str, serde_json::Value)> {
-    fn value(decision: impl Serialize) -> serde_json::Value {
-        serde_json::to_value(decision).unwrap_or_default()
-    }
-    match answer {
-        InteractionAnswer::Approval { decision, .. } => {
-            let words = match decision {
-                ApprovalDecision::AllowOnce => "allowed once",
-                ApprovalDecision::AllowSession => "allowed for the session",
-                ApprovalDecision::AllowAlways => "allowed always",
-                ApprovalDecision::Deny => "denied",
-            };
-            Some((words, value(decision)))
-        }
-        InteractionAnswer::Plan { decision, .. } => {
-            let words = match decision {
-                PlanDecision::Approve => "approved",
-                PlanDecision::Reject => "sent back",
-            };
-            Some((words, value(decision)))
-        }
-        InteractionAnswer::Questions { .. } => None,
-    }
 }

@@ -5,6 +5,7 @@ use proto::Body;
 use proto::item::{AssistantMessage, CallStatus, Finish, UserMessage, Voice};
 use proto::outcome::TurnEnded;
 use proto::params::interaction::{InteractionAnswer, InteractionRequest};
+use proto::state::WaitingFor;
 
 use crate::{Effect, words};
 
@@ -76,6 +77,7 @@ fn recorded(body: &Body) -> Option<String> {
             ),
         },
         Body::SessionState(state) => match state.waiting_for {
+            Some(WaitingFor::Interaction(kind)) => format!("waiting for {}", kind.as_str()),
             Some(what) => format!("waiting for {}", lower(what)),
             None => lower(state.state),
         },

@@ -44,12 +44,10 @@ impl World {
         assert_ne!(standing.state, State::Paused, "people see that it goes on");
         let waits_for = standing.waiting_for;
         let open = self.check.interactions.values();
-        let wanted = open.map(|open| open.request.waiting_for()).min();
-        let asked = waits_for.filter(|waits| {
-            matches!(
-                waits,
-                WaitingFor::Approval | WaitingFor::Question | WaitingFor::Plan
-            )
+        let wanted = open.map(|open| open.request.kind()).min();
+        let asked = waits_for.and_then(|waits| match waits {
+            WaitingFor::Interaction(kind) => Some(kind),
+            WaitingFor::Retry | WaitingFor::Credentials => None,
         });
         assert_eq!(asked, wanted, "people see what waits for them");
         // At rest, where a person waits for a digest, the session has no state of its own for it.
