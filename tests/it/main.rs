@@ -29,7 +29,6 @@ mod history;
 mod hooks;
 mod hostile;
 mod house;
-mod interaction_kinds;
 mod keys;
 mod lifecycle;
 mod models;
