@@ -11,5 +11,6 @@ mod pictures;
 mod planning;
 mod rest;
 mod scenes;
+mod started;
 mod storm;
 mod together;
