@@ -10,7 +10,8 @@ use proto::state::Kind;
 
 use crate::commands::setup;
 use crate::exit::Error;
-use crate::{output, reach, terminal};
+use crate::terminal::{self, Screen};
+use crate::{output, reach};
 
 /// How the interface shall look, where the settings say something else.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -41,7 +42,7 @@ impl Look {
 /// Connects as the interface does: it says itself that the daemon does not answer. `otherwise`: what to do where there
 /// is no terminal.
 pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, Error> {
-    if !terminal::is_whole() {
+    if terminal::screen() != Screen::Whole {
         return Err(Error::usage(
             "this needs a terminal on standard input and output",
             otherwise,
@@ -64,6 +65,8 @@ pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
 /// Options of a session that is created there.
 #[derive(Debug, Default)]
 pub struct Fresh {
+    /// The first prompt, which is sent at once.
+    pub prompt: Option<String>,
     pub preset: Option<String>,
     pub options: SessionOptions,
 }
@@ -86,6 +89,7 @@ pub async fn run(
         ..fresh.options
     };
     let template = CreateParams {
+        prompt: fresh.prompt,
         preset: fresh.preset,
         ..client.new_session(reach::utf8(&cwd)?, options).await
     };

@@ -272,22 +272,25 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
 
 /// How a turn ended. `told`: calls whose denial stands on the screen with its reason.
 pub fn turn_ended(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for denied in &ended.denied {
-        let words = words::denied(LANGUAGE, denied, told(&denied.call));
-        pieces.extend(block(Tone::Warning, words));
-    }
+    let lines = end_lines(ended, told).into_iter();
+    lines.flat_map(|(tone, text)| block(tone, text)).collect()
+}
+
+/// The same, line by line.
+pub fn end_lines(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Vec<(Tone, String)> {
+    let denied = ended.denied.iter();
+    let denied = denied.map(|denied| words::denied(LANGUAGE, denied, told(&denied.call)));
+    let mut lines: Vec<_> = denied.map(|words| (Tone::Warning, words)).collect();
     if let Some(error) = &ended.error {
-        pieces.extend(block(Tone::Error, error.message.clone()));
-        if !error.hint.is_empty() {
-            pieces.extend(block(Tone::Error, error.hint.clone()));
-        }
+        let texts = [&error.message, &error.hint].into_iter();
+        let texts = texts.filter(|text| !text.is_empty());
+        lines.extend(texts.map(|text| (Tone::Error, text.clone())));
     }
     if ended.outcome != OutcomeKind::Completed {
         let outcome = words::outcome(LANGUAGE, ended.outcome, ended.reason);
-        pieces.extend(block(Tone::State, format!("turn ended: {outcome}")));
+        lines.push((Tone::State, format!("turn ended: {outcome}")));
     }
-    pieces
+    lines
 }
 
 /// A rewind, and what became of the files.

@@ -16,10 +16,26 @@ pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Whether the whole screen can be drawn and keys be read: terminal on standard input and output, and not a dumb one.
-pub fn is_whole() -> bool {
-    let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
+/// What can be shown on standard output, and read on standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// One of them is no terminal.
+    None,
+    /// Lines alone: the terminal is a dumb one.
+    Lines,
+    /// The whole screen, and keys.
+    Whole,
+}
+
+/// What the terminal can show.
+pub fn screen() -> Screen {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Screen::None;
+    }
+    match std::env::var_os("TERM") {
+        Some(term) if !term.is_empty() && term != "dumb" => Screen::Whole,
+        _ => Screen::Lines,
+    }
 }
 
 /// The width of the terminal on standard output; `None` where there is none.

@@ -50,7 +50,7 @@ pub struct Options {
     pub role: Role,
     pub open: Open,
     pub cwd: PathBuf,
-    /// A new session, but for its id, keys and prompt.
+    /// A new session, but for its id and keys. Its prompt is sent first.
     pub template: CreateParams,
     /// The whole screen or not, whatever the settings say.
     pub fullscreen: Option<bool>,
@@ -185,6 +185,10 @@ impl App {
         match open {
             // What a new session here would not follow is asked about once, before it is made.
             Open::New if self.model.place.role == Role::Drive => {
+                if let Some(prompt) = self.model.place.template.prompt.take() {
+                    self.model.composer.set(&prompt);
+                    self.model.sends_draft = true;
+                }
                 vec![Effect::Call(Call::Trust {
                     params: TrustGetParams {
                         cwd: self.model.place.template.cwd.clone(),

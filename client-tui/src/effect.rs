@@ -16,7 +16,7 @@ use proto::params::session::{
     PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
 };
 use proto::params::{history, hook, process, rules};
-use proto::{Pid, Seq};
+use proto::{CallId, Pid, Seq};
 
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +122,11 @@ pub enum Call {
         session: String,
         before: Seq,
     },
+    /// Reads all that a call printed.
+    Output {
+        session: String,
+        call: CallId,
+    },
 }
 
 /// What became of an effect.
@@ -186,6 +191,11 @@ pub enum Answer {
     Earlier {
         session: String,
         events: Vec<DecodedEvent>,
+    },
+    Output {
+        session: String,
+        call: CallId,
+        text: String,
     },
     Edited(Result<String, Trouble>),
     /// What a directory holds: names, those of directories with a slash at the end.

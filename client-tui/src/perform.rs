@@ -120,6 +120,14 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             let events = read(client, &session, Seq(from), count).await?;
             Answer::Earlier { session, events }
         }
+        Call::Output { session, call } => {
+            let text = client.output(&session, &call).await?;
+            Answer::Output {
+                session,
+                call,
+                text,
+            }
+        }
         Call::Prompt {
             ref params,
             renew,

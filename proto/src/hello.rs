@@ -1,6 +1,6 @@
 //! The handshake: who is there, which versions, which role.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,9 @@ pub struct HelloOutput {
     pub home: String,
     /// Names of environment variables that hold providers' keys: a client sends those it has when it creates a session.
     pub key_variables: Vec<String>,
+    /// Those whose keys sessions wait for now: every client that has one offers it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub wanted_keys: BTreeSet<String>,
     /// Names, with `*`, of what commands get of the variables that are otherwise held back from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_variables: Vec<String>,

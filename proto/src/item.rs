@@ -216,7 +216,10 @@ pub enum Display {
         signal: Option<i32>,
         /// Bytes that came on standard output and standard error together.
         output_bytes: u64,
-        /// The end of the output, at most 4,000 characters.
+        /// Lines of it, as a person reads it.
+        #[serde(default)]
+        output_lines: u64,
+        /// The end of the output, at most 4,000 characters; `session.output` has all of it.
         tail: String,
         /// The sandbox stopped something.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -106,6 +106,8 @@ methods! {
         "Answers of the model with their times, tokens and calls.";
     SessionStep = "session.step", Watch, false, session::StepParams => session::PieceOutput,
         "Exactly what one step sent, or what it got, piece by piece.";
+    SessionOutput = "session.output", Watch, false, session::OutputParams => session::PieceOutput,
+        "All that a call printed, or else what it returned, piece by piece.";
     SessionCache = "session.cache", Watch, false, cache::CacheParams => cache::CacheOutput,
         "What the provider's cache served of each request, what was to be expected, and why it missed.";
     SessionPrefix = "session.prefix", Watch, false, cache::PrefixParams => cache::PrefixOutput,

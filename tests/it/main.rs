@@ -29,6 +29,7 @@ mod history;
 mod hooks;
 mod hostile;
 mod house;
+mod keys;
 mod lifecycle;
 mod models;
 mod money;

@@ -405,7 +405,7 @@ fn without_its_key_nothing_is_sent() {
     let house = House::new();
     house.provider(&model.entry("model", Some("SCRIPTED_KEY")));
     house.daemon();
-    let ran = run(&house, &[], "hello").expect(1, "failed");
+    let ran = run(&house, &[], "hello").expect(78, "failed");
     let error = ran.result["error"].to_string();
     assert!(
         error.contains("SCRIPTED_KEY"),

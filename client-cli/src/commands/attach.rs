@@ -26,7 +26,7 @@ use crate::paint::Painter;
 use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
 use crate::session_options::one_of;
 use crate::signals::{Arrived, Signals};
-use crate::terminal::{self, Lines};
+use crate::terminal::{self, Lines, Screen};
 use crate::{ended, output, reach, text};
 
 use client::queue::Queue;
@@ -72,6 +72,19 @@ pub struct Args {
 }
 
 impl Args {
+    /// Line by line in this session, in a new one with this model, or in the last one of this directory.
+    pub fn lines(session: Option<String>, new: bool, model: Option<String>) -> Self {
+        Self {
+            plain: false,
+            role: None,
+            read_only: false,
+            new,
+            model,
+            look: Look::default(),
+            session,
+        }
+    }
+
     fn role(&self) -> Role {
         match self.read_only {
             true => Role::Watch,
@@ -89,8 +102,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             "leave out `--new` or `--role`",
         ));
     }
-    if !args.plain {
+    if !args.plain && terminal::screen() != Screen::Lines {
         return whole(args, role).await;
+    }
+    if !args.plain {
+        output::progress("· line by line, as this terminal shows no more; `/help` tells how");
     }
     let client = reach::with("attach", |options| {
         options.interactive = terminal::is_interactive() && role != Role::Watch;

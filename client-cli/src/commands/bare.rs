@@ -6,8 +6,9 @@ use proto::hello::Role;
 
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
-use crate::reach;
 use crate::session_options::SessionArgs;
+use crate::terminal::{self, Screen};
+use crate::{near, reach, text};
 
 /// Talk with a session in the terminal: a new one in this directory, or one that is there.
 ///
@@ -15,6 +16,12 @@ use crate::session_options::SessionArgs;
 /// daemon: leaving does not end it, and `reasonix attach` comes back to it. Without a terminal use `reasonix run`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
+    /// The first prompt, in quotes.
+    #[arg(value_name = "PROMPT", conflicts_with_all = ["last", "resume"])]
+    prompt: Option<String>,
+    /// What other agents call `run`.
+    #[arg(short = 'p', long = "print", hide = true, num_args = 0..=1, value_name = "PROMPT")]
+    print: Option<Option<String>>,
     /// Go on with the session of this directory that was active last.
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "SessionArgs"])]
     last: bool,
@@ -30,19 +37,63 @@ pub struct Args {
 impl Args {
     /// Whether nothing of it was said.
     pub fn is_empty(&self) -> bool {
-        !self.last && self.resume.is_none() && self.options.is_empty() && self.look.is_empty()
+        self.prompt.is_none()
+            && self.print.is_none()
+            && !self.last
+            && self.resume.is_none()
+            && self.options.is_empty()
+            && self.look.is_empty()
     }
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
+    if args.print.is_some() {
+        return Err(Error::usage(
+            "`-p` belongs to `reasonix run`",
+            "`reasonix run \"fix the failing test\"` does one turn and prints the answer",
+        ));
+    }
+    if let Some(word) = args.prompt.as_deref().filter(|prompt| is_word(prompt)) {
+        return Err(misspelt(word));
+    }
+    if terminal::screen() == Screen::Lines && args.prompt.is_none() {
+        return super::attach::run(line_by_line(args)).await;
+    }
     let otherwise = "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`";
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
+        prompt: args.prompt.clone(),
         preset: args.options.preset(),
         options: args.options.options(),
     };
     interface::run(client, Role::Drive, open, fresh, &args.look).await
+}
+
+/// The same on a terminal that shows lines alone.
+fn line_by_line(args: Args) -> super::attach::Args {
+    let named = args.resume.filter(|session| !session.is_empty());
+    let new = !args.last && named.is_none();
+    super::attach::Args::lines(named, new, args.options.options().model)
+}
+
+/// Whether it is one word, which is no prompt but the name of a command, misspelt.
+fn is_word(prompt: &str) -> bool {
+    !prompt.trim().contains(char::is_whitespace)
+}
+
+fn misspelt(word: &str) -> Error {
+    let shown = text::line(word);
+    let commands = crate::command();
+    let names = commands
+        .get_subcommands()
+        .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
+    let otherwise =
+        "`reasonix --help` lists the commands; a prompt of one word: `reasonix run WORD`";
+    Error::usage(
+        format!("There is no command `{shown}`."),
+        near::hint(word, names, otherwise),
+    )
 }
 
 async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
@@ -54,7 +105,12 @@ async fn opened(client: &Client, args: &Args) -> Result<Open, Error> {
     match &args.resume {
         Some(session) if session.is_empty() => Ok(Open::Pick),
         Some(session) => interface::named(client, session.clone()).await,
-        None if args.options.is_empty() && reach::any_live(client, &cwd).await? => Ok(Open::Pick),
+        None if args.prompt.is_none()
+            && args.options.is_empty()
+            && reach::any_live(client, &cwd).await? =>
+        {
+            Ok(Open::Pick)
+        }
         None => Ok(Open::New),
     }
 }

@@ -1,15 +1,19 @@
 //! `reasonix wait`: until sessions are done.
 
+use std::time::{Duration, Instant};
+
+use client::{CallError, Client};
 use futures::future::join_all;
 use proto::methods::SessionWait;
 use proto::params::session::{Until, WaitOutput, WaitParams};
+use proto::state::WaitingFor;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::{self, Error};
-use crate::output;
-use crate::reach;
+use crate::pieces::end_lines;
+use crate::{output, reach, text};
 
 /// Wait until the turns of sessions have ended; exits as their runs would. With several, the first that is not 0 counts.
 #[derive(Debug, clap::Args)]
@@ -40,18 +44,12 @@ pub struct Waited {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("wait").await?;
     let sessions = args.many.named(&client).await?;
-    let waits = sessions.iter().map(|session| {
-        let params = WaitParams {
-            session: session.clone(),
-            until: Until::Turn,
-            timeout_ms: args.timeout,
-        };
-        let client = client.clone();
-        async move { client.call::<SessionWait>(&params).await }
-    });
+    let due = args
+        .timeout
+        .map(|limit| Instant::now() + Duration::from_millis(limit));
+    let waits = sessions.iter().map(|session| wait(&client, session, due));
     let mut code = 0;
     for (session, result) in sessions.iter().zip(join_all(waits).await) {
-        let result = result.map_err(Error::from);
         if args.json {
             output::json(&Waited {
                 session: session.clone(),
@@ -60,7 +58,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             })?;
         }
         let this = match result {
-            Ok(answer) if answer.done => u8::try_from(answer.exit_code).unwrap_or(1),
+            Ok(answer) if answer.done => {
+                for line in reasons(&answer) {
+                    output::progress(&format!("{session}: {}", text::line(&line)));
+                }
+                u8::try_from(answer.exit_code).unwrap_or(1)
+            }
             Ok(_) => {
                 output::progress(&format!("{session}: not done in time"));
                 exit::TIMEOUT
@@ -72,4 +75,48 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
     }
     Ok(code)
+}
+
+/// Why its end was none to be glad of: nothing for one that went well.
+fn reasons(answer: &WaitOutput) -> Vec<String> {
+    match (&answer.ended, answer.exit_code) {
+        (_, 0) => Vec::new(),
+        (Some(ended), _) => {
+            let lines = end_lines(ended, |_| false).into_iter();
+            lines.map(|(_, text)| text).collect()
+        }
+        (None, code) => vec![format!("ended with exit code {code}")],
+    }
+}
+
+/// Waits until its turns have ended; says it where that takes a person.
+async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<WaitOutput, Error> {
+    let answer = ask(client, session, Until::Attention, due).await?;
+    if !answer.attention {
+        return Ok(answer);
+    }
+    let summary = client.session(session).await?;
+    let why = match (&summary.waiting_for, &summary.cause) {
+        (Some(WaitingFor::Credentials), cause) => format!(
+            "waits for a key ({cause}); run any `reasonix` command where its variable is set"
+        ),
+        _ => "waits for you; `reasonix inbox` shows what for".to_owned(),
+    };
+    output::progress(&format!("{session}: {}", text::line(&why)));
+    Ok(ask(client, session, Until::Turn, due).await?)
+}
+
+async fn ask(
+    client: &Client,
+    session: &str,
+    until: Until,
+    due: Option<Instant>,
+) -> Result<WaitOutput, CallError> {
+    let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+    let params = WaitParams {
+        session: session.to_owned(),
+        until,
+        timeout_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+    };
+    client.call::<SessionWait>(&params).await
 }

@@ -72,6 +72,8 @@ pub struct Model {
     pub called: Option<(SessionId, String)>,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
+    /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
+    pub sends_draft: bool,
     /// What is reported of a session when all that was before is shown.
     pub news: Vec<(Tone, String)>,
     /// It was started to show what runs, and ends with that.
@@ -232,6 +234,7 @@ impl Model {
             title: String::new(),
             called: None,
             creating: false,
+            sends_draft: false,
             news: Vec::new(),
             top: false,
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use client::DecodedEvent;
-use proto::{Body, Seq};
+use proto::{Body, CallId, Seq};
 
 use crate::model::line::Input;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
@@ -27,6 +27,7 @@ pub struct Pager {
     pub raw: bool,
     pub search: Search,
     pub earlier: Earlier,
+    pub outputs: Outputs,
     /// What was measured and made of it so far: nothing but a cache.
     pub sheet: Box<RefCell<Sheet>>,
 }
@@ -99,6 +100,18 @@ pub struct Earlier {
     pub asked: bool,
     /// There is no more, or it cannot be read.
     pub ended: bool,
+}
+
+/// Long outputs of which the events hold the end alone: read while the transcript is, one after the other, the newest
+/// first.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    /// One was asked for.
+    pub asked: bool,
+    /// Those that were asked for, whatever came of it.
+    pub known: HashSet<CallId>,
+    /// Bytes of those.
+    pub bytes: u64,
 }
 
 impl Earlier {
@@ -198,6 +211,7 @@ impl Pager {
             raw: false,
             search: Search::default(),
             earlier: Earlier::default(),
+            outputs: Outputs::default(),
             sheet: Box::default(),
         }
     }

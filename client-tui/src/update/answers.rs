@@ -15,7 +15,7 @@ use proto::params::session::{CreateOutput, InspectOutput, InspectParams, Inspect
 use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
-use super::{commands, composer, daemon, hooks, interaction, list, pager, permissions};
+use super::{commands, composer, daemon, hooks, interaction, list, pager, permissions, submit};
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
@@ -23,6 +23,7 @@ use crate::model::confirm::Then;
 use crate::model::pager::Reading;
 use crate::model::{Model, Tone};
 use crate::render::short;
+use crate::update::pager::outputs;
 
 /// Takes an answer to what was wanted while this following was the newest. Where the person has gone on to another
 /// session since, it changes nothing of that one.
@@ -30,6 +31,15 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
     let language = model.look.language;
     let here = follow == model.follow;
     match answer {
+        Answer::Failed {
+            call: Call::Trust { unasked: true, .. },
+            ..
+        } => return submit::first(model),
+        // Its file may be gone: the others are read all the same.
+        Answer::Failed {
+            call: Call::Output { session, call },
+            ..
+        } => return outputs::take(model, &session, &call, Err(())),
         Answer::Failed { call, trouble } => failed(model, here, call, trouble),
         // Of no session.
         Answer::Sessions(_)
@@ -84,6 +94,11 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         }
         Answer::Rewound { params, output } if !params.dry_run => rewound(model, &params, &output),
         Answer::Earlier { session, events } => pager::take(model, &session, Ok(events)),
+        Answer::Output {
+            session,
+            call,
+            text,
+        } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
@@ -102,7 +117,9 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
             unasked: true,
             output: trust,
             ..
-        } if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() => {}
+        } if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() => {
+            return submit::first(model);
+        }
         Answer::Trust { params, output, .. } => held_back(model, params.cwd, output),
         Answer::Checkpoints { .. } | Answer::Rewound { .. } => list::take(model, answer),
         // An event shows it, or [`take`] has done it.
@@ -154,7 +171,6 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             confirm(model, *params, &trouble);
         }
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
-        Call::Trust { unasked: true, .. } => {}
         // They would have shown something of a session that was left.
         Call::Earlier { .. }
         | Call::Compact(_)

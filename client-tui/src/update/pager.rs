@@ -1,5 +1,6 @@
 //! Keys of the pager.
 
+pub mod outputs;
 mod search;
 
 use std::cell::RefCell;
@@ -18,7 +19,8 @@ use client::DecodedEvent;
 pub fn open(model: &mut Model, what: Reading) -> Vec<Effect> {
     let mut pager = Pager::new(what);
     pager.earlier.generation = model.transcript.generation;
-    let effects = earlier(&mut pager, model);
+    let mut effects = earlier(&mut pager, model);
+    effects.extend(outputs::next(&mut pager, model));
     super::interaction::keep(model);
     model.dialog = Some(Dialog::Pager(pager));
     effects

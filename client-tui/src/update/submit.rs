@@ -47,6 +47,15 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
     }
 }
 
+/// Sends the prompt that was given at the start. Where a question came first, it stays written.
+pub fn first(model: &mut Model) -> Vec<Effect> {
+    let is_due = std::mem::take(&mut model.sends_draft) && model.dialog.is_none();
+    match is_due {
+        true => prompt(model, model.composer.text(), When::Queue),
+        false => Vec::new(),
+    }
+}
+
 /// Sends a prompt that is not a command, and takes the draft.
 pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     let language = model.look.language;

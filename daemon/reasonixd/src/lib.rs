@@ -11,6 +11,7 @@ mod gate;
 mod hold;
 mod idle;
 mod inherited;
+mod key_keeper;
 mod lifecycle;
 mod logfile;
 mod mark;
@@ -43,7 +44,10 @@ pub fn main() -> ExitCode {
         }
         Some("serve") => {
             inherited::shed();
-            lifecycle::run()
+            let keys_on_stdin = arguments
+                .next()
+                .is_some_and(|next| next == key_keeper::ARGUMENT);
+            lifecycle::run(keys_on_stdin)
         }
         Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
         Some("--help" | "-h") => say(HELP, true),

@@ -24,6 +24,7 @@ use crate::daemon::{Daemon, Problems};
 use crate::ending::{self, Budget};
 use crate::gate::{Gate, ShutdownReason};
 use crate::hold::Hold;
+use crate::key_keeper::ParentKeeper;
 use crate::rpc::{self, Clients, Socket};
 use crate::settings::kept::KeptFiles;
 use crate::settings::{Life, Loaded};
@@ -49,8 +50,8 @@ const QUEUE_MOVES: Duration = Duration::from_secs(2);
 /// Of a daemon that holds the home and says nothing: it cannot be asked to stop either.
 const NO_ANSWER: &str = "It does not answer, so it cannot be asked to stop: end its process with `kill`, then try again.";
 
-/// Runs the daemon until it is asked to stop.
-pub fn run() -> ExitCode {
+/// Runs the daemon until it is asked to stop. `keys_on_stdin`: standard input is the parent's socket for keys.
+pub fn run(keys_on_stdin: bool) -> ExitCode {
     // Nothing that runs under our user may read our memory or trace us: keys are in it (I23).
     let hardened = procs::harden::daemon();
     raise_descriptors();
@@ -96,6 +97,14 @@ pub fn run() -> ExitCode {
         }
         Err(error) => return fail(&error),
     };
+    let key_keeper = match keys_on_stdin.then(ParentKeeper::on_stdin) {
+        Some(Ok(keeper)) => keeper,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "the parent keeps no keys: a crash would lose them");
+            ParentKeeper::nobody()
+        }
+        None => ParentKeeper::nobody(),
+    };
     let start = Start {
         home,
         paths,
@@ -105,6 +114,7 @@ pub fn run() -> ExitCode {
         loaded,
         tools,
         gate,
+        key_keeper: Arc::new(key_keeper),
     };
     let end = held(&runtime, &start);
     // Work that blocks and does not end (a hung file system) must not keep the process.
@@ -132,6 +142,7 @@ pub struct Start {
     /// What may hold commands. A test's own binary is no helper, and must not be started as one.
     pub layers: procs::BackendChoice,
     pub gate: Arc<Gate>,
+    pub key_keeper: Arc<ParentKeeper>,
 }
 
 /// Everything from here on happens under the home's lock.
@@ -345,6 +356,7 @@ fn sessions(
         masked,
         temp: temp.map(Path::to_path_buf),
         kept: Arc::clone(kept),
+        key_keeper: Arc::clone(&start.key_keeper),
         brokers: Arc::default(),
         tools: tools::BuiltIn::default(),
         known_tools: start.tools.clone(),

@@ -7,10 +7,13 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use procs::supervisor::DaemonSupervisor;
 use rustix::process::{Signal, setsid};
+
+use crate::key_keeper::{self, KeptByParent};
 
 /// Restarts within `WINDOW`; after that it gives up.
 const RESTARTS_MAX: usize = 3;
@@ -21,6 +24,8 @@ pub fn run() -> ExitCode {
     // Away from the terminal of whoever started it. Fails only where it leads a group already: then it is a shell's
     // own job, and stays one.
     let _ = setsid();
+    // Where the system does not close it, keys are as safe as in the environment of whoever brought them.
+    let _ = procs::harden::daemon();
     let wanted = Arc::new(AtomicBool::new(true));
     let ward = Arc::new(DaemonSupervisor::begin());
     if let Err(error) = forward_signals(&wanted, &ward) {
@@ -30,13 +35,17 @@ pub fn run() -> ExitCode {
         );
     }
     let mut crashes: VecDeque<Instant> = VecDeque::new();
+    let mut kept = KeptByParent::default();
     loop {
-        if let Err(error) = daemon().and_then(|daemon| ward.start(daemon)) {
-            return crate::say(
-                &format!("reasonixd: the daemon cannot be started: {error}"),
-                false,
-            );
-        }
+        let attending = match start(&ward, kept) {
+            Ok(attending) => attending,
+            Err(error) => {
+                return crate::say(
+                    &format!("reasonixd: the daemon cannot be started: {error}"),
+                    false,
+                );
+            }
+        };
         if !wanted.load(Ordering::SeqCst) {
             ward.signal(Signal::TERM);
         }
@@ -50,6 +59,7 @@ pub fn run() -> ExitCode {
         if !crashed || !wanted.load(Ordering::SeqCst) {
             return crate::exit(status.code().unwrap_or(1));
         }
+        kept = attending.join().unwrap_or_default();
         let now = Instant::now();
         crashes.push_back(now);
         crashes.retain(|crash| now.duration_since(*crash) < WINDOW);
@@ -67,10 +77,18 @@ const PANICKED: i32 = 101;
 /// `docs/performance.md` measures is no slower. Commands do not get it, as nothing of the daemon's environment.
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 
+/// Starts a daemon that gets the keys which are kept, and has new ones kept until it ends.
+fn start(ward: &DaemonSupervisor, kept: KeptByParent) -> std::io::Result<JoinHandle<KeptByParent>> {
+    let (stdin, attending) = kept.attend()?;
+    ward.start(daemon(stdin.into())?)?;
+    Ok(attending)
+}
+
 /// The daemon proper, as it is to be started.
-fn daemon() -> std::io::Result<Command> {
+fn daemon(stdin: Stdio) -> std::io::Result<Command> {
     let mut command = Command::new(procs::options::this_binary()?);
-    command.arg0("reasonixd").arg("serve").stdin(Stdio::null());
+    let arguments = ["serve", key_keeper::ARGUMENT];
+    command.arg0("reasonixd").args(arguments).stdin(stdin);
     if std::env::var_os(ARENAS).is_none() {
         command.env(ARENAS, "1");
     }

@@ -7,12 +7,15 @@ use broker::{Brokered, Brokers};
 use contract::{Codec, Spawn, ToolMemory, ToolSet};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
-use session::{Assembly, Bundle, Effort, KeptRules, Layered, ModelSetup, Profile, Setup, Terms};
+use session::{
+    Assembly, Bundle, Effort, KeptRules, KeyKeeper, Layered, ModelSetup, Profile, Setup, Terms,
+};
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
+use crate::key_keeper::ParentKeeper;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Loaded, ProviderEntry, Settings, effort, facts, presets, shipped};
 
@@ -32,6 +35,8 @@ pub struct Wire {
     pub temp: Option<PathBuf>,
     /// What was allowed always, by workspace.
     pub kept: Arc<KeptFiles>,
+    /// Where keys outlive a crash.
+    pub key_keeper: Arc<ParentKeeper>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
     /// The built-in tools, shared by all sessions.
@@ -351,6 +356,10 @@ impl Assembly for Wire {
 
     fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
         self.kept.of(root)
+    }
+
+    fn key_keeper(&self) -> Arc<dyn KeyKeeper> {
+        Arc::clone(&self.key_keeper) as Arc<dyn KeyKeeper>
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {

@@ -350,6 +350,7 @@ async fn outcome(
         exit_code: end.exit.and_then(|exit| exit.code),
         signal: end.exit.and_then(|exit| exit.signal),
         output_bytes: capture.bytes(),
+        output_lines: capture.lines(),
         tail: capture.tail(TAIL_CHARS),
         sandbox_stopped: stopped.as_ref().is_some_and(SandboxDenial::is_clear),
     };
@@ -364,10 +365,10 @@ async fn outcome(
     }
 }
 
-/// The output for the model, and the file that holds all of it where that is more.
+/// The output for the model, and the file that holds all of it where the model or the event for people has less.
 async fn shown(capture: &mut Capture) -> (String, Option<PathBuf>) {
     let whole = truncate::cut(capture.pieces(), TOKENS_MAX, "");
-    if !whole.cut {
+    if !whole.cut && capture.fits(TAIL_CHARS) {
         capture.discard_spill().await;
         let text = match whole.text {
             text if text.is_empty() => "(no output)\n".to_owned(),

@@ -25,6 +25,12 @@ pub(crate) struct Capture {
     /// Bytes that came, taken or not.
     bytes: u64,
     spill: SpillFile,
+    /// Bytes of the text, all of which the file gets.
+    text_bytes: u64,
+    /// HeadAndTail of lines in the text.
+    lines: u64,
+    /// The text ends in a line without an end.
+    begun: bool,
 }
 
 impl Capture {
@@ -36,6 +42,9 @@ impl Capture {
             ends: HeadAndTail::new(end_max),
             bytes: 0,
             spill: SpillFile::new(spill_dir),
+            text_bytes: 0,
+            lines: 0,
+            begun: false,
         }
     }
 
@@ -47,9 +56,9 @@ impl Capture {
         if bytes.is_empty() {
             return String::new();
         }
-        self.spill.push(bytes).await;
         let text = self.strip.push(bytes);
-        self.ends.push(&self.fold.push(&text));
+        let lines = self.fold.push(&text);
+        self.keep(&lines).await;
         live(&text)
     }
 
@@ -67,8 +76,34 @@ impl Capture {
     pub(crate) async fn finish(&mut self) {
         let rest = self.strip.finish();
         let text = self.fold.push(&rest) + &self.fold.finish();
-        self.ends.push(&text);
+        self.keep(&text).await;
         self.spill.close().await;
+    }
+
+    async fn keep(&mut self, text: &str) {
+        self.ends.push(text);
+        self.spill.push(text.as_bytes()).await;
+        self.text_bytes += text.len() as u64;
+        self.lines += text.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        self.begun = match text.is_empty() {
+            true => self.begun,
+            false => !text.ends_with('\n'),
+        };
+    }
+
+    /// Lines of the text, the last one whether it has an end or not.
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines + u64::from(self.begun)
+    }
+
+    /// Whether the last so many characters of the text are all of it.
+    pub(crate) fn fits(&self, chars_max: usize) -> bool {
+        let TextPieces {
+            head,
+            missing,
+            tail,
+        } = self.pieces();
+        missing == 0 && head.chars().chain(tail.chars()).nth(chars_max).is_none()
     }
 
     /// The text, as far as it was kept.
@@ -82,8 +117,9 @@ impl Capture {
     }
 
     /// Takes lines that have not ended as they are now; what comes of them later follows.
-    pub(crate) fn take_begun(&mut self) {
-        self.ends.push(&self.fold.finish());
+    pub(crate) async fn take_begun(&mut self) {
+        let text = self.fold.finish();
+        self.keep(&text).await;
     }
 
     /// The text since the last time it was taken.
@@ -102,7 +138,7 @@ impl Capture {
         match (self.spill.path(), self.spill.failure()) {
             (Some(path), _) => FullOutput::File {
                 path: path.to_owned(),
-                bytes: self.bytes.min(OUTPUT_MAX),
+                bytes: self.text_bytes,
             },
             (None, reason) => FullOutput::Nowhere(reason.unwrap_or_default().to_owned()),
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jsonrpsee::core::client::{Client as Rpc, ClientT, Error as RpcError};
 use jsonrpsee::core::traits::ToRpcParams;
-use proto::hello::HelloOutput;
+use proto::hello::{HelloOutput, Role};
 use proto::methods::{
     DaemonHello, DaemonShutdown, DoctorRun, Method, SessionCompact, SessionCreate, SessionFork,
     SessionWait,
@@ -130,6 +130,7 @@ impl Client {
             gone(pid, &launched, Some(STOP_MAX)).await;
             connection = connect::establish(&options, &none, None, &launched).await?;
         }
+        offer_wanted(&options, &connection).await;
         let current = tokio::sync::Mutex::new(Arc::new(connection));
         Ok(Self {
             shared: Arc::new(Shared {
@@ -296,11 +297,30 @@ async fn gone(pid: u32, launched: &std::sync::Mutex<Option<Child>>, max: Option<
 
 /// Values of the key variables that this process has.
 fn credentials(hello: &HelloOutput) -> BTreeMap<String, String> {
-    let set = hello
-        .key_variables
-        .iter()
-        .filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    values(hello.key_variables.iter().chain(&hello.wanted_keys))
+}
+
+/// The variables among these that this process has.
+fn values<'a>(names: impl Iterator<Item = &'a String>) -> BTreeMap<String, String> {
+    let set = names.filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
     set.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Brings the keys that sessions wait for, where this process has them: by a connection of its own, as a client that
+/// only watches may bring none.
+async fn offer_wanted(options: &Options, connection: &Connection) {
+    let wanted = values(connection.hello.wanted_keys.iter());
+    if wanted.is_empty() {
+        return;
+    }
+    let options = Options {
+        role: Role::Drive,
+        interactive: false,
+        start: connect::Start::Never,
+        ..options.clone()
+    };
+    // A daemon that refuses them leaves the session waiting, and that is shown where the session is.
+    let _ = connect::establish(&options, &wanted, None, &std::sync::Mutex::new(None)).await;
 }
 
 /// A call on a connection that has no hello yet.

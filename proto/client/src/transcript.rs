@@ -196,6 +196,35 @@ pub struct ToolRun {
     pub outcome: Option<ToolOutcome>,
 }
 
+impl ToolRun {
+    /// Bytes of output of a call that has ended, where the event had its end alone.
+    #[must_use]
+    pub fn cut_output(&self) -> Option<u64> {
+        let outcome = self.outcome.as_ref().filter(|done| done.spill.is_some())?;
+        match &outcome.display {
+            Display::Command {
+                output_lines,
+                output_bytes,
+                tail,
+                ..
+            } => (tail.lines().count() as u64)
+                .lt(output_lines)
+                .then_some(*output_bytes),
+            Display::Line { .. } | Display::Diff { .. } => None,
+        }
+    }
+
+    /// Takes all of the output in place of its end. False: there is no place for it.
+    pub fn take_output(&mut self, whole: &str) -> bool {
+        let display = self.outcome.as_mut().map(|done| &mut done.display);
+        let Some(Display::Command { tail, .. }) = display else {
+            return false;
+        };
+        whole.clone_into(tail);
+        true
+    }
+}
+
 /// How a call ended.
 #[derive(Clone, Debug)]
 pub struct ToolOutcome {

@@ -1,10 +1,14 @@
 //! Durable events that are too large for a frame, made whole: the daemon sends them without their data, which is
 //! fetched piece by piece. Texts that come in pieces anyway (`session.step`, `session.export`) come together here too.
 
-use proto::methods::{Method, SessionEvent, SessionExport, SessionRead, SessionStep};
+use proto::methods::{
+    Method, SessionEvent, SessionExport, SessionOutput, SessionRead, SessionStep,
+};
 use proto::params::history::{ExportFormat, ExportParams};
-use proto::params::session::{EventParams, PieceOutput, ReadParams, StepParams, StepPart};
-use proto::{Event, Seq};
+use proto::params::session::{
+    EventParams, OutputParams, PieceOutput, ReadParams, StepParams, StepPart,
+};
+use proto::{CallId, Event, Seq};
 use serde_json::value::RawValue;
 
 use crate::call::{CallError, Client};
@@ -183,6 +187,25 @@ impl Client {
             offset,
         })
         .await
+    }
+
+    /// All that a call printed, up to [`WHOLE_MAX`] bytes.
+    ///
+    /// # Errors
+    /// There is no such call, or the daemon is gone; pieces that do not fit together.
+    pub async fn output(&self, session: &str, call: &CallId) -> Result<String, CallError> {
+        let mut all = String::new();
+        let mut take = |text: &str| -> Result<(), CallError> {
+            all.push_str(text);
+            Ok(())
+        };
+        self.pieces::<SessionOutput, CallError>(&mut take, |offset| OutputParams {
+            session: session.to_owned(),
+            call: call.clone(),
+            offset,
+        })
+        .await?;
+        Ok(all)
     }
 
     async fn pieces<M, E>(

@@ -554,6 +554,16 @@ pub enum StepPart {
     Got,
 }
 
+/// Parameters of `session.output`: all that a call printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutputParams {
+    pub session: String,
+    pub call: crate::CallId,
+    /// Bytes that are there already.
+    #[serde(default)]
+    pub offset: u64,
+}
+
 /// Parameters of `session.inspect`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectParams {

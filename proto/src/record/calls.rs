@@ -100,7 +100,7 @@ pub struct ToolFinished {
     pub status: CallStatus,
     pub duration_ms: u64,
     pub display: Display,
-    /// The file that holds all of an output that was cut.
+    /// The file that holds all of an output where the model or `display` has less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spill: Option<String>,
     /// What it has left at the paths that it changed.

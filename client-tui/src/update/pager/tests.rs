@@ -63,6 +63,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
                 exit_code: Some(0),
                 signal: None,
                 output_bytes: 9,
+                output_lines: 1,
                 tail: output.to_owned(),
                 sandbox_stopped: false,
             },

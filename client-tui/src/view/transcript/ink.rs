@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use proto::item::Display;
 use ratatui::text::Line;
 
 use super::{notices, said, tool, words};
@@ -182,6 +183,11 @@ fn content(entry: &Entry, part: usize, open: bool) -> u64 {
             tool.output.hash(&mut hasher);
             hasher.finish().max(1)
         }
+        // All of its output may take the place of the end.
+        EntryKind::Tool(tool) => tool.outcome.as_ref().map_or(0, |done| match &done.display {
+            Display::Command { tail, .. } => 1 + tail.len() as u64,
+            Display::Line { .. } | Display::Diff { .. } => 0,
+        }),
         _ => 0,
     }
 }

@@ -27,7 +27,7 @@ const BAR: &str = "  │ ";
 pub(super) fn rows(tool: &ToolRun, look: &Look, open: bool) -> Vec<Line<'static>> {
     let mut rows = vec![head(tool, look)];
     match &tool.outcome {
-        None => rows.extend(output(look, &tool.output, RUNNING, open)),
+        None => rows.extend(output(look, &tool.output, 0, RUNNING, open)),
         Some(done) => rows.extend(body(done, look, open)),
     }
     rows
@@ -134,19 +134,12 @@ fn short(text: &str, subject: &str) -> String {
 /// How much a command has printed.
 fn printed_lines(done: &ToolOutcome, look: &Look) -> Option<String> {
     let Display::Command {
-        tail, output_bytes, ..
+        tail, output_lines, ..
     } = &done.display
     else {
         return None;
     };
-    // Of a longer output only the end is there.
-    if *output_bytes > tail.len() as u64 {
-        return Some(match output_bytes / 1024 {
-            0 => format!("{output_bytes} B"),
-            kib => format!("{kib} KiB"),
-        });
-    }
-    match printed(tail).lines().count() {
+    match all_lines(tail, *output_lines) {
         0 => None,
         1 => Some(look.language.say(Msg::Line).to_owned()),
         count => Some(look.language.fill(Msg::Lines, &[&count.to_string()])),
@@ -158,12 +151,14 @@ fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
         Display::Line { .. } if done.status == CallStatus::Ok => Vec::new(),
         Display::Line { text } => said(look, text, open),
         Display::Diff { diff, .. } => changes(diff, look, open),
-        Display::Command { tail, .. } => {
+        Display::Command {
+            tail, output_lines, ..
+        } => {
             let most = match done.status {
                 CallStatus::Ok => PRINTED,
                 _ => FAILED,
             };
-            output(look, tail, most, open)
+            output(look, tail, *output_lines, most, open)
         }
     };
     if stopped(done) {
@@ -234,10 +229,19 @@ fn said(look: &Look, text: &str, open: bool) -> Vec<Line<'static>> {
     rows
 }
 
-/// The end of what was printed: `most` rows of it, or all of it where it is open.
-fn output(look: &Look, text: &str, most: usize, open: bool) -> Vec<Line<'static>> {
+/// Lines of an output of which this is the end, or all.
+fn all_lines(tail: &str, output_lines: u64) -> usize {
+    let here = printed(tail).lines().count();
+    here.max(usize::try_from(output_lines).unwrap_or(usize::MAX))
+}
+
+/// The end of what was printed: `most` rows of it, or all of it where it is open. `all`: lines of the whole output,
+/// where this may be its end.
+fn output(look: &Look, text: &str, all: u64, most: usize, open: bool) -> Vec<Line<'static>> {
     let clean = printed(text);
     let lines = lines(clean.trim_end_matches('\n'));
+    // Before these; the others are on their way, or too long to be read here.
+    let missing = all_lines(text, all).saturating_sub(clean.lines().count());
     let bar = || span(look, Ink::Border, BAR);
     let room = width(look).saturating_sub(wrap::width(BAR)).max(1);
     if open {
@@ -245,16 +249,26 @@ fn output(look: &Look, text: &str, most: usize, open: bool) -> Vec<Line<'static>
             let line = Line::from(span(look, Ink::Dim, line.clone()));
             wrap::line(&line, room)
         });
-        return rows.map(|row| before(bar(), row)).collect();
+        let rows = rows.map(|row| before(bar(), row));
+        let gap = (missing > 0).then(|| {
+            let words = look
+                .language
+                .fill(Msg::LinesMissing, &[&missing.to_string()]);
+            before(
+                bar(),
+                Line::from(span(look, Ink::Dim, wrap::cut(&words, room))),
+            )
+        });
+        return gap.into_iter().chain(rows).collect();
     }
     let mut rows = Vec::new();
     let mut from = lines.len().saturating_sub(most);
     // What is left out is reported in a row that could as well show one.
-    if from == 1 {
+    if from == 1 && missing == 0 {
         from = 0;
     }
-    if from > 0 {
-        let hint = left_out(look, Msg::EarlierLines, from, room);
+    if from + missing > 0 {
+        let hint = left_out(look, Msg::EarlierLines, from + missing, room);
         rows.push(before(bar(), hint));
     }
     rows.extend(lines.iter().skip(from).map(|line| {

@@ -89,6 +89,8 @@ pub struct PublishedState {
     pub interactions: Vec<Interaction>,
     /// A turn is open, whether anything goes on in it or not.
     pub(crate) in_turn: bool,
+    /// The variable whose key it waits for.
+    pub(crate) wanted_key: Option<String>,
     /// Why it can only be read, where that is so.
     pub(crate) closed: Option<Closed>,
 }
@@ -127,6 +129,12 @@ impl SessionHandle {
         let moves = summary.read_only.is_none();
         let open = seen.in_turn || matches!(summary.state, State::Running | State::Waiting);
         moves && (open || summary.queued > 0 && summary.state != State::Exited)
+    }
+
+    /// The variable whose key it waits for, if it waits for one.
+    #[must_use]
+    pub fn wanted_key(&self) -> Option<String> {
+        self.shared.seen.borrow().wanted_key.clone()
     }
 
     /// What waits for the user in it.

@@ -1,6 +1,7 @@
 //! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
 
 use proto::params::session::SessionSummary;
+use proto::state::WaitingFor;
 use tokio::sync::watch;
 
 use crate::actor::Actor;
@@ -50,11 +51,14 @@ impl Actor {
         let Some(summary) = self.summary() else {
             return;
         };
+        let waits_for_key = summary.waiting_for == Some(WaitingFor::Credentials);
+        let wanted_key = self.requests.route().key_variable.clone();
         let interactions = self.machine.facts().interactions.values();
         self.publisher.seen.send_replace(PublishedState {
             summary: summary.clone(),
             interactions: interactions.cloned().collect(),
             in_turn: self.machine.facts().open.is_some(),
+            wanted_key: wanted_key.filter(|_| waits_for_key),
             closed: None,
         });
         let settled = self.is_settled();

@@ -2,7 +2,7 @@
 
 use proto::outcome::OutcomeKind;
 use proto::params::session::{Until, WaitOutput};
-use proto::state::State;
+use proto::state::{State, WaitingFor};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
@@ -54,7 +54,10 @@ impl Actor {
         let facts = self.machine.facts();
         let attention = until == Until::Attention
             && facts.state.state == State::Waiting
-            && facts.waits_for_person().is_some();
+            && facts
+                .state
+                .waiting_for
+                .is_some_and(WaitingFor::needs_person);
         let rests = self.is_settled() || facts.exited.is_some() || self.waits_for_a_word();
         let done = match until {
             Until::Turn => rests,

@@ -10,6 +10,7 @@ use proto::{ErrorName, Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
 use crate::assembly::environment_filter::EnvironmentFilter;
+use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
@@ -294,6 +295,11 @@ pub trait Assembly: Send + Sync {
     fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
         let _ = root;
         Arc::new(kept::Nothing)
+    }
+
+    /// Where keys outlive a crash of the daemon.
+    fn key_keeper(&self) -> Arc<dyn KeyKeeper> {
+        Arc::new(NoKeeper)
     }
 
     /// The one way to start a process.

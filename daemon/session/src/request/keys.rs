@@ -1,44 +1,100 @@
-//! The keys of one session, in memory only.
+//! The keys that clients brought: of one session, or offered to all. In memory only, and with the keeper, so that they
+//! outlive a crash of the daemon.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Secret;
+use proto::SessionId;
+
+use crate::assembly::key_keeper::{KeyKeeper, KeysByVariable, NoKeeper};
 
 /// Keys by variable name, as clients brought them.
-#[derive(Debug, Default)]
-pub struct Keys(Mutex<BTreeMap<String, Secret>>);
+pub struct Keys {
+    /// Whose they are; `None`: they were offered to all sessions.
+    session: Option<SessionId>,
+    keeper: Arc<dyn KeyKeeper>,
+    keys: Mutex<KeysByVariable>,
+}
+
+/// Of nobody, kept by nobody.
+impl Default for Keys {
+    fn default() -> Self {
+        Self::restored(None, Arc::new(NoKeeper))
+    }
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Keys").field(&*self.lock()).finish()
+    }
+}
 
 impl Keys {
+    /// With what the daemon before this one left.
+    #[must_use]
+    pub fn restored(session: Option<SessionId>, keeper: Arc<dyn KeyKeeper>) -> Self {
+        let keys = Mutex::new(keeper.restore(session));
+        Self {
+            session,
+            keeper,
+            keys,
+        }
+    }
+
     /// Takes in what a client sends. An empty text is no key.
     pub fn put(&self, credentials: BTreeMap<String, String>) {
-        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.extend(
-            credentials
-                .into_iter()
-                .filter(|(_, key)| !key.trim().is_empty())
-                .map(|(name, key)| (name, Secret::new(key))),
-        );
+        self.change(|keys| keys.extend(secrets(credentials)));
     }
 
     /// Takes in what a client offers to every session: only what is missing, so that nobody's key is replaced.
     pub fn fill(&self, credentials: BTreeMap<String, String>) {
-        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, key) in credentials
-            .into_iter()
-            .filter(|(_, key)| !key.trim().is_empty())
-        {
-            keys.entry(name).or_insert_with(|| Secret::new(key));
-        }
+        self.fill_secrets(secrets(credentials));
+    }
+
+    /// As `fill`, from the keys that were offered to all.
+    pub fn fill_from(&self, offered: &Self) {
+        self.fill_secrets(offered.lock().clone());
     }
 
     /// The key that this variable held.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<Secret> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(variable)
-            .cloned()
+        self.lock().get(variable).cloned()
     }
+
+    /// The session is gone for good: nobody keeps its keys.
+    pub fn forget(&self) {
+        self.change(KeysByVariable::clear);
+    }
+
+    fn fill_secrets(&self, secrets: KeysByVariable) {
+        self.change(|keys| {
+            for (name, key) in secrets {
+                keys.entry(name).or_insert(key);
+            }
+        });
+    }
+
+    /// Changes them, and has the keeper keep them where that was a change.
+    fn change(&self, change: impl FnOnce(&mut KeysByVariable)) {
+        let mut keys = self.lock();
+        let before = keys.clone();
+        change(&mut keys);
+        if *keys != before {
+            self.keeper.keep(self.session, &keys);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, KeysByVariable> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn secrets(credentials: BTreeMap<String, String>) -> KeysByVariable {
+    let given = credentials.into_iter();
+    given
+        .filter(|(_, key)| !key.trim().is_empty())
+        .map(|(name, key)| (name, Secret::new(key)))
+        .collect()
 }

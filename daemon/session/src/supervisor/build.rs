@@ -275,6 +275,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
         // Of a session that was read from its log: all of that is durable.
         interactions: facts.interactions.values().cloned().collect(),
         in_turn: facts.open.is_some(),
+        wanted_key: None,
         closed: journal.closed().cloned(),
     }
 }

@@ -17,7 +17,7 @@ use store::log::LogFile;
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
-use crate::assembly::setup::{Effort, ProfileChoice, Setup};
+use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
 use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
@@ -260,6 +260,26 @@ struct Prepared {
     notices: Vec<String>,
 }
 
+/// Refuses a model whose key nobody has: the first turn would fail at once.
+fn has_key(model: &ModelSetup, brought: &[&str]) -> Result<(), Failure> {
+    let missing = model.key_variable.as_deref();
+    let missing = missing.filter(|name| model.own_key.is_none() && !brought.contains(name));
+    let Some(variable) = missing else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        ErrorName::InvalidConfig,
+        format!(
+            "The provider `{}` has no key: `{variable}` is not set.",
+            model.provider_name
+        ),
+        format!(
+            "Set `{variable}` in the environment, or store the key: `reasonix login {}`.",
+            model.provider_name
+        ),
+    ))
+}
+
 /// Everything that touches a disk before the first record. Blocks.
 fn prepare(
     services: &SessionServices,
@@ -300,10 +320,16 @@ fn prepare(
         let effort = Effort::Exactly(Some(&effort));
         setup.profile.model = services.assembly.switch(&cwd, &model, effort)?;
     }
+    if params.prompt.is_some() {
+        has_key(&setup.profile.model, &brought)?;
+    }
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let prefix = FrozenPrefix::of(&setup.profile);
-    let keys = Arc::new(Keys::default());
+    let keys = Arc::new(Keys::restored(
+        Some(params.session),
+        services.assembly.key_keeper(),
+    ));
     keys.put(params.credentials.clone());
     let pid = services
         .pids

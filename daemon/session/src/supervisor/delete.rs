@@ -181,7 +181,9 @@ impl Supervisor {
                 return Left::Gone;
             };
             // Keys and values of it are of no use to anybody.
-            drop(supervisor.kept.take(session));
+            if let Some(kept) = supervisor.kept.take(session) {
+                kept.keys.forget();
+            }
             supervisor.end_commands(pid).await;
             supervisor.services.catalog.flush().await;
             let (home, catalog) = (

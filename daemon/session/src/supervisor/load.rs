@@ -164,7 +164,6 @@ fn unreadable(session: SessionId, why: &str) -> Failure {
 }
 
 /// What the life before left, as far as an actor is built with it.
-#[derive(Default)]
 pub struct Before {
     pub keys: Arc<Keys>,
     /// Variables of its commands that do not stand in its log.

@@ -18,9 +18,9 @@ pub(crate) mod slots;
 pub(crate) mod stats;
 pub(crate) mod views;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -38,6 +38,7 @@ use crate::actor::{Actor, Inbox};
 use crate::assembly::setup::Assembly;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::request::budget::Ledger;
+use crate::request::keys::Keys;
 use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
@@ -76,7 +77,7 @@ pub struct Supervisor {
     /// Whether the catalog has every session: answers about stored ones wait for it.
     pub(crate) filled: watch::Sender<bool>,
     /// Keys that came with hellos, for sessions that are loaded later.
-    offered: Mutex<BTreeMap<String, String>>,
+    offered: Keys,
 }
 
 impl Supervisor {
@@ -105,6 +106,7 @@ impl Supervisor {
         residency_limits: ResidencyLimits,
     ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
+        let offered = Keys::restored(None, assembly.key_keeper());
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
             services: SessionServices {
@@ -125,7 +127,7 @@ impl Supervisor {
             closing: AtomicBool::new(false),
             checked: OnceCell::new(),
             filled: watch::Sender::new(true),
-            offered: Mutex::new(BTreeMap::new()),
+            offered,
         }))
     }
 
@@ -215,16 +217,20 @@ impl Supervisor {
     pub(crate) async fn read_in(&self, session: SessionId) -> Result<SessionHandle, Failure> {
         let services = self.services.clone();
         let kept = self.kept.take(session);
-        let from = kept.as_ref().map_or_else(Before::default, |kept| Before {
-            keys: Arc::clone(&kept.keys),
-            env: kept.env.clone(),
-        });
-        from.keys.fill(
-            self.offered
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
-        );
+        let from = match &kept {
+            Some(kept) => Before {
+                keys: Arc::clone(&kept.keys),
+                env: kept.env.clone(),
+            },
+            None => Before {
+                keys: Arc::new(Keys::restored(
+                    Some(session),
+                    services.assembly.key_keeper(),
+                )),
+                env: BTreeMap::new(),
+            },
+        };
+        from.keys.fill_from(&self.offered);
         let read = blocking(move || load::revive(&services, session, from));
         let read = match tokio::time::timeout(READING_MAX, read).await {
             Ok(read) => read.and_then(|read| read),
@@ -318,15 +324,19 @@ impl Supervisor {
         Ok(())
     }
 
+    /// The variables whose keys loaded sessions wait for.
+    #[must_use]
+    pub fn wanted_keys(&self) -> BTreeSet<String> {
+        let handles = self.handles().into_iter();
+        handles.filter_map(|handle| handle.wanted_key()).collect()
+    }
+
     /// Offers keys to all sessions, and to those that are loaded later.
     pub async fn offer(&self, credentials: BTreeMap<String, String>) {
         if credentials.is_empty() {
             return;
         }
-        self.offered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(credentials.clone());
+        self.offered.put(credentials.clone());
         for handle in self.handles() {
             handle.credentials(credentials.clone()).await;
         }

@@ -17,6 +17,7 @@ use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
 
 mod cache;
+mod output;
 
 /// The most that is sent of a text at once: 512 KiB.
 const PIECE: usize = 512 * 1024;

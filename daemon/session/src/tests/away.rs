@@ -60,6 +60,7 @@ fn body() -> impl Strategy<Value = Body> {
             exit_code: Some(0),
             signal: None,
             output_bytes: 0,
+            output_lines: 1,
             tail: String::new(),
             sandbox_stopped: false,
         })),

@@ -131,17 +131,41 @@ async fn long_output_keeps_both_ends_and_the_whole_in_a_file() {
 }
 
 #[tokio::test]
-async fn an_output_that_just_fits_leaves_no_file() {
+async fn an_output_that_the_event_holds_whole_leaves_no_file() {
     let scene = Scene::new();
-    let outcome = scene.call("bash", json!({"command": "seq 1 8000"})).await;
+    let outcome = scene.call("bash", json!({"command": "seq 1 800"})).await;
     assert_eq!(
         (outcome.spill, output(&outcome.text).lines().count()),
-        (None, 8000)
+        (None, 800)
     );
     assert_eq!(
         std::fs::read_dir(&scene.context.spill_dir).unwrap().count(),
         0
     );
+}
+
+#[tokio::test]
+async fn what_the_event_holds_in_part_is_whole_in_a_file_as_a_person_reads_it() {
+    let scene = Scene::new();
+    let colored = r"for i in $(seq 1 402); do printf '\033[31mline %s\033[0m of many\n' $i; done";
+    let outcome = scene.call("bash", json!({"command": colored})).await;
+    assert!(
+        !outcome.text.contains("left out"),
+        "the model has all of it"
+    );
+    let Display::Command {
+        output_lines, tail, ..
+    } = outcome.display
+    else {
+        panic!()
+    };
+    assert_eq!(output_lines, 402);
+    assert!(!tail.contains("line 1 of"), "the event has the end alone");
+    let all = std::fs::read_to_string(outcome.spill.unwrap()).unwrap();
+    let lines: Vec<_> = (1..=402)
+        .map(|line| format!("line {line} of many"))
+        .collect();
+    assert_eq!(all.lines().collect::<Vec<_>>(), lines);
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn what_was_taken_is_not_there_again() {
     assert_eq!(capture.take().pieces().head, "20%\none\n");
     assert_eq!(capture.take().pieces().head, "");
     // A line that has not ended, when it is asked for; the character that has not, never.
-    capture.take_begun();
+    capture.take_begun().await;
     assert_eq!(capture.take().pieces().head, "beg");
     capture.push(b"\xadun\n").await;
     capture.push(b"50%\r").await;

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::{NewOutput, RunningSlot};
-use crate::bash::TOKENS_MAX;
+use crate::bash::{TAIL_CHARS, TOKENS_MAX};
 use crate::capture::Capture;
 use crate::run::{CommandEnd, GRACE_MS, RunEvent, RunningCommand, StopCause};
 use crate::truncate;
@@ -105,7 +105,7 @@ impl Keeper {
                 ask = self.inbox.recv(), if has_row => match ask {
                     Some(KeeperRequest::Look { whole_lines, reply }) => {
                         if !whole_lines {
-                            self.capture.take_begun();
+                            self.capture.take_begun().await;
                         }
                         let state = CommandState::Runs(self.run.elapsed());
                         look(&mut self.capture, &mut self.named, state, reply).await;
@@ -136,7 +136,8 @@ async fn look(
     state: CommandState,
     reply: oneshot::Sender<NewOutput>,
 ) {
-    let kept = if truncate::cut(capture.pieces(), TOKENS_MAX, "").cut {
+    let is_cut = truncate::cut(capture.pieces(), TOKENS_MAX, "").cut;
+    let kept = if is_cut || !capture.fits(TAIL_CHARS) {
         let kept = capture.keep_spill().await;
         *named |= kept.file().is_some();
         Some(kept)
@@ -150,6 +151,7 @@ async fn look(
     let look = NewOutput {
         state,
         output_bytes: capture.bytes(),
+        output_lines: capture.lines(),
         text: capture.take(),
         kept,
     };

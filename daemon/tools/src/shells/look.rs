@@ -15,6 +15,8 @@ pub(crate) struct NewOutput {
     pub(super) state: CommandState,
     /// Bytes that it has printed since its start.
     pub(super) output_bytes: u64,
+    /// Lines that it has printed since its start.
+    pub(super) output_lines: u64,
     pub(super) text: HeadAndTail,
     /// Where all of the output is, if the new text may be too long for a result.
     pub(super) kept: Option<FullOutput>,
@@ -27,7 +29,7 @@ impl NewOutput {
             CommandState::Runs(since) => format!("running, {:.2} s", since.as_secs_f64()),
             CommandState::Ended(end) => end.report(),
         };
-        let (output, cut) = self.output(filter);
+        let output = self.output(filter);
         let exit = match &self.state {
             CommandState::Runs(_) => None,
             CommandState::Ended(end) => end.exit,
@@ -43,12 +45,12 @@ impl NewOutput {
                 exit_code: exit.and_then(|exit| exit.code),
                 signal: exit.and_then(|exit| exit.signal),
                 output_bytes: self.output_bytes,
+                output_lines: self.output_lines,
                 tail,
                 sandbox_stopped: false,
             },
             spill: self
                 .kept
-                .filter(|_| cut)
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
             changed: Vec::new(),
             known: Vec::new(),
@@ -56,17 +58,16 @@ impl NewOutput {
         }
     }
 
-    /// What is new, for the model, and whether something of it was left out.
-    fn output(&self, filter: Option<&Filter>) -> (String, bool) {
+    /// What is new, for the model.
+    fn output(&self, filter: Option<&Filter>) -> String {
         let nowhere = FullOutput::Nowhere(String::new());
         let kept = self.kept.as_ref().unwrap_or(&nowhere);
         let pieces = self.text.pieces();
         let Some(filter) = filter else {
             let cut = kept.cut(pieces, TOKENS_MAX);
-            return if cut.text.is_empty() {
-                ("(nothing new)\n".to_owned(), false)
-            } else {
-                (cut.text, cut.cut)
+            return match cut.text {
+                text if text.is_empty() => "(nothing new)\n".to_owned(),
+                text => text,
             };
         };
         let Some(filtered) = filter.apply(pieces) else {
@@ -75,7 +76,7 @@ impl NewOutput {
                 0,
                 "[`filter` takes too long and was left out: all that is new follows]\n",
             );
-            return (cut.text, cut.cut);
+            return cut.text;
         };
         let found = TextPieces {
             head: &filtered.head,
@@ -88,13 +89,12 @@ impl NewOutput {
                 .push_str("[`filter` saw nothing of what is no longer in memory]\n");
         }
         if cut.text.is_empty() {
-            let text = match filtered.skipped {
+            return match filtered.skipped {
                 0 => "(nothing new)\n".to_owned(),
                 count => format!("(nothing new that matches; {count} lines skipped)\n"),
             };
-            return (text, false);
         }
-        (cut.text, cut.cut)
+        cut.text
     }
 }
 

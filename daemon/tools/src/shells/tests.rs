@@ -120,6 +120,7 @@ async fn each_look_tells_what_is_new() {
             exit_code: Some(3),
             signal: None,
             output_bytes: 12,
+            output_lines: 3,
             tail: String::new(),
             sandbox_stopped: false,
         }

@@ -247,6 +247,7 @@ impl OpenTurn {
             exit_code,
             signal,
             output_bytes,
+            output_lines: _,
             tail,
             sandbox_stopped: _,
         } = &finished.display

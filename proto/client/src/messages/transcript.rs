@@ -5,6 +5,8 @@ crate::catalog! {
     MoreLines = "… {0} more lines ({1} opens)", "… 还有 {0} 行（{1} 展开）";
     /// Rows that are left out above, and the key or command that opens them.
     EarlierLines = "… {0} lines before ({1} opens)", "… 前面还有 {0} 行（{1} 展开）";
+    /// Rows of an output that are left out above, where it is open.
+    LinesMissing = "… {0} lines before", "… 前面还有 {0} 行";
     Thinking = "thinking: {0}", "思考中：{0}";
     Thought = "thought: {0}", "思考：{0}";
     AnswerLength = "the answer was cut by the output limit", "回答因达到输出上限而被截断";
@@ -111,7 +113,6 @@ crate::catalog! {
     Because = "{0}: {1}", "{0}：{1}";
     /// An outcome; its reason.
     InBrackets = "{0} ({1})", "{0}（{1}）";
-    Unkept = "what commands change in this turn cannot be taken back: {0}", "本回合中命令所做的改动无法撤回：{0}";
     QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
     AQueuedPrompt = "a queued prompt", "一条排队的提示词";
     PromptEdited = "{0} changed {1}: {2}", "{0} 修改了{1}：{2}";

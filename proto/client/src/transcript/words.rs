@@ -78,7 +78,7 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::Suspended => say(Msg::Suspended),
         Status::ReadOnly { reason } => fill(Msg::ReadOnly, &[&language.translate(reason)]),
         Status::Hook(finished) => hook(language, finished),
-        Status::Unkept { why } => fill(Msg::Unkept, &[&language.translate(why)]),
+        Status::Unkept { why } => language.translate(why).into_owned(),
         Status::PromptEdited { by, which, text } => {
             fill(Msg::PromptEdited, &[by, &prompt(language, which), text])
         }

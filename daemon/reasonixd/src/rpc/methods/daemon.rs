@@ -62,6 +62,7 @@ pub async fn hello(
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
         key_variables: daemon.key_variables(),
+        wanted_keys: daemon.supervisor.wanted_keys(),
         passed_variables: daemon.settings(None).settings.pass,
     })
 }

@@ -103,6 +103,7 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionRead, _, _>(to, |d, _, p| async move { d.supervisor.read(&p).await });
     add::<m::SessionEvent, _, _>(to, |d, _, p| async move { d.supervisor.event(&p).await });
     add::<m::SessionSteps, _, _>(to, |d, _, p| async move { d.supervisor.steps(&p).await });
+    add::<m::SessionOutput, _, _>(to, |d, _, p| async move { d.supervisor.output(&p).await });
     add::<m::SessionStep, _, _>(to, |d, _, p| async move { d.supervisor.step(&p).await });
     add::<m::SessionCache, _, _>(to, |d, _, p| async move { d.supervisor.cache(&p).await });
     add::<m::SessionPrefix, _, _>(to, |d, _, p| async move { d.supervisor.prefix(p).await });

@@ -70,6 +70,7 @@ fn what_a_command_has_changed_stands_there_without_a_count() {
         signal: None,
         tail: String::new(),
         output_bytes: 0,
+        output_lines: 1,
         sandbox_stopped: false,
     };
     let why = "too much".to_owned();
@@ -112,6 +113,7 @@ fn a_patch_of_several_files_names_each_and_one_that_is_too_much_leaves_the_edits
         signal: None,
         tail: String::new(),
         output_bytes: 0,
+        output_lines: 1,
         sandbox_stopped: false,
     };
     tool.changed = (0..FILES_MAX)

@@ -134,6 +134,7 @@ fn a_session_reads_as_a_conversation() {
                 exit_code: Some(3),
                 signal: None,
                 output_bytes: 9,
+                output_lines: 1,
                 tail: String::new(),
                 sandbox_stopped: false,
             },

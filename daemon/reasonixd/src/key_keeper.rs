@@ -1,0 +1,233 @@
+//! The parent keeps the keys that clients brought, so that a crash of the daemon does not lose them (I23): in its memory
+//! only, on no disk, and never where another process can read it.
+//!
+//! Parent and daemon share a socket pair; the daemon's end is its standard input. Each line is a [`Kept`]: what is kept
+//! for one session from now on. The parent begins with all that it has and an empty line; after that only the daemon
+//! speaks.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use contract::Secret;
+use proto::SessionId;
+use serde::{Deserialize, Serialize};
+use session::{KeyKeeper, KeysByVariable};
+
+/// The argument by which the daemon knows that its standard input is the parent's socket.
+pub const ARGUMENT: &str = "--keys-on-stdin";
+
+/// How long either side waits for the other: both only ever copy memory.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+/// The keys of one session from now on; none: it has none any more.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// `None`: offered to all sessions.
+    session: Option<SessionId>,
+    keys: BTreeMap<String, String>,
+}
+
+impl Kept {
+    fn line(session: Option<SessionId>, keys: &KeysByVariable) -> std::io::Result<String> {
+        let keys = keys.iter();
+        let keys = keys.map(|(name, key)| (name.clone(), key.expose().to_owned()));
+        let mut line = serde_json::to_string(&Self {
+            session,
+            keys: keys.collect(),
+        })?;
+        line.push('\n');
+        Ok(line)
+    }
+
+    fn secrets(self) -> (Option<SessionId>, KeysByVariable) {
+        let keys = self.keys.into_iter();
+        let keys = keys.map(|(name, key)| (name, Secret::new(key)));
+        (self.session, keys.collect())
+    }
+}
+
+/// Keys by session.
+type BySession = BTreeMap<Option<SessionId>, KeysByVariable>;
+
+/// The parent's side, over all daemons that it starts.
+#[derive(Default)]
+pub struct KeptByParent(BySession);
+
+impl KeptByParent {
+    /// Begins to keep for a daemon. Gives the descriptor that becomes its standard input, and the end of the work: it
+    /// comes when the daemon has ended, with what was kept.
+    ///
+    /// # Errors
+    /// No socket pair, or no thread.
+    pub fn attend(self) -> std::io::Result<(OwnedFd, JoinHandle<Self>)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let attending = std::thread::Builder::new()
+            .name("keys".into())
+            .stack_size(256 * 1024)
+            .spawn(move || {
+                let mut kept = self;
+                // A daemon that does not read, or writes what does not read, is not helped by an end of its parent.
+                let _ = kept.hand_over(&ours).and_then(|()| kept.listen(ours));
+                kept
+            })?;
+        Ok((theirs.into(), attending))
+    }
+
+    fn hand_over(&self, mut daemon: &UnixStream) -> std::io::Result<()> {
+        daemon.set_write_timeout(Some(ANSWER_MAX))?;
+        for (session, keys) in &self.0 {
+            daemon.write_all(Kept::line(*session, keys)?.as_bytes())?;
+        }
+        daemon.write_all(b"\n")
+    }
+
+    fn listen(&mut self, daemon: UnixStream) -> std::io::Result<()> {
+        for line in BufReader::new(daemon).lines() {
+            let (session, keys) = serde_json::from_str::<Kept>(&line?)?.secrets();
+            match keys.is_empty() {
+                true => self.0.remove(&session),
+                false => self.0.insert(session, keys),
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The daemon's side.
+pub struct ParentKeeper {
+    /// `None`: there is no parent that keeps anything, or it does not listen any more.
+    parent: Mutex<Option<UnixStream>>,
+    restored: Mutex<BySession>,
+}
+
+impl ParentKeeper {
+    /// A daemon without a parent: keys end with it.
+    pub fn nobody() -> Self {
+        Self {
+            parent: Mutex::new(None),
+            restored: Mutex::default(),
+        }
+    }
+
+    /// Takes over standard input, which is nothing from then on, and reads what was kept.
+    ///
+    /// # Errors
+    /// Standard input is no socket of a parent, or the parent does not say what it has.
+    pub fn on_stdin() -> std::io::Result<Self> {
+        let parent = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        let nothing = std::fs::File::open("/dev/null")?;
+        rustix::stdio::dup2_stdin(&nothing)?;
+        Self::of(UnixStream::from(parent))
+    }
+
+    fn of(parent: UnixStream) -> std::io::Result<Self> {
+        parent.set_read_timeout(Some(ANSWER_MAX))?;
+        parent.set_write_timeout(Some(ANSWER_MAX))?;
+        let mut restored = BySession::new();
+        for line in BufReader::new(&parent).lines() {
+            let line = line?;
+            if line.is_empty() {
+                break;
+            }
+            let (session, keys) = serde_json::from_str::<Kept>(&line)?.secrets();
+            restored.insert(session, keys);
+        }
+        Ok(Self {
+            parent: Mutex::new(Some(parent)),
+            restored: Mutex::new(restored),
+        })
+    }
+}
+
+impl KeyKeeper for ParentKeeper {
+    fn keep(&self, session: Option<SessionId>, keys: &KeysByVariable) {
+        let mut parent = self.parent.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(stream) = parent.as_mut() else {
+            return;
+        };
+        let sent = Kept::line(session, keys).and_then(|line| stream.write_all(line.as_bytes()));
+        if let Err(error) = sent {
+            tracing::warn!(%error, "the parent does not keep keys any more: a crash would lose them");
+            // Half a line may stand there: another would not read.
+            *parent = None;
+        }
+    }
+
+    fn restore(&self, session: Option<SessionId>) -> KeysByVariable {
+        let mut restored = self.restored.lock().unwrap_or_else(PoisonError::into_inner);
+        restored.remove(&session).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(value: &str) -> KeysByVariable {
+        [("ACME_API_KEY".to_owned(), Secret::new(value.to_owned()))].into()
+    }
+
+    /// A daemon that begins, does something and ends.
+    fn life(kept: KeptByParent, lived: impl FnOnce(&ParentKeeper)) -> KeptByParent {
+        let (stdin, attending) = kept.attend().expect("a keeper");
+        let daemon = ParentKeeper::of(UnixStream::from(stdin)).expect("what was kept");
+        lived(&daemon);
+        drop(daemon);
+        attending.join().expect("the end")
+    }
+
+    #[test]
+    fn the_next_daemon_has_what_the_last_one_kept_and_not_what_it_forgot() {
+        let (first, second) = (SessionId::new(), SessionId::new());
+        let kept = life(KeptByParent::default(), |daemon| {
+            daemon.keep(None, &keys("for all"));
+            daemon.keep(Some(first), &keys("old"));
+            daemon.keep(Some(first), &keys("new"));
+            daemon.keep(Some(second), &keys("of a session that is deleted"));
+            daemon.keep(Some(second), &KeysByVariable::new());
+        });
+        let kept = life(kept, |daemon| {
+            assert_eq!(daemon.restore(None), keys("for all"));
+            assert_eq!(daemon.restore(Some(first)), keys("new"));
+            assert_eq!(daemon.restore(Some(second)), KeysByVariable::new());
+            daemon.keep(Some(first), &KeysByVariable::new());
+        });
+        life(kept, |daemon| {
+            assert_eq!(daemon.restore(None), keys("for all"));
+            assert_eq!(daemon.restore(Some(first)), KeysByVariable::new());
+        });
+    }
+
+    #[test]
+    fn more_keys_than_a_socket_holds_are_handed_over() {
+        let many: Vec<_> = (0..500).map(|_| SessionId::new()).collect();
+        let long = keys(&"k".repeat(8_000));
+        let kept = life(KeptByParent::default(), |daemon| {
+            many.iter()
+                .for_each(|session| daemon.keep(Some(*session), &long));
+        });
+        life(kept, |daemon| {
+            assert!(
+                many.iter()
+                    .all(|session| daemon.restore(Some(*session)) == long)
+            );
+        });
+    }
+
+    #[test]
+    fn a_parent_that_is_gone_ends_no_daemon() {
+        let (stdin, attending) = KeptByParent::default().attend().expect("a keeper");
+        let stream = UnixStream::from(stdin);
+        let daemon = ParentKeeper::of(stream.try_clone().expect("a copy")).expect("nothing kept");
+        stream.shutdown(std::net::Shutdown::Both).expect("cut");
+        attending.join().expect("the end");
+        daemon.keep(None, &keys("lost"));
+        daemon.keep(None, &keys("lost too"));
+        assert_eq!(daemon.restore(None), KeysByVariable::new());
+    }
+}
