@@ -97,12 +97,6 @@ pub struct ResourceLimits {
     /// Processes and threads of one command in a process namespace. For root up to 300 more, until
     /// the command has started that many in total.
     pub tasks: Option<u32>,
-    pub open_files: Option<u64>,
-    /// Address space of one process, in bytes. Off by default: many runtimes reserve far more than
-    /// they use.
-    pub address_space: Option<u64>,
-    /// Size of one file, in bytes.
-    pub file_size: Option<u64>,
 }
 
 impl ResourceLimits {
@@ -128,9 +122,6 @@ impl Default for ResourceLimits {
         Self {
             processes: Some(16_384),
             tasks: Some(2_048),
-            open_files: None,
-            address_space: None,
-            file_size: None,
         }
     }
 }

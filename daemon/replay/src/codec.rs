@@ -3,7 +3,7 @@
 //! Knows no vendor. `session` calls it through `contract::Codec`. `play` parses the body to find
 //! its position.
 
-use contract::{Asked, Codec, Prefix, ToolChoice, ToolDeclaration};
+use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
 use proto::item::Item;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,17 +19,14 @@ pub(crate) struct RequestBody {
 
 impl Codec for ReplayCodec {
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix {
-        let tools: Vec<String> = tools
-            .iter()
-            .map(|tool| {
-                json!({"name": &*tool.name, "description": &*tool.description, "schema": &*tool.schema})
-                    .to_string()
-            })
-            .collect();
+        let tools = tools.iter().map(|tool| {
+            json!({"name": tool.name, "description": tool.description, "schema": tool.schema})
+                .to_string()
+        });
         Prefix {
             model: model.to_owned(),
             system: Value::from(system).to_string(),
-            tools: tools.join(","),
+            tools: tools.collect::<Vec<_>>().join(","),
             extra: String::new(),
         }
     }
@@ -40,18 +37,11 @@ impl Codec for ReplayCodec {
 
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
-        let fragments: usize = asked
-            .fragments
-            .iter()
-            .map(|fragment| fragment.bytes.len() + 1)
-            .sum();
+        let (system, tools) = (&prefix.system, &prefix.tools);
         let mut body =
-            Vec::with_capacity(fragments + prefix.system.len() + prefix.tools.len() + 128);
-        body.extend_from_slice(b"{\"system\":");
-        body.extend_from_slice(prefix.system.as_bytes());
-        body.extend_from_slice(b",\"tools\":[");
-        body.extend_from_slice(prefix.tools.as_bytes());
-        body.extend_from_slice(b"],\"messages\":[");
+            format!("{{\"system\":{system},\"tools\":[{tools}],\"messages\":[").into_bytes();
+        let length = |fragment: &Fragment<'_>| fragment.bytes.len() + 1;
+        body.reserve(asked.fragments.iter().map(length).sum::<usize>() + 32);
         for (index, fragment) in asked.fragments.iter().enumerate() {
             if index > 0 {
                 body.push(b',');

@@ -42,34 +42,21 @@ impl CassettePlayer {
     fn cues(&self, request: &Request) -> Vec<TimedPart> {
         let answer = match self.place(request) {
             Ok(place) => place.and_then(|place| self.cassette.answers.get(place)),
-            Err(error) => {
-                return vec![TimedPart {
-                    after: Duration::ZERO,
-                    part: Err(error),
-                }];
-            }
+            Err(error) => return vec![fails(Duration::ZERO, error)],
         };
         let over = ScriptedAnswer::default();
         let answer = answer.unwrap_or(&over);
         let tries = usize::try_from(request.attempt.saturating_sub(1)).unwrap_or(usize::MAX);
         let fault = answer.faults.get(tries).copied();
-        let said = match &answer.said {
-            Some(said) => said.clone(),
-            None => AnswerContent {
-                text: OVER.to_owned(),
-                ..AnswerContent::default()
-            },
-        };
+        let said = answer.said.clone().unwrap_or_else(|| AnswerContent {
+            text: OVER.to_owned(),
+            ..AnswerContent::default()
+        });
         match fault {
             Some(ScriptedFault::Http {
                 status,
                 retry_after,
-            }) => {
-                vec![TimedPart {
-                    after: answer.delay,
-                    part: Err(refusal(status, retry_after)),
-                }]
-            }
+            }) => vec![fails(answer.delay, refusal(status, retry_after))],
             Some(fault) => self.broken(pieces(answer, &said, request.answered), fault),
             None => whole(answer, &said, request.answered),
         }
@@ -78,27 +65,23 @@ impl CassettePlayer {
     /// The first half of the parts, then the fault.
     fn broken(&self, mut cues: Vec<TimedPart>, fault: ScriptedFault) -> Vec<TimedPart> {
         cues.truncate(cues.len().div_ceil(2));
-        let (after, message) = match fault {
-            ScriptedFault::Stall => {
-                let silence = self.cassette.stall;
-                (
-                    silence,
-                    format!("`replay` went silent in the middle of its answer for {silence:?}"),
-                )
-            }
+        let silence = self.cassette.stall;
+        let (after, what) = match fault {
+            ScriptedFault::Stall => (
+                silence,
+                format!("went silent in the middle of its answer for {silence:?}"),
+            ),
             ScriptedFault::Garbage => (
                 Duration::ZERO,
-                "`replay` sent something that is not an event".to_owned(),
+                "sent something that is not an event".to_owned(),
             ),
             ScriptedFault::Cut | ScriptedFault::Http { .. } => (
                 Duration::ZERO,
-                "`replay` ended the connection in the middle of its answer".to_owned(),
+                "ended the connection in the middle of its answer".to_owned(),
             ),
         };
-        cues.push(TimedPart {
-            after,
-            part: Err(failure(message, ErrorKind::Transient)),
-        });
+        let error = failure(format!("`replay` {what}"), ErrorKind::Transient);
+        cues.push(fails(after, error));
         cues
     }
 
@@ -160,6 +143,13 @@ impl Provider for CassettePlayer {
                 cue.part
             })
             .boxed()
+    }
+}
+
+fn fails(after: Duration, error: ProviderError) -> TimedPart {
+    TimedPart {
+        after,
+        part: Err(error),
     }
 }
 

@@ -5,14 +5,13 @@
 //! before read-only git commands. It grants no access. `repository` does that, with stricter
 //! checks.
 
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::read::FileError;
+use crate::read::{FileError, read_capped};
 use crate::workspace::Workspace;
-use crate::worktree::SurveyedRepository;
+use crate::worktree::{IndexEntryKind, SurveyedRepository};
 
 /// Maximum bytes of a config, or of a file that names another directory.
 const FILE_MAX: u64 = 1024 * 1024;
@@ -102,13 +101,10 @@ impl Workspace {
             }
             Err(_) => return Err(said(&"it cannot be opened")),
         };
-        let mut bytes = Vec::new();
-        let read = open.file.take(FILE_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(|error| said(&error))?;
-        if bytes.len() as u64 > FILE_MAX {
-            return Err(said(&"it is too large"));
+        match read_capped(open.file, FILE_MAX).map_err(|error| said(&error))? {
+            Some(bytes) => Ok(Some(bytes)),
+            None => Err(said(&"it is too large")),
         }
-        Ok(Some(bytes))
     }
 
     /// Whether a file is executable.
@@ -179,7 +175,7 @@ impl Workspace {
         };
         let mut found = Vec::new();
         let mut many = false;
-        self.links(&repository, &mut |name| {
+        self.tracked(&repository, IndexEntryKind::Repository, &mut |name| {
             let top = outer.top.join(std::ffi::OsStr::from_bytes(name));
             if found.len() > INNER_MAX {
                 many = true;

@@ -11,12 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ignore::overrides::OverrideBuilder;
-use ignore::{WalkBuilder, WalkState};
+use ignore::WalkState;
 
 use crate::read::{FileError, nanoseconds};
 use crate::resolve::{Access, ResolvedPath};
-use crate::search::{SearchError, threads};
+use crate::search::{SearchError, walker};
 use crate::workspace::Workspace;
 
 /// The walk ends after this many files.
@@ -106,24 +105,8 @@ impl Workspace {
             FileError::Path(error) => SearchError::Path(error),
             error => SearchError::File(error),
         })?;
-        let respect = !query.include_ignored;
-        let bad = |error: ignore::Error| SearchError::Glob {
-            glob: query.pattern.clone(),
-            reason: error.to_string(),
-        };
-        let mut globs = OverrideBuilder::new(root);
-        globs.add(&query.pattern).map_err(bad)?;
-        if !respect {
-            globs.add("!.git").map_err(bad)?;
-        }
-        let mut walk = WalkBuilder::new(root);
-        walk.standard_filters(respect)
-            .follow_links(false)
-            .overrides(globs.build().map_err(bad)?)
-            .threads(threads());
-        if respect {
-            walk.add_custom_ignore_filename(".rgignore");
-        }
+        let globs = std::slice::from_ref(&query.pattern);
+        let walk = walker(root, root, globs, query.include_ignored)?;
         let found = GlobCollector {
             query,
             total: AtomicU64::new(0),

@@ -226,6 +226,13 @@ pub(crate) fn each_part(mut source: impl Read, mut take: impl FnMut(&[u8])) -> i
     }
 }
 
+/// Reads a whole file of at most `max` bytes. `None`: it has more.
+pub(crate) fn read_capped(file: File, max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= max))
+}
+
 /// Nanoseconds since 1970.
 pub(crate) fn nanoseconds(seconds: impl Into<i128>, rest: impl Into<i128>) -> i128 {
     seconds.into() * 1_000_000_000 + rest.into()

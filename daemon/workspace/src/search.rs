@@ -17,7 +17,7 @@ use grep_searcher::{
     BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish,
     SinkMatch,
 };
-use ignore::overrides::{Override, OverrideBuilder};
+use ignore::overrides::OverrideBuilder;
 use ignore::types::{Types, TypesBuilder};
 use ignore::{WalkBuilder, WalkState};
 
@@ -155,24 +155,40 @@ impl Workspace {
         }
         Ok(search.found())
     }
+}
 
-    fn overrides(&self, globs: &[String]) -> Result<Override, SearchError> {
-        let bad = |glob: &str, error: &ignore::Error| SearchError::Glob {
-            glob: glob.to_owned(),
-            reason: error.to_string(),
-        };
-        let mut builder = OverrideBuilder::new(&self.cwd);
-        for glob in globs {
-            builder.add(glob).map_err(|error| bad(glob, &error))?;
-        }
-        builder
-            .build()
-            .map_err(|error| bad(&globs.join(" "), &error))
+/// Walks like ripgrep, with globs as for `rg -g`, relative to `base`. With `include_ignored`, also
+/// hidden and ignored files, but not `.git`.
+pub(crate) fn walker(
+    root: &Path,
+    base: &Path,
+    globs: &[String],
+    include_ignored: bool,
+) -> Result<WalkBuilder, SearchError> {
+    let bad = |glob: &str, error: &ignore::Error| SearchError::Glob {
+        glob: glob.to_owned(),
+        reason: error.to_string(),
+    };
+    let mut overrides = OverrideBuilder::new(base);
+    let no_git = include_ignored.then_some("!.git");
+    for glob in globs.iter().map(String::as_str).chain(no_git) {
+        overrides.add(glob).map_err(|error| bad(glob, &error))?;
     }
+    let overrides = overrides.build();
+    let overrides = overrides.map_err(|error| bad(&globs.join(" "), &error))?;
+    let mut walk = WalkBuilder::new(root);
+    walk.standard_filters(!include_ignored)
+        .follow_links(false)
+        .overrides(overrides)
+        .threads(threads());
+    if !include_ignored {
+        walk.add_custom_ignore_filename(".rgignore");
+    }
+    Ok(walk)
 }
 
 /// Number of threads to walk and search.
-pub(crate) fn threads() -> usize {
+fn threads() -> usize {
     let here = std::thread::available_parallelism();
     here.map_or(1, usize::from).min(THREADS_MAX)
 }
@@ -245,22 +261,16 @@ impl Search<'_> {
     }
 
     fn walk(&self, root: &Path) -> Result<(), SearchError> {
-        let respect = !self.query.include_ignored;
         // Nothing below is denied, so paths need no check.
         let nothing_denied = !self.workspace.contains_denied(root);
-        let mut globs = self.query.globs.clone();
-        if !respect {
-            globs.push("!.git".to_owned());
-        }
-        let mut walk = WalkBuilder::new(root);
-        walk.standard_filters(respect)
-            .follow_links(false)
-            .overrides(self.workspace.overrides(&globs)?)
-            .types(types(self.query.file_type.as_deref())?)
-            .threads(threads());
-        if respect {
-            walk.add_custom_ignore_filename(".rgignore");
-        }
+        let query = self.query;
+        let mut walk = walker(
+            root,
+            &self.workspace.cwd,
+            &query.globs,
+            query.include_ignored,
+        )?;
+        walk.types(types(query.file_type.as_deref())?);
         walk.build_parallel().run(|| {
             let mut searcher = self.searcher();
             Box::new(move |entry| {

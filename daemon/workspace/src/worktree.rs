@@ -6,6 +6,8 @@
 
 mod index;
 
+pub(crate) use index::IndexEntryKind;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -384,13 +386,15 @@ impl<'a> Surveyor<'a> {
         let seen = self.tree.places.keys().chain(self.tree.unkept.keys());
         let seen: HashSet<&[u8]> = seen.map(|path| path.as_os_str().as_bytes()).collect();
         let mut passed_over = BTreeSet::new();
-        let read = self.workspace.tracked(repository, &mut |name| {
-            if let Some(name) = name.strip_prefix(prefix.as_slice())
-                && !seen.contains(name)
-            {
-                passed_over.insert(PathBuf::from(OsStr::from_bytes(name)));
-            }
-        });
+        let read = self
+            .workspace
+            .tracked(repository, IndexEntryKind::File, &mut |name| {
+                if let Some(name) = name.strip_prefix(prefix.as_slice())
+                    && !seen.contains(name)
+                {
+                    passed_over.insert(PathBuf::from(OsStr::from_bytes(name)));
+                }
+            });
         self.tree.blind = read.err();
         for path in passed_over {
             let is_leaf = matches!(

@@ -96,9 +96,6 @@ fn limit(limits: &ResourceLimits) -> Result<(), String> {
     let asked = [
         (Resource::Core, "core files", Some(0)),
         (Resource::Nproc, "processes", limits.processes),
-        (Resource::Nofile, "open files", limits.open_files),
-        (Resource::As, "address space", limits.address_space),
-        (Resource::Fsize, "file size", limits.file_size),
     ];
     for (resource, name, limit) in asked {
         let Some(limit) = limit else { continue };

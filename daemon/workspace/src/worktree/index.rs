@@ -4,10 +4,9 @@
 //! Trusts no data there: the project's commands may write to it. Called by a survey.
 
 use std::collections::HashSet;
-use std::io::Read;
 use std::path::Path;
 
-use crate::read::FileError;
+use crate::read::{FileError, read_capped};
 use crate::workspace::Workspace;
 
 use super::SurveyedRepository;
@@ -22,7 +21,7 @@ const STAT_BYTES: usize = 40;
 
 /// The index entries to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IndexEntryKind {
+pub(crate) enum IndexEntryKind {
     /// Files and links.
     File,
     /// Nested repositories.
@@ -30,32 +29,12 @@ pub(super) enum IndexEntryKind {
 }
 
 impl Workspace {
-    /// Calls back with the name of each tracked file from the top of the work tree, some more than
-    /// once. Excludes submodules.
+    /// Calls back with the path of each tracked file, or of each submodule, from the top of the work
+    /// tree. Some are named more than once.
     ///
     /// # Errors
     /// Why the index cannot be read.
-    pub(super) fn tracked(
-        &self,
-        repository: &SurveyedRepository,
-        take: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), String> {
-        self.entries(repository, IndexEntryKind::File, take)
-    }
-
-    /// Calls back with the path of each submodule from the top of the work tree.
-    ///
-    /// # Errors
-    /// Why the index cannot be read.
-    pub(crate) fn links(
-        &self,
-        repository: &SurveyedRepository,
-        take: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), String> {
-        self.entries(repository, IndexEntryKind::Repository, take)
-    }
-
-    fn entries(
+    pub(crate) fn tracked(
         &self,
         repository: &SurveyedRepository,
         kind: IndexEntryKind,
@@ -84,13 +63,10 @@ impl Workspace {
             Err(FileError::Missing { .. }) => return Ok(None),
             Err(error) => return Err(cannot(&error)),
         };
-        let mut bytes = Vec::new();
-        let read = open.file.take(INDEX_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(|error| cannot(&error))?;
-        if bytes.len() as u64 > INDEX_MAX {
-            return Err(cannot(&"it is too large"));
+        match read_capped(open.file, INDEX_MAX).map_err(|error| cannot(&error))? {
+            Some(bytes) => Ok(Some(bytes)),
+            None => Err(cannot(&"it is too large")),
         }
-        Ok(Some(bytes))
     }
 }
 
