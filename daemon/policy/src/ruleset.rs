@@ -3,19 +3,18 @@
 //! Built once when rules change; `decide` only asks. A rule that tightens holds whatever layer it came from;
 //! one that allows counts only from a layer that the user wrote or trusts.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use contract::{ArgumentUse, Family, ToolSpec};
 use proto::record::Rules;
 
-use crate::budget::Budget;
 use crate::call::{Access, Call};
 use crate::names::KnownTools;
-use crate::pathrules::{PathRules, PatternReach};
-use crate::rule::{self, List, Matcher, Rule, RuleProblem, Target};
-use crate::shell::Word;
-use crate::textrules::TextRules;
+use crate::rule::{self, List, RuleProblem, Target};
+
+mod lists;
+
+pub(crate) use lists::{Allowing, Tightening};
 
 /// Where a rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,29 +50,6 @@ pub(crate) struct RuleSource {
     pub(crate) layer: Layer,
     /// It was to deny, but nobody can say what.
     pub(crate) broken_deny: bool,
-}
-
-/// Rules that deny, or rules that ask.
-#[derive(Debug)]
-pub(crate) struct Tightening {
-    whole: HashMap<Target, usize>,
-    pub(crate) texts: TextRules,
-    read: PathRules,
-    edit: PathRules,
-    domains: Vec<(String, usize)>,
-}
-
-/// Rules that allow.
-#[derive(Debug)]
-pub(crate) struct Allowing {
-    whole: HashMap<Target, usize>,
-    lines: HashMap<String, usize>,
-    prefixes: HashMap<String, usize>,
-    /// Words of the longest prefix.
-    prefix_words_max: usize,
-    read: PathRules,
-    edit: PathRules,
-    domains: Vec<(String, usize)>,
 }
 
 /// All rules of a session.
@@ -356,151 +332,4 @@ fn find_domain(domains: &[(String, usize)], call: &Call<'_>) -> Option<usize> {
         .iter()
         .find(|(domain, _)| covers(domain))
         .map(|(_, index)| *index)
-}
-
-impl Tightening {
-    fn new() -> Self {
-        Self {
-            whole: HashMap::new(),
-            texts: TextRules::new(),
-            read: PathRules::new(PatternReach::Below),
-            edit: PathRules::new(PatternReach::Below),
-            domains: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, rule: Rule, index: usize) {
-        match rule.matcher {
-            Matcher::Texts(patterns) => patterns
-                .into_iter()
-                .for_each(|pattern| self.texts.add(pattern, index)),
-            Matcher::Path(pattern) if rule.target == Target::Read => self.read.add(&pattern, index),
-            Matcher::Path(pattern) => self.edit.add(&pattern, index),
-            Matcher::Domain(domain) => self.domains.push((domain, index)),
-            // The forms of rules that allow would hold for the whole family here.
-            Matcher::All | Matcher::Line(_) | Matcher::Words(_) => {
-                self.whole.entry(rule.target).or_insert(index);
-            }
-        }
-    }
-
-    fn finish(&mut self) -> Vec<(usize, Target)> {
-        let read = self
-            .read
-            .finish()
-            .into_iter()
-            .map(|index| (index, Target::Read));
-        let edit = self
-            .edit
-            .finish()
-            .into_iter()
-            .map(|index| (index, Target::Edit));
-        read.chain(edit).collect()
-    }
-
-    /// A rule for all calls of the tool or its family.
-    pub(crate) fn whole(&self, call: &Call<'_>) -> Option<usize> {
-        let named = targets(call)
-            .iter()
-            .find_map(|target| self.whole.get(target).copied());
-        named.or_else(|| find_domain(&self.domains, call))
-    }
-
-    /// A rule that could not be read, for calls that change something.
-    pub(crate) fn unknown(&self) -> Option<usize> {
-        self.whole.get(&Target::Unknown).copied()
-    }
-
-    /// A rule for all that is done in this way, by whatever tool.
-    pub(crate) fn family(&self, access: Access) -> Option<usize> {
-        self.whole.get(&Target::of(access)).copied()
-    }
-
-    pub(crate) fn paths(&self, access: Access) -> &PathRules {
-        match access {
-            Access::Read => &self.read,
-            Access::Edit => &self.edit,
-        }
-    }
-
-    /// Whether anything here speaks of commands.
-    pub(crate) fn has_bash(&self) -> bool {
-        !self.texts.is_empty() || self.whole.contains_key(&Target::Bash)
-    }
-
-    /// Some rule over this access, if there is one.
-    pub(crate) fn any(&self, access: Access) -> Option<usize> {
-        self.family(access).or_else(|| self.paths(access).first())
-    }
-}
-
-impl Allowing {
-    fn new() -> Self {
-        Self {
-            whole: HashMap::new(),
-            lines: HashMap::new(),
-            prefixes: HashMap::new(),
-            prefix_words_max: 0,
-            read: PathRules::new(PatternReach::Exact),
-            edit: PathRules::new(PatternReach::Exact),
-            domains: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, rule: Rule, index: usize) {
-        match rule.matcher {
-            Matcher::All => {
-                self.whole.entry(rule.target).or_insert(index);
-            }
-            Matcher::Line(line) => {
-                self.lines.entry(line).or_insert(index);
-            }
-            Matcher::Words(words) => {
-                self.prefix_words_max = self.prefix_words_max.max(words.len());
-                self.prefixes.entry(words.join("\0")).or_insert(index);
-            }
-            Matcher::Path(pattern) if rule.target == Target::Read => self.read.add(&pattern, index),
-            Matcher::Path(pattern) => self.edit.add(&pattern, index),
-            Matcher::Domain(domain) => self.domains.push((domain, index)),
-            // Texts are for rules that tighten: as a rule that allows they are nothing.
-            Matcher::Texts(_) => {}
-        }
-    }
-
-    pub(crate) fn whole(&self, call: &Call<'_>) -> Option<usize> {
-        let named = targets_to_allow(call)
-            .iter()
-            .find_map(|target| self.whole.get(target).copied());
-        named.or_else(|| find_domain(&self.domains, call))
-    }
-
-    pub(crate) fn line(&self, line: &str) -> Option<usize> {
-        self.lines.get(line).copied()
-    }
-
-    /// The prefix rules that the words begin with: how many words each names, and its number.
-    pub(crate) fn prefixes(&self, words: &[Word], budget: &mut Budget) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        let mut key = String::new();
-        for (count, word) in words.iter().take(self.prefix_words_max).enumerate() {
-            if count > 0 {
-                key.push('\0');
-            }
-            key.push_str(&word.text);
-            if !budget.take(1 + key.len() as u64 / 8) {
-                break;
-            }
-            if let Some(index) = self.prefixes.get(&key) {
-                found.push((count + 1, *index));
-            }
-        }
-        found
-    }
-
-    pub(crate) fn paths(&self, access: Access) -> &PathRules {
-        match access {
-            Access::Read => &self.read,
-            Access::Edit => &self.edit,
-        }
-    }
 }

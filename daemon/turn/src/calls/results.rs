@@ -1,0 +1,139 @@
+//! The results of calls: each call is closed when it ends, and its result is logged in call order.
+
+use contract::Outcome;
+use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::record::ToolFinished;
+use proto::{Body, CallId};
+
+use crate::facts::CallStage;
+use crate::machine::{CallsInProgress, PendingResult, Phase, Step};
+
+impl Step<'_> {
+    pub(crate) fn call_ended(
+        &mut self,
+        phase: Phase,
+        id: &CallId,
+        outcome: Outcome,
+        duration_ms: u64,
+    ) -> Phase {
+        match phase {
+            Phase::Calls(mut calls) => {
+                if !calls.running.remove(id) {
+                    return Phase::Calls(calls);
+                }
+                if let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) {
+                    match self.may_escape(&call, &outcome) {
+                        Some(reason) => self.block(&call, outcome, reason, duration_ms),
+                        None => self.close(&mut calls, &call, outcome, duration_ms),
+                    }
+                }
+                self.proceed(calls)
+            }
+            Phase::Stopping { reason, calls } => {
+                self.ended_while_stopping(reason, calls, id, outcome, duration_ms)
+            }
+            Phase::Idle
+            | Phase::Asking(_)
+            | Phase::Compacting(_)
+            | Phase::Held
+            | Phase::Rewinding { .. }
+            | Phase::Ending { .. } => phase,
+        }
+    }
+
+    /// Takes a result: for people at once, for the model when it is its turn.
+    pub fn close(
+        &mut self,
+        calls: &mut CallsInProgress,
+        call: &ToolCall,
+        outcome: Outcome,
+        duration_ms: u64,
+    ) {
+        let (outcome, duration_ms) = self.with_what_was_blocked(call, outcome, duration_ms);
+        let Outcome {
+            status,
+            text,
+            display,
+            spill,
+            changed,
+            known,
+            blocked: _,
+        } = outcome;
+        let tool = self.leads_to(call);
+        self.append(Body::ToolFinished(ToolFinished {
+            call: call.id.clone(),
+            tool,
+            status,
+            duration_ms,
+            display,
+            spill: spill.map(|path| path.to_string_lossy().into_owned()),
+            changed,
+            known,
+        }));
+        calls.ready.push(PendingResult {
+            call: call.id.clone(),
+            status,
+            text,
+        });
+        self.write_results(calls);
+    }
+
+    /// `tool.finished`, for people.
+    pub fn finished(
+        &mut self,
+        call: &ToolCall,
+        status: CallStatus,
+        duration_ms: u64,
+        display: Display,
+        spill: Option<String>,
+    ) {
+        let tool = self.leads_to(call);
+        self.append(Body::ToolFinished(ToolFinished {
+            call: call.id.clone(),
+            tool,
+            status,
+            duration_ms,
+            display,
+            spill,
+            changed: Vec::new(),
+            known: Vec::new(),
+        }));
+    }
+
+    /// Writes the results that have all earlier ones before them: results stand in call order.
+    pub(super) fn write_results(&mut self, calls: &mut CallsInProgress) {
+        for call in self.open_calls() {
+            if self.stage_of(&call.id) == Some(&CallStage::Closed) {
+                continue;
+            }
+            let Some(place) = calls.ready.iter().position(|ready| ready.call == call.id) else {
+                return;
+            };
+            let PendingResult { status, text, .. } = calls.ready.remove(place);
+            self.result(&call, status, text);
+        }
+    }
+
+    /// `message.tool`, for the model.
+    pub fn result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
+        let item = self.next_item();
+        self.append(Body::Tool(ToolMessage {
+            item,
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            status,
+            text,
+        }));
+    }
+
+    /// Closes every call that has no result, with these words.
+    pub fn refuse_open_calls(&mut self, words: &str) {
+        for call in self.open_calls() {
+            if self.stage_of(&call.id) != Some(&CallStage::Closed) {
+                let outcome = Outcome::refused(words);
+                self.finished(&call, outcome.status, 0, outcome.display, None);
+                self.result(&call, outcome.status, outcome.text);
+            }
+        }
+    }
+}
