@@ -529,7 +529,7 @@ fn a_fork_tells_where_it_comes_from() {
     let id = "01890000-0000-7000-8000-000000000003";
     let created = json!({
         "session": id, "pid": 5, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp",
-        "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
+        "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "tools": [], "kind": "interactive",
         "approval_mode": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
         "origin": {"session": id, "pid": 3, "turn": 2, "first": id},
     });

@@ -340,7 +340,7 @@ fn a_runs_session_is_taken_over_by_whoever_prompts_it() {
 fn the_title_stands_there_once() {
     let created = json!({
         "session": SESSION, "pid": 3, "ppid": 0, "epoch": 1, "cwd": "/tmp", "root": "/tmp",
-        "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "kind": "interactive",
+        "provider_kind": "openai-chat", "model": "p/m", "context_window": 0, "prefix_sha256": "", "tools": [], "kind": "interactive",
         "approval_mode": "ask", "on_ask": "wait", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
     });
     let fake = daemon_of(

@@ -10,7 +10,7 @@ use proto::{RequestId, SessionId};
 use tokio::sync::oneshot;
 
 use crate::actor::Actor;
-use crate::actor::background::SESSION_ENDED;
+use crate::actor::shutdown::SESSION_ENDED;
 use crate::journal::Cause;
 use crate::request::keys::Keys;
 

@@ -3,7 +3,6 @@
 //! Owns everything of the session that changes. Never waits for the disk, a client, a model or a tool: their ends come
 //! back as messages.
 
-pub(crate) mod background;
 pub(crate) mod commands;
 pub(crate) mod departure;
 pub(crate) mod effects;
@@ -11,7 +10,6 @@ pub(crate) mod handle;
 pub(crate) mod hooks;
 pub(crate) mod inbox;
 pub(crate) mod life;
-pub(crate) mod presence;
 pub(crate) mod publish;
 pub(crate) mod reasoning;
 pub(crate) mod replies;

@@ -1,5 +1,6 @@
 //! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
 
+use proto::Stamp;
 use proto::params::session::SessionSummary;
 use proto::state::WaitingFor;
 use tokio::sync::watch;
@@ -7,6 +8,8 @@ use tokio::sync::watch;
 use crate::actor::Actor;
 use crate::actor::handle::PublishedState;
 use crate::actor::inbox::Happened;
+use crate::context::forecast;
+use crate::history::summary;
 use crate::journal::catalog_feed::{CatalogFeed, Written};
 
 /// Where others see a session.
@@ -33,6 +36,39 @@ impl Publisher {
 }
 
 impl Actor {
+    /// The session in short. `None` before its first record.
+    pub(crate) fn summary(&self) -> Option<SessionSummary> {
+        let facts = self.machine.facts();
+        let mut summary = summary::of(
+            facts,
+            self.viewers.fanout().attached(),
+            self.journal.read_only(),
+        )?;
+        summary.children = facts.children.len() as u64;
+        summary.silent_since = self
+            .requests
+            .in_flight()
+            .and_then(|gather| gather.silent_since());
+        summary.compacting = self.machine.is_compacting();
+        let ttl = self.machine.limits().cache_ttl_ms;
+        summary.cache_ttl_ms = (ttl > 0).then_some(ttl);
+        if facts.context_tokens > 0 {
+            let is_same = facts.options.model == Some(facts.wire.full_model());
+            let price = self.requests.route().price.as_deref().filter(|_| is_same);
+            let (model, tokens) = (summary.model.clone(), facts.context_tokens);
+            let cold = forecast::ahead(model, tokens, 0, price, Stamp::now());
+            summary.cold = Some(Box::new(cold));
+        }
+        Some(summary)
+    }
+
+    /// Whether something waits for a person.
+    pub(crate) fn waits(&self) -> bool {
+        let facts = self.machine.facts();
+        facts.state.waiting_for == Some(WaitingFor::Credentials)
+            || facts.waits_for_person().is_some()
+    }
+
     /// What others may know: only what is durable.
     pub(crate) fn tell_seen(&mut self) {
         let durable = self.journal.durable();

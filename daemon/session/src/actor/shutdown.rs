@@ -1,20 +1,58 @@
-//! How a session leaves memory: stopped with its daemon, put to sleep for the next one, or cut off by its disk.
+//! How a session leaves memory: stopped with its daemon, put to sleep for the next one, or cut off by its disk. Its commands in the
+//! background are stopped with it.
 
 use std::time::Duration;
 
+use proto::Pid;
+use proto::outcome::OutcomeKind;
+use proto::record::{ChildExited, SessionExited};
 use proto::state::State;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turn::{Input, StopReason};
 
 use crate::actor::Actor;
-use crate::actor::background::{DAEMON_STOPPED, SESSION_ENDED};
 
 /// What commands in the background may take to be gone, on top of the grace before KILL, until the session ends
 /// without them: the next load writes that they are gone.
 const CHILDREN_OVERDUE: Duration = Duration::from_millis(500);
 
+/// Why commands were stopped, in the words of the log.
+pub const SESSION_ENDED: &str = "the session ended";
+pub const DAEMON_STOPPED: &str = "the daemon stopped";
+
 impl Actor {
+    /// Stops what runs in the background for the session: TERM now, KILL after `grace_ms`.
+    pub(crate) fn stop_children(&mut self, grace_ms: u64, cause: &str) {
+        let pids = self.machine.facts().children.keys();
+        self.calls.stop_background(pids, grace_ms, cause);
+    }
+
+    /// The session has exited: nothing of it runs on.
+    pub(crate) fn stop_children_of(&mut self, exited: &SessionExited) {
+        let killed = exited.outcome == OutcomeKind::Killed;
+        let cause = if self.is_closing() {
+            DAEMON_STOPPED
+        } else {
+            SESSION_ENDED
+        };
+        self.stop_children(if killed { 0 } else { self.calls.grace_ms() }, cause);
+    }
+
+    /// A client is about to end one of them.
+    pub(crate) fn child_killed(&mut self, pid: Pid, by: &str) {
+        if self.machine.facts().children.contains_key(&pid) {
+            self.calls.note_stop(pid, || format!("killed by {by}"));
+        }
+    }
+
+    /// One has ended. Its tool says why where it stopped it itself; who else did is known here.
+    pub(crate) fn child_exited(&mut self, child: ChildExited) {
+        let stopped = self.calls.take_stop_cause(child.pid);
+        let cause = child.cause.or(stopped);
+        self.step(Input::ChildExited(ChildExited { cause, ..child }));
+    }
+
     /// The log takes no more: whatever runs is stopped, and nothing of it is acknowledged.
     pub(crate) fn stop_unwritable(&mut self) {
         self.requests.cancel();

@@ -22,9 +22,9 @@ use crate::calls::hooks as hooked;
 use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
-use crate::supervisor::build::{self, Parts};
+use crate::supervisor::build::{Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
-use crate::supervisor::{Client, Supervisor};
+use crate::supervisor::{Client, Supervisor, storage};
 use crate::tasks::blocking;
 
 /// How long a directory, a config or the store may take to answer.
@@ -76,12 +76,7 @@ impl Supervisor {
             .cloned();
         drop(slot);
         let handle = self.unless_closing(made?).await?;
-        Ok(CreateOutput {
-            session: handle.id(),
-            pid: handle.pid(),
-            model: handle.summary().model,
-            prompt_id,
-        })
+        Ok(output(&handle, prompt_id))
     }
 
     /// Whether there is such a session. What a crash left of one that nobody was notified of is cleared away.
@@ -105,8 +100,7 @@ impl Supervisor {
     /// The answer to a repeated create.
     async fn created_before(&self, params: &CreateParams) -> Result<CreateOutput, Failure> {
         let handle = self.load(params.session).await?;
-        let summary = handle.summary();
-        if summary.cwd != params.cwd {
+        if handle.summary().cwd != params.cwd {
             return Err(Failure::new(
                 ErrorName::RequestIdReused,
                 "A session with this id exists, in another directory.",
@@ -123,12 +117,7 @@ impl Supervisor {
             Ok(proto::Body::PromptQueued(prompt)) => Some(prompt.prompt_id),
             _ => None,
         });
-        Ok(CreateOutput {
-            session: handle.id(),
-            pid: handle.pid(),
-            model: summary.model,
-            prompt_id,
-        })
+        Ok(output(&handle, prompt_id))
     }
 
     async fn create_new(
@@ -364,7 +353,7 @@ fn prepare(
         env,
         marked: false,
     };
-    let (actor, inbox, handle) = build::build(services, parts).inspect_err(|_| {
+    let (actor, inbox, handle) = build(services, parts).inspect_err(|_| {
         // Nobody was notified of it: an empty directory would only be in the way.
         if let Err(error) = std::fs::remove_dir_all(&dir) {
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
@@ -380,12 +369,13 @@ fn prepare(
     })
 }
 
-fn storage(reason: String) -> Failure {
-    Failure::new(
-        ErrorName::Storage,
-        reason,
-        "Look at the disk: is it full, read-only, or away?",
-    )
+fn output(handle: &SessionHandle, prompt_id: Option<PromptId>) -> CreateOutput {
+    CreateOutput {
+        session: handle.id(),
+        pid: handle.pid(),
+        model: handle.summary().model,
+        prompt_id,
+    }
 }
 
 fn first_record(

@@ -26,8 +26,8 @@ use crate::assembly::names;
 use crate::context::forecast;
 use crate::context::prefix::FrozenPrefix;
 use crate::journal::elements;
-use crate::supervisor::Supervisor;
 use crate::supervisor::load::SessionServices;
+use crate::supervisor::{Supervisor, storage};
 use crate::tasks::blocking;
 
 /// The kinds of records that a fork begins with.
@@ -344,13 +344,5 @@ fn not_rendered() -> Failure {
         ErrorName::Busy,
         "The session has gone back to before another provider was asked, and has not been prompted since.",
         "Prompt it once more, or fork it at another turn.",
-    )
-}
-
-fn storage(reason: String) -> Failure {
-    Failure::new(
-        ErrorName::Storage,
-        reason,
-        "Look at the disk: is it full, read-only, or away? `reasonix doctor` tells what is wrong with the store.",
     )
 }

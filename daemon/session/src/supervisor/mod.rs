@@ -397,3 +397,12 @@ impl Supervisor {
         self.services.catalog.flush().await;
     }
 }
+
+/// A failure of the disk or the store.
+fn storage(reason: String) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        reason,
+        "Look at the disk: is it full, read-only, or away? `reasonix doctor` tells what is wrong with the store.",
+    )
+}

@@ -13,7 +13,7 @@ use turn::Facts;
 
 use crate::actor::commands::inspection::Files;
 use crate::history::steps::{StepFilter, Steps};
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Supervisor, storage};
 use crate::tasks::blocking;
 
 mod cache;
@@ -272,14 +272,6 @@ pub(crate) fn piece(text: &str, offset: u64) -> Result<p::PieceOutput, Failure> 
         total: text.len() as u64,
         next: (end < rest.len()).then_some(next),
     })
-}
-
-fn storage(reason: String) -> Failure {
-    Failure::new(
-        ErrorName::Storage,
-        reason,
-        "Run `reasonix doctor` to see what is wrong with the store.",
-    )
 }
 
 #[cfg(test)]

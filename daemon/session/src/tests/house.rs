@@ -22,7 +22,7 @@ use crate::actor::handle::{Attach, SessionHandle};
 use crate::assembly::setup::{Assembly, Effort, Setup};
 use crate::context::prefix::FrozenPrefix;
 use crate::request::keys::Keys;
-use crate::supervisor::build::{self, Parts};
+use crate::supervisor::build::{Parts, build};
 use crate::supervisor::load::{self, SessionServices};
 use crate::{Follow, Following};
 
@@ -217,7 +217,7 @@ impl House {
             keys: Arc::new(Keys::default()),
             marked: true,
         };
-        let (mut actor, inbox, handle) = build::build(&self.ground, parts).unwrap();
+        let (mut actor, inbox, handle) = build(&self.ground, parts).unwrap();
         actor.recover(policy, None);
         self.script = script;
         self.shells = Arc::clone(&actor.calls.call_environment().shells);
@@ -278,7 +278,7 @@ pub fn begin_with(
         env,
         marked: false,
     };
-    let (mut actor, inbox, handle) = build::build(&ground, parts).unwrap();
+    let (mut actor, inbox, handle) = build(&ground, parts).unwrap();
     let (reply, created_on_disk) = oneshot::channel();
     let prompt = PromptQueued {
         on_ask: None,

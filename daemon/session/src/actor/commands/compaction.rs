@@ -103,9 +103,7 @@ impl Actor {
             job,
         }
     }
-}
 
-impl Actor {
     /// A job has ended: what belongs to its record is there when the machine makes that.
     pub(crate) fn reset_ready(&mut self, number: u64, done: Done) {
         self.resets.put_done(done.own, done.request, done.swap);

@@ -1,6 +1,11 @@
 //! Answers of users to what waits for them. The first answer counts (I6), and only with the hash of what was shown (I24).
+//!
+//! The rule of an answer that holds always is on disk before its record: a record that is acknowledged never speaks of a rule
+//! that is not kept. If the daemon dies in between, the question is still open and the rule counts already; the same answer
+//! once more changes nothing of it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use proto::params::Empty;
 use proto::params::interaction::{AnswerParams, Interaction};
@@ -11,8 +16,7 @@ use turn::facts::{answer_refusal, content_of_answer, persisted_rule};
 use turn::input::InteractionResolution;
 
 use crate::actor::Actor;
-use crate::actor::commands::persisting::Persisting;
-use crate::actor::inbox::Reply;
+use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 
 /// Why what waits is closed when the last user leaves a headless run.
@@ -25,13 +29,19 @@ pub(crate) struct Answering {
     pub reply: Reply<Empty>,
 }
 
+/// An answer whose rule is being written, and those to the same interaction that came after it.
+struct Persisting {
+    first: Answering,
+    behind: Vec<Answering>,
+}
+
 /// What the actor knows of interactions beside the log.
 #[derive(Default)]
 pub(crate) struct InteractionState {
     /// Where those of this life were opened in the log: none is shown before it is durable.
     opened_at: HashMap<InteractionId, Seq>,
     /// Answers whose rules are being written.
-    pub persisting: Vec<Persisting>,
+    persisting: Vec<Persisting>,
 }
 
 impl InteractionState {
@@ -127,6 +137,59 @@ impl Actor {
             })));
         }
     }
+
+    /// Holds an answer back while the rule of an earlier one to the same interaction is being written; gives back any other.
+    pub(crate) fn wait_behind(&mut self, answer: Answering) -> Option<Answering> {
+        let id = &answer.params.interaction_id;
+        let mut persisting = self.interactions.persisting.iter_mut();
+        match persisting.find(|persisting| persisting.first.params.interaction_id == *id) {
+            Some(persisting) => {
+                persisting.behind.push(answer);
+                None
+            }
+            None => Some(answer),
+        }
+    }
+
+    /// Has the rule of an answer written, which was checked.
+    pub(crate) fn persist(&mut self, answer: Answering, rule: String) {
+        let (kept, happened) = (Arc::clone(self.calls.kept_rules()), self.happened.clone());
+        let id = answer.params.interaction_id.clone();
+        self.interactions.persisting.push(Persisting {
+            first: answer,
+            behind: Vec::new(),
+        });
+        tokio::task::spawn_blocking(move || {
+            let work = std::panic::AssertUnwindSafe(|| kept.keep(&rule));
+            let kept = std::panic::catch_unwind(work).unwrap_or_else(|_| {
+                let text = "The rule could not be kept, because of a bug in Reasonix.";
+                Err(Failure::new(ErrorName::Internal, text, "Allow it once."))
+            });
+            // Nobody listens in a session that has ended: its question is still open.
+            let _ = happened.send(Happened::RuleKept { id, kept });
+        });
+    }
+
+    /// The rule is on disk, or will not be.
+    pub(crate) fn rule_kept(&mut self, id: &InteractionId, kept: Result<(), Failure>) {
+        let persisting = &mut self.interactions.persisting;
+        let mut written = persisting.iter();
+        let Some(place) = written.position(|it| it.first.params.interaction_id == *id) else {
+            return;
+        };
+        let Persisting { first, behind } = persisting.remove(place);
+        match kept {
+            Err(failure) => refuse(first.reply, failure),
+            Ok(()) => match self.answerable(&first.params).err() {
+                // Its turn was stopped meanwhile. What the user wants holds all the same.
+                Some(failure) => refuse(first.reply, ended_meanwhile(failure)),
+                None => self.resolve(first),
+            },
+        }
+        for next in behind {
+            self.answer(next);
+        }
+    }
 }
 
 /// What is said to an answer that came second: who was first, when, and how they decided.
@@ -148,4 +211,17 @@ fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
         None => failure,
     };
     failure.with("at", at.to_string())
+}
+
+fn ended_meanwhile(failure: Failure) -> Failure {
+    let text = format!(
+        "The rule is kept, but the question has ended: {}",
+        failure.message
+    );
+    Failure {
+        message: text,
+        hint: "`reasonix permissions list` shows it, `reasonix permissions revoke` takes it back."
+            .into(),
+        ..failure
+    }
 }

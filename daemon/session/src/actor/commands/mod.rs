@@ -5,8 +5,6 @@ pub(crate) mod compaction;
 pub(crate) mod follow;
 pub(crate) mod inspection;
 pub(crate) mod interactions;
-pub(crate) mod permissions;
-pub(crate) mod persisting;
 pub(crate) mod prompt_gate;
 pub(crate) mod queue;
 pub(crate) mod rewind;

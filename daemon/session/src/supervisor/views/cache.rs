@@ -8,13 +8,14 @@ use proto::params::cache as p;
 use proto::record::{Purpose, SessionCreated};
 use proto::{Body, ErrorName, Failure};
 
-use super::{Log, storage};
+use super::Log;
 use crate::assembly::setup::Effort;
 use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements;
 use crate::supervisor::Supervisor;
+use crate::supervisor::storage;
 use crate::tasks::blocking;
 
 /// What the log of a session says of its prefix, and of the requests that began with it.

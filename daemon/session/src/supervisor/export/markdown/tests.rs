@@ -15,7 +15,7 @@ impl Story {
         let created = serde_json::from_value(json!({
             "session": "0189aaaa-0000-7000-8000-000000000001", "pid": 3, "ppid": 0, "epoch": 1,
             "cwd": "/w/a `b`", "root": "/w", "provider_kind": "openai", "model": "vendor/m",
-            "context_window": 0, "prefix_sha256": "", "kind": "interactive", "approval_mode": "ask", "on_ask": "wait",
+            "context_window": 0, "prefix_sha256": "", "tools": [], "kind": "interactive", "approval_mode": "ask", "on_ask": "wait",
             "name": "the <b>name</b>", "max_steps": 0, "timeout_ms": 0, "env": {}, "version": "0",
         }));
         let mut story = Self::default();
