@@ -125,18 +125,17 @@ struct Sent {
 async fn next(stage: Stage) -> Option<(Item, Stage)> {
     match stage {
         Stage::Waiting(mut waiting) => {
-            if waiting.place.may_go() {
-                let waited = waiting.report_at.is_none();
-                let sent = match waiting.send() {
-                    Ok(sent) => sent,
-                    Err(refused) => return Some((Err(refused), Stage::Over)),
-                };
-                return match waited {
-                    true => Some((Ok(Part::Sent), Stage::Sent(sent))),
-                    false => sent.next().await,
-                };
+            if !waiting.place.may_go() {
+                return waiting.wait().await;
             }
-            waiting.wait().await
+            match waiting.report_at {
+                None => Some(waiting.send()),
+                // Its wait was not reported, so neither is its end.
+                Some(_) => match waiting.send() {
+                    (Ok(_), Stage::Sent(sent)) => sent.next().await,
+                    refused => Some(refused),
+                },
+            }
         }
         Stage::Sent(sent) => sent.next().await,
         Stage::Over => None,
@@ -163,22 +162,22 @@ impl Waiting {
             }
             let wake = self.report_at.unwrap_or(self.until).min(self.until);
             if self.place.wait(wake).await {
-                return Some(match self.send() {
-                    Ok(sent) => (Ok(Part::Sent), Stage::Sent(sent)),
-                    Err(refused) => (Err(refused), Stage::Over),
-                });
+                return Some(self.send());
             }
         }
     }
 
     /// Sends the request when its turn has come, unless others have used up the budget meanwhile.
-    fn send(self) -> Result<Sent, ProviderError> {
-        self.request.permit.take()?;
-        Ok(Sent {
+    fn send(self) -> (Item, Stage) {
+        if let Err(refused) = self.request.permit.take() {
+            return (Err(refused), Stage::Over);
+        }
+        let sent = Sent {
             parts: self.provider.stream(self.request),
             place: self.place,
             taken: false,
-        })
+        };
+        (Ok(Part::Sent), Stage::Sent(sent))
     }
 
     /// Permanent: a retry would wait as long again. No attempt was made.

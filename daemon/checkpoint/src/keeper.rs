@@ -83,14 +83,6 @@ impl Keeper {
         &self.dir
     }
 
-    pub fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
-    pub fn blobs(&self) -> &BlobStore {
-        &self.blobs
-    }
-
     /// What a command may change: looked at before each, kept before the first of a turn. Blocks. `path`: where `git` is
     /// looked for.
     pub fn before_command(&self, path: &str, tree_kept: bool) -> (Watched, Option<Checkpoint>) {
@@ -178,24 +170,22 @@ impl Keeper {
         let unkept = before.unkept_differences(&after);
         let (crowded, nameless): (Vec<_>, Vec<_>) =
             unkept.into_iter().partition(|path| path.to_str().is_some());
-        if !crowded.is_empty() {
-            changed.push(unknown(format!(
-                "what it changed of tracked files among very many ignored ones ({}) is in no checkpoint",
-                first_of(&crowded)
-            )));
-        }
-        if !nameless.is_empty() {
-            changed.push(unknown(format!(
-                "what it changed where names are no text ({}) is in no checkpoint",
-                first_of(&nameless)
-            )));
-        }
         let ignored = self.workspace.newly_ignored(before, &after);
-        if !ignored.is_empty() {
-            changed.push(unknown(format!(
-                "it changed what git ignores, and what came and is ignored now ({}) is in no checkpoint",
-                first_of(&ignored)
-            )));
+        for (paths, what) in [
+            (
+                crowded,
+                "what it changed of tracked files among very many ignored ones",
+            ),
+            (nameless, "what it changed where names are no text"),
+            (
+                ignored,
+                "it changed what git ignores, and what came and is ignored now",
+            ),
+        ] {
+            if !paths.is_empty() {
+                let first = first_of(&paths);
+                changed.push(unknown(format!("{what} ({first}) is in no checkpoint")));
+            }
         }
         changed
     }

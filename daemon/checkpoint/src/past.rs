@@ -58,14 +58,6 @@ struct OfTurn {
     notes: Vec<String>,
 }
 
-impl OfTurn {
-    fn note(&mut self, text: String) {
-        if !self.notes.contains(&text) {
-            self.notes.push(text);
-        }
-    }
-}
-
 /// What these turns have changed.
 ///
 /// # Errors
@@ -183,6 +175,13 @@ impl Past {
         all.collect()
     }
 
+    fn note(&mut self, turn: u64, text: String) {
+        let notes = &mut self.turns.entry(turn).or_default().notes;
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    }
+
     fn take(&mut self, record: Record, own: Option<Own>, turn: Option<u64>, root: &str) {
         match record.body {
             Body::CheckpointCreated(checkpoint) => {
@@ -196,7 +195,7 @@ impl Past {
             Body::ToolFinished(finished) => self.take_finished(turn, finished, root),
             Body::ChildSpawned(child) if child.kind == ChildKind::Shell => {
                 if let Some(turn) = turn {
-                    self.turns.entry(turn).or_default().note(format!(
+                    self.note(turn, format!(
                         "What the command in the background (`{}`) changed after its call is not known.",
                         contract::first_line(&child.command)
                     ));
@@ -230,7 +229,7 @@ impl Past {
             self.trees.entry(turn).or_insert(TurnTree { tree, beside });
         }
         if let Some(why) = checkpoint.skipped {
-            self.turns.entry(turn).or_default().note(why);
+            self.note(turn, why);
         }
     }
 
@@ -241,10 +240,13 @@ impl Past {
             && finished.status == CallStatus::Unknown
         {
             self.cut_off.insert(turn);
-            self.turns.entry(turn).or_default().note(format!(
-                "A call of `{}` was cut off; what it changed is not known.",
-                finished.tool
-            ));
+            self.note(
+                turn,
+                format!(
+                    "A call of `{}` was cut off; what it changed is not known.",
+                    finished.tool
+                ),
+            );
         }
         for changed in finished.changed {
             if changed.path == root
@@ -253,7 +255,7 @@ impl Past {
                 // Not about a place: more than can be told.
                 if let Some(turn) = turn {
                     let note = format!("Of a call of `{}`: {why}.", finished.tool);
-                    self.turns.entry(turn).or_default().note(note);
+                    self.note(turn, note);
                 }
                 continue;
             }

@@ -107,7 +107,7 @@ impl<'a> Restore<'a> {
         let mut missing: BTreeMap<PathBuf, PathSnapshot> = BTreeMap::new();
         for path in above {
             if !missing.contains_key(path) {
-                let look = self.keeper.workspace().snapshot(path, false);
+                let look = self.keeper.workspace.snapshot(path, false);
                 if look.there == PathState::Absent {
                     missing.insert(path.to_owned(), look);
                 }
@@ -183,7 +183,7 @@ impl<'a> Restore<'a> {
         let keeper = self.keeper;
         let looks = self.items.iter_mut().filter(|item| item.due);
         let looks = looks.filter_map(|item| {
-            let mut look = keeper.workspace().snapshot(&item.look.path, true);
+            let mut look = keeper.workspace.snapshot(&item.look.path, true);
             if let PathState::Unknown { why } = &look.there {
                 let why = format!("what stands there now cannot be kept: {why}");
                 item.give_up(RewoundResult::Failed { why });
@@ -213,7 +213,7 @@ impl<'a> Restore<'a> {
 
     /// Removes what a daemon that died while it put files back had not finished writing.
     fn clear_litter(&self) {
-        let workspace = self.keeper.workspace();
+        let workspace = &self.keeper.workspace;
         for path in self.request.broken.litter() {
             let look = workspace.snapshot(&path, false);
             // Best effort: it is no file of anybody.
@@ -276,7 +276,7 @@ fn add_cut_off(keeper: &Keeper, path: &str, past: &mut Past) {
     let Ok(now) = keeper.entries_now(path) else {
         return;
     };
-    let root = keeper.workspace().root();
+    let root = keeper.workspace.root();
     for (turn, tree) in trees {
         let Ok(then) = keeper.entries(path, &tree) else {
             continue;
@@ -309,7 +309,7 @@ fn item(
     touched: &Touched,
     request: &RestoreOptions,
 ) -> Option<Item> {
-    let look = keeper.workspace().snapshot(Path::new(place), false);
+    let look = keeper.workspace.snapshot(Path::new(place), false);
     let stands = FileState::from(look.there.clone());
     let before = request.broken.before(place, &stands);
     let (result, due) = match (&was, &stands) {
@@ -342,7 +342,7 @@ fn item(
 /// What is to become of a place that only rewinds that broke off were to change: what it was before them. `None`: it is
 /// that, or, where it is not them that are taken back, what somebody has made of it since.
 fn back_from_broken(keeper: &Keeper, place: &str, request: &RestoreOptions) -> Option<Item> {
-    let look = keeper.workspace().snapshot(Path::new(place), false);
+    let look = keeper.workspace.snapshot(Path::new(place), false);
     let stands = FileState::from(look.there.clone());
     let mut was = request.broken.before(place, &stands);
     let (mut result, mut due) = (RewoundResult::Restored, true);
@@ -434,7 +434,7 @@ impl Item {
                     Source::Kept => kept
                         .get(&sha256)
                         .cloned()
-                        .or_else(|| from_blob(keeper.blobs(), &sha256, bytes)),
+                        .or_else(|| from_blob(&keeper.blobs, &sha256, bytes)),
                 };
                 match content.filter(|content| BlobId::from_content(content).to_string() == sha256)
                 {
@@ -455,7 +455,7 @@ impl Item {
 
     fn put(&mut self, keeper: &Keeper, wanted: RestoreTarget<'_>) {
         self.due = false;
-        let workspace = keeper.workspace();
+        let workspace = &keeper.workspace;
         let done = if self.stands == FileState::Directory || self.stands == FileState::Absent {
             // What was in it is gone by now, or what it is in has come.
             let look = workspace.snapshot(&self.look.path, false);

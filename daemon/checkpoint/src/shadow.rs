@@ -77,8 +77,7 @@ impl Keeper {
             shadow.last = last;
             return Ok((id, own(beside)));
         }
-        self.furnish(repository)
-            .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
+        self.furnish(repository).map_err(unwritable)?;
         let whole = last.is_none();
         let paths = match &last {
             // Those that are young too: their times do not say whether they are the same.
@@ -107,8 +106,7 @@ impl Keeper {
             list.extend_from_slice(path.as_os_str().as_encoded_bytes());
             list.push(0);
         }
-        private(&self.git_dir().join("gone"), &gone)
-            .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
+        private(&self.git_dir().join("gone"), &gone).map_err(unwritable)?;
         let script = if whole { WHOLE } else { CHANGED };
         let printed = self.git(&mut shadow, path, script, &here)?;
         let id = String::from_utf8_lossy(&printed).trim().to_owned();
@@ -294,8 +292,7 @@ impl Keeper {
         // Of this run alone: one that was killed may still read its own.
         shadow.runs += 1;
         let list = dir.join(format!("input-{}-{}", std::process::id(), shadow.runs));
-        private(&list, input)
-            .map_err(|error| format!("the session's directory cannot be written: {error}"))?;
+        private(&list, input).map_err(unwritable)?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let env = [
             ("PATH", path),
@@ -332,6 +329,10 @@ impl Keeper {
             Err(format!("git took longer than {seconds} s"))
         })
     }
+}
+
+fn unwritable(error: std::io::Error) -> String {
+    format!("the session's directory cannot be written: {error}")
 }
 
 /// Writes a file that nobody else reads (I32), whatever mask the person's shell had.

@@ -51,7 +51,7 @@ impl<'a> Trees<'a> {
             let why = why.to_owned();
             (FileState::Unknown { why }, Source::Kept)
         };
-        let root = self.keeper.workspace().root().to_owned();
+        let root = self.keeper.workspace.root().to_owned();
         let Ok(relative) = Path::new(place).strip_prefix(&root) else {
             return unknown("it is outside of the workspace");
         };

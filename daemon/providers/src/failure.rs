@@ -75,6 +75,11 @@ impl ErrorContext {
         self.error(what, hint.to_owned(), ErrorKind::Transient, None)
     }
 
+    /// Nothing came for this long.
+    pub(crate) fn silent(&self, what: &str, how_long: Duration) -> ProviderError {
+        self.transient(&format!("{what} for {how_long:?}"))
+    }
+
     /// A failure that a retry would repeat.
     pub(crate) fn permanent(&self, what: &str, hint: &str) -> ProviderError {
         self.error(what, hint.to_owned(), ErrorKind::Permanent, None)

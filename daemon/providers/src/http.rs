@@ -4,8 +4,9 @@
 //! an unchanged request, so that a key is never sent elsewhere. Does not interpret the bytes.
 //! Called by `read` and `probe`.
 
+use std::collections::HashMap;
 use std::error::Error as _;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{LazyLock, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -237,7 +238,7 @@ pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
 
 /// Properties that need separate clients. There is one client per distinct route, and a daemon has
 /// one or two.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ClientRoute {
     connect: Duration,
     tls: bool,
@@ -296,25 +297,17 @@ fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
 
 /// The shared client of a route.
 pub(crate) async fn client(route: ClientRoute) -> Result<Client, String> {
-    static CLIENTS: Mutex<Vec<(ClientRoute, Client)>> = Mutex::new(Vec::new());
-    let known = |clients: &[(ClientRoute, Client)]| {
-        clients
-            .iter()
-            .find_map(|(known, client)| (*known == route).then(|| client.clone()))
-    };
-    if let Some(client) = known(&CLIENTS.lock().unwrap_or_else(PoisonError::into_inner)) {
+    static CLIENTS: LazyLock<Mutex<HashMap<ClientRoute, Client>>> = LazyLock::new(Mutex::default);
+    let clients = || CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = clients().get(&route).cloned();
+    if let Some(client) = known {
         return Ok(client);
     }
     // Certificates come from disk.
     let made = tokio::task::spawn_blocking(move || route.build())
         .await
         .map_err(|error| error.to_string())??;
-    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(client) = known(&clients) {
-        return Ok(client);
-    }
-    clients.push((route, made.clone()));
-    Ok(made)
+    Ok(clients().entry(route).or_insert(made).clone())
 }
 
 /// The innermost two causes. The outer ones only say that a request failed. Never includes the URL.

@@ -189,7 +189,7 @@ impl<C: Collect> AnswerReader<C> {
         {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return self.fail(error),
-            Err(_) => return self.fail(self.silent("sent nothing", self.timeouts.first_byte)),
+            Err(_) => return self.fail(self.site.silent("sent nothing", self.timeouts.first_byte)),
         };
         let status = response.status().as_u16();
         let headers = response.headers();
@@ -228,7 +228,7 @@ impl<C: Collect> AnswerReader<C> {
         let (deadline, silence) = self.deadline();
         let mut next = match deadline::until(deadline, body.next()).await {
             Ok(next) => next,
-            Err(_) => return self.end(Some(self.silent(silence.0, silence.1))),
+            Err(_) => return self.end(Some(self.site.silent(silence.0, silence.1))),
         };
         let mut batch = PartBatch::default();
         let mut taken = 0;
@@ -399,10 +399,6 @@ impl<C: Collect> AnswerReader<C> {
 
     fn fail(&mut self, error: ProviderError) {
         self.queue.push_back(Err(error));
-    }
-
-    fn silent(&self, what: &str, how_long: Duration) -> ProviderError {
-        self.site.transient(&format!("{what} for {how_long:?}"))
     }
 
     fn too_large(&self) -> ProviderError {

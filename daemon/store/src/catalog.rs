@@ -14,7 +14,6 @@ use proto::params::process;
 use proto::params::session::{ListOutput, ListParams, SessionSummary};
 use proto::{SessionId, state::State};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
-use serde::Serialize;
 
 use crate::disk::DiskError;
 
@@ -207,7 +206,7 @@ impl Catalog {
             limit => limit.min(PAGE_MAX),
         };
         let before = filter.before.map_or(i64::MAX, to_sql);
-        let state = filter.state.as_ref().map(word).transpose()?;
+        let state = filter.state.map(State::as_str);
         let connection = self.lock();
         let mut statement = connection.prepare_cached(LIST).doing("read")?;
         // One extra row shows whether there is another page.
@@ -248,9 +247,8 @@ impl Catalog {
         &self,
         filter: &process::ListParams,
     ) -> Result<Vec<SessionSummary>, CatalogError> {
-        let exited = word(&State::Exited)?;
         let wanted = named_params! {
-            ":all": filter.all, ":exited": exited, ":label": filter.label,
+            ":all": filter.all, ":exited": State::Exited.as_str(), ":label": filter.label,
         };
         let rows: Vec<_> = self.read(|connection| {
             let mut statement = connection.prepare_cached(PROCESSES)?;
@@ -290,7 +288,7 @@ fn put(connection: &Connection, summary: &SessionSummary) -> Result<(), CatalogE
         ":session": summary.session.to_string(),
         ":name": summary.name,
         ":cwd": summary.cwd,
-        ":state": word(&summary.state)?,
+        ":state": summary.state.as_str(),
         ":labels": serde_json::to_string(&summary.labels)?,
         ":active_at": summary.active_at.0,
         ":summary": serde_json::to_string(summary)?,
@@ -329,11 +327,6 @@ fn to_sql(pid: Pid) -> i64 {
 
 fn from_sql(pid: i64) -> Pid {
     Pid(u64::try_from(pid).unwrap_or(0))
-}
-
-/// The JSON name of an enum value, without quotes.
-fn word<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string(value)?.trim_matches('"').to_owned())
 }
 
 #[cfg(test)]

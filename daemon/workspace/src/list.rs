@@ -92,10 +92,8 @@ pub struct DirListing {
 /// A directory that was or will be read.
 struct Node {
     path: PathBuf,
-    entries: Vec<ListEntry>,
-    /// For each entry that is a directory: its node.
-    children: Vec<Option<usize>>,
-    left_out: usize,
+    /// The node of the directory that it is in, and its place there.
+    outer: (usize, usize),
     inside: DirContents,
 }
 
@@ -114,82 +112,75 @@ impl Workspace {
         let path = at.path();
         at.expect_directory()?;
         handle::directory(&self.slash, path).at_no_link("open directory", path)?;
-        let mut nodes = vec![Node::new(path.to_owned())];
-        let mut pending = VecDeque::from([(0, 1)]);
+        let root = Node {
+            path: path.to_owned(),
+            outer: (0, 0),
+            inside: DirContents::NotOpened,
+        };
+        let (mut nodes, mut pending) = (vec![root], VecDeque::from([(0, 1)]));
         let (mut room, mut left_out, mut unopened) = (max, 0, 0);
         while let Some((index, level)) = pending.pop_front() {
             if room == 0 {
                 unopened += 1;
                 continue;
             }
-            let Some(node) = nodes.get_mut(index) else {
-                continue;
-            };
-            let children = self.open_node(node, &mut room);
-            left_out += node.left_out;
-            for place in children {
-                let path = node_path(&nodes, index, place);
-                let next = nodes.len();
-                nodes.push(Node::new(path));
-                if let Some(slot) = nodes
-                    .get_mut(index)
-                    .and_then(|node| node.children.get_mut(place))
-                {
-                    *slot = Some(next);
-                }
-                if level < depth {
-                    pending.push_back((next, level + 1));
+            let inside = self.contents(&nodes[index].path, &mut room);
+            if let DirContents::Shown {
+                entries,
+                left_out: more,
+            } = &inside
+            {
+                left_out += more;
+                for (place, entry) in entries.iter().enumerate().filter(|_| level < depth) {
+                    if entry.what == EntryKind::Directory(DirContents::NotOpened) {
+                        pending.push_back((nodes.len(), level + 1));
+                        nodes.push(Node {
+                            path: nodes[index].path.join(&entry.name),
+                            outer: (index, place),
+                            inside: DirContents::NotOpened,
+                        });
+                    }
                 }
             }
+            nodes[index].inside = inside;
         }
         Ok(DirListing {
-            entries: build_entries(&mut nodes, 0),
+            entries: nested(nodes),
             left_out,
             unopened,
         })
     }
 
-    /// Reads a node's directory. Returns the indexes of subdirectories that may be opened.
-    fn open_node(&self, node: &mut Node, room: &mut usize) -> Vec<usize> {
+    /// Reads a directory, without the contents of those in it.
+    fn contents(&self, path: &Path, room: &mut usize) -> DirContents {
         // One handle at a time: a level may have more directories than a process may open.
-        let read = handle::directory(&self.slash, &node.path)
+        let read = handle::directory(&self.slash, path)
             .and_then(|handle| Ok((tree::names(&handle)?, handle)));
         let (mut names, handle) = match read {
             Ok(read) => read,
             Err(error) => {
-                node.inside = DirContents::Unreadable {
-                    why: error.to_string(),
-                };
-                return Vec::new();
+                let why = error.to_string();
+                return DirContents::Unreadable { why };
             }
         };
         names.sort_by(|one, two| {
             let rank = |named: &NamedEntry| named.kind != FileKind::Directory;
             (rank(one), &one.name).cmp(&(rank(two), &two.name))
         });
-        node.left_out = names.len().saturating_sub(*room);
+        let left_out = names.len().saturating_sub(*room);
         names.truncate(*room);
         *room -= names.len();
-        let mut opened = Vec::new();
-        for NamedEntry { name, kind } in names {
-            let path = node.path.join(&name);
-            let closed = self.closed(&path);
-            let what = if closed {
-                EntryKind::Denied
-            } else {
-                self.entry_kind(&handle, &name, kind)
+        let entries = names.into_iter().map(|NamedEntry { name, kind }| {
+            let what = match self.closed(&path.join(&name)) {
+                true => EntryKind::Denied,
+                false => self.entry_kind(&handle, &name, kind),
             };
-            if what == EntryKind::Directory(DirContents::NotOpened) {
-                opened.push(node.entries.len());
-            }
-            node.entries.push(ListEntry { name, what });
-            node.children.push(None);
+            ListEntry { name, what }
+        });
+        DirContents::Shown {
+            entries: entries.collect(),
+            left_out,
         }
-        node.inside = DirContents::Shown {
-            entries: Vec::new(),
-            left_out: node.left_out,
-        };
-        opened
     }
 
     fn entry_kind(&self, dir: &OwnedFd, name: &OsStr, kind: FileKind) -> EntryKind {
@@ -219,47 +210,28 @@ impl Workspace {
     }
 }
 
-impl Node {
-    fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            entries: Vec::new(),
-            children: Vec::new(),
-            left_out: 0,
-            inside: DirContents::NotOpened,
+/// The entries of the first node, with those of the others in their places. A directory comes after
+/// the one that it is in.
+fn nested(mut nodes: Vec<Node>) -> Vec<ListEntry> {
+    while let Some(Node {
+        outer: (outer, place),
+        inside,
+        ..
+    }) = nodes.pop()
+    {
+        match nodes.get_mut(outer).map(|outer| &mut outer.inside) {
+            Some(DirContents::Shown { entries, .. }) => {
+                entries[place].what = EntryKind::Directory(inside);
+            }
+            Some(_) => {}
+            None => {
+                if let DirContents::Shown { entries, .. } = inside {
+                    return entries;
+                }
+            }
         }
     }
-}
-
-fn node_path(nodes: &[Node], index: usize, place: usize) -> PathBuf {
-    let node = nodes.get(index);
-    let name = node.and_then(|node| node.entries.get(place));
-    node.map_or(Path::new(""), |node| node.path.as_path())
-        .join(name.map_or(OsStr::new(""), |leaf| leaf.name.as_os_str()))
-}
-
-/// A node's entries, including the content of its subdirectories.
-fn build_entries(nodes: &mut [Node], index: usize) -> Vec<ListEntry> {
-    let Some(node) = nodes.get_mut(index) else {
-        return Vec::new();
-    };
-    let mut entries = std::mem::take(&mut node.entries);
-    let children = std::mem::take(&mut node.children);
-    for (leaf, children) in entries.iter_mut().zip(children) {
-        let Some(children) = children else {
-            continue;
-        };
-        let entries = build_entries(nodes, children);
-        let inside = nodes.get_mut(children).map(|node| {
-            let inside = std::mem::replace(&mut node.inside, DirContents::NotOpened);
-            match inside {
-                DirContents::Shown { left_out, .. } => DirContents::Shown { entries, left_out },
-                other => other,
-            }
-        });
-        leaf.what = EntryKind::Directory(inside.unwrap_or(DirContents::NotOpened));
-    }
-    entries
+    Vec::new()
 }
 
 #[cfg(test)]

@@ -111,9 +111,7 @@ impl WindowReader {
     fn take(&mut self, mut part: &[u8]) {
         while !part.is_empty() {
             if self.full() {
-                self.line += memchr::memchr_iter(b'\n', part).count() as u64;
-                self.begun = part.last() != Some(&b'\n');
-                return;
+                return self.skip(part);
             }
             let end = if self.line < self.window.first {
                 let wanted =
@@ -124,11 +122,7 @@ impl WindowReader {
                         self.begun = false;
                         end
                     }
-                    None => {
-                        self.line += memchr::memchr_iter(b'\n', part).count() as u64;
-                        self.begun = part.last() != Some(&b'\n');
-                        return;
-                    }
+                    None => return self.skip(part),
                 }
             } else {
                 let end = memchr::memchr(b'\n', part);
@@ -142,6 +136,11 @@ impl WindowReader {
             };
             part = &part[end + 1..];
         }
+    }
+
+    fn skip(&mut self, part: &[u8]) {
+        self.line += memchr::memchr_iter(b'\n', part).count() as u64;
+        self.begun = part.last() != Some(&b'\n');
     }
 
     fn keep(&mut self, bytes: &[u8]) {

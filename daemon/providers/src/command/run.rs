@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use contract::provider::{ErrorKind, Part, ProviderError};
 use contract::spawn::ChildExit;
@@ -122,7 +121,7 @@ impl Run {
             Ok(Err(error @ SpawnError::Stopping)) => {
                 Err(self.site.transient(&format!("cannot be started: {error}")))
             }
-            Err(_) => Err(self.silent("did not start", self.timeouts.first_byte)),
+            Err(_) => Err(self.site.silent("did not start", self.timeouts.first_byte)),
         }
     }
 
@@ -137,7 +136,7 @@ impl Run {
         };
         let due = self.heard + limit;
         let Ok(event) = deadline::until(due, child.events.next()).await else {
-            let error = self.silent(what, limit);
+            let error = self.site.silent(what, limit);
             return self.fail(error);
         };
         let mut batch = PartBatch::default();
@@ -155,14 +154,13 @@ impl Run {
             Some(ChildEvent::Exited(exit)) => self.exited(Some(exit), &mut batch),
             None => self.exited(None, &mut batch),
         };
+        if let Ok(Flow::Last) = outcome {
+            let _ = self.collect.0.finish(&mut batch);
+        }
         self.queue.extend(batch.into_parts().map(Ok));
         match outcome {
-            Ok(Flow::Last) => {
-                let mut batch = PartBatch::default();
-                // The answer is complete. Dropping `child` ends the program.
-                let _ = self.collect.0.finish(&mut batch);
-                self.queue.extend(batch.into_parts().map(Ok));
-            }
+            // The answer is complete. Dropping `child` ends the program.
+            Ok(Flow::Last) => {}
             Ok(Flow::More | Flow::Nothing) => self.phase = Phase::Running(child),
             Err(error) => self.fail(error),
         }
@@ -243,9 +241,5 @@ impl Run {
         self.queue
             .extend(reported.map(|usage| Ok(Part::Usage(usage))));
         self.queue.push_back(Err(error));
-    }
-
-    fn silent(&self, what: &str, how_long: Duration) -> ProviderError {
-        self.site.transient(&format!("{what} for {how_long:?}"))
     }
 }

@@ -66,45 +66,18 @@ impl Connection {
         incoming.body = match incoming.header("content-length").map(str::parse::<usize>) {
             Some(Ok(length)) => self.take(length).await?,
             Some(Err(_)) => return Err(io::Error::other("a length that is no number")),
-            None if incoming.header("transfer-encoding").is_some() => self.chunked().await?,
             None => Vec::new(),
         };
         Ok(Some(incoming))
     }
 
-    async fn chunked(&mut self) -> io::Result<Vec<u8>> {
-        let mut body = Vec::new();
-        loop {
-            let end = loop {
-                if let Some(end) = find(&self.ahead, b"\r\n") {
-                    break end;
-                }
-                self.need().await?;
-            };
-            let line: Vec<u8> = self.ahead.drain(..end + 2).collect();
-            let size = String::from_utf8_lossy(&line[..end]).into_owned();
-            let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16)
-                .map_err(io::Error::other)?;
-            let piece = self.take(size + 2).await?;
-            body.extend_from_slice(&piece[..size]);
-            if size == 0 {
-                return Ok(body);
-            }
-        }
-    }
-
     async fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
         while self.ahead.len() < length {
-            self.need().await?;
+            if !self.more().await? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
         Ok(self.ahead.drain(..length).collect())
-    }
-
-    async fn need(&mut self) -> io::Result<()> {
-        match self.more().await? {
-            true => Ok(()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
     }
 
     /// Reads on. False at the end.
