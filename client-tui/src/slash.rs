@@ -64,7 +64,7 @@ commands! {
     Pause "pause" [] "" DRIVE_SESSION = "start nothing new", "不再开始新的步骤";
     Continue "continue" [] "" DRIVE_SESSION = "go on after a pause", "暂停后继续";
     Rename "rename" [] "NAME" DRIVE_SESSION = "give the session a name", "为会话命名";
-    Compact "compact" [] "[preview|undo|WORDS]" DRIVE_SESSION = "fold old messages into a digest, or undo that", "把旧消息压缩为摘要，或撤销";
+    Compact "compact" [] "[preview|undo|WORDS]" DRIVE_SESSION = "fold old messages into a summary, or undo that", "把旧消息压缩为摘要，或撤销";
     Pin "pin" [] "[TURN]" DRIVE_SESSION = "keep a turn word for word in every compaction", "压缩时逐字保留某一回合";
     Model "model" [] "MODEL" DRIVE_SESSION = "ask another model from the next request on", "从下一次请求起换用其他模型";
     Effort "effort" [] "LEVEL|auto" DRIVE_SESSION = "how hard the model thinks", "模型思考的力度";

@@ -121,7 +121,7 @@ methods! {
     SessionRewind = "session.rewind", Drive, true, history::RewindParams => history::RewindOutput,
         "Goes back to the end of a turn: conversation, files, or both; or takes that back.";
     SessionCompact = "session.compact", Drive, true, compact::CompactParams => compact::CompactOutput,
-        "Folds old messages into a digest, says what that would do, or takes it back.";
+        "Folds old messages into a summary, says what that would do, or takes it back.";
     SessionPin = "session.pin", Drive, true, compact::PinParams => Empty,
         "Keeps a message, or a turn, word for word in every compaction; or no longer.";
     SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,

@@ -52,15 +52,15 @@ pub struct Compaction {
     /// Of the newest request and its answer, as the provider reported them; estimated where it did not.
     pub tokens_before: u64,
     pub tokens_after: u64,
-    /// Messages that the digest stands for.
+    /// Messages that the summary stands for.
     pub folded: u64,
     /// Tool results that were shortened.
     pub shortened: u64,
     /// Messages that stay word for word.
     pub kept: u64,
-    /// The digest, as the model gets it. Empty where tool results were only shortened.
+    /// The summary, as the model gets it. Empty where tool results were only shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub digest: String,
+    pub summary: String,
     /// It was put together without the model, because that has failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mechanical: bool,

@@ -21,7 +21,7 @@ fn text(request: &Request) -> String {
 }
 
 fn is_summary_request(request: &Request) -> bool {
-    request.last_text().contains("Write a digest")
+    request.last_text().contains("Write a summary")
 }
 
 /// Long answers, and numbered summaries. Tokens are a quarter of the bytes.
@@ -37,7 +37,7 @@ fn talkative() -> Script {
         };
         if is_summary_request(request) {
             summaries += 1;
-            return Answer::text(format!("DIGEST-{summaries}: it went on.")).usage(usage);
+            return Answer::text(format!("SUMMARY-{summaries}: it went on.")).usage(usage);
         }
         answers += 1;
         Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6))).usage(usage)
@@ -83,7 +83,7 @@ fn user_messages_and_earlier_summaries_survive_five_compactions() {
         );
     }
     for summary in 1..=5 {
-        let words = format!("DIGEST-{summary}: it went on.");
+        let words = format!("SUMMARY-{summary}: it went on.");
         assert_eq!(sent.matches(&words).count(), 1, "summary {summary} stays");
     }
     assert!(!sent.contains("ANSWER-1 "), "folded messages are gone");
@@ -363,7 +363,7 @@ fn a_fork_right_after_a_compaction_includes_it() {
     works(&house, &["fork", &pid, "--name", "other"]);
     run(&house, &["-s", "other"], "Fourth.").expect(0, "completed");
     let sent = text(&model.requests().pop().expect("requests"));
-    assert!(sent.contains("DIGEST-1") && !sent.contains("ANSWER-1 "));
+    assert!(sent.contains("SUMMARY-1") && !sent.contains("ANSWER-1 "));
     model.assert_strict();
 }
 
@@ -380,7 +380,7 @@ fn a_summary_request_is_shorter_than_the_one_the_vendor_refused() {
             return Answer::text("").fault(full);
         }
         if is_summary_request(request) {
-            return Answer::text("DIGEST: it went on.");
+            return Answer::text("SUMMARY: it went on.");
         }
         answers += 1;
         Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6)))
@@ -408,7 +408,7 @@ fn a_summary_request_is_shorter_than_the_one_the_vendor_refused() {
     assert_eq!(summaries.len(), 1);
     assert!(text(summaries[0]).contains("The beginning of the conversation is too long"));
     let sent = text(requests.last().expect("requests"));
-    assert!(sent.contains("FACT-1 is red.") && sent.contains("DIGEST: it went on."));
+    assert!(sent.contains("FACT-1 is red.") && sent.contains("SUMMARY: it went on."));
     model.assert_strict();
 }
 
@@ -418,7 +418,7 @@ fn a_running_summary_is_visible_and_can_be_stopped() {
     let held = gate.clone();
     let model = Model::start(Script::by(
         move |request: &Request| match is_summary_request(request) {
-            true => Answer::text("DIGEST.").held(Place::Before, &held),
+            true => Answer::text("SUMMARY.").held(Place::Before, &held),
             false => Answer::text("words ".repeat(LONG / 6)),
         },
     ));
@@ -515,7 +515,7 @@ fn f29_a_daemon_that_dies_over_a_compaction_has_the_old_view_or_the_new_one() {
             return Answer::text("words ".repeat(LONG / 6));
         }
         summaries += 1;
-        let summary = Answer::text(format!("DIGEST-{summaries}."));
+        let summary = Answer::text(format!("SUMMARY-{summaries}."));
         match summaries {
             1 => summary.held(Place::Middle, &held),
             _ => summary,
@@ -557,7 +557,7 @@ fn f29_a_daemon_that_dies_over_a_compaction_has_the_old_view_or_the_new_one() {
         assert!(sent.contains(&format!("FACT-{fact} is red.")), "{fact}");
     }
     assert!(
-        sent.contains("DIGEST-2."),
+        sent.contains("SUMMARY-2."),
         "{:?}",
         outline(&model.requests().pop().expect("requests"))
     );

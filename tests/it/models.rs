@@ -306,7 +306,7 @@ fn a_fork_after_a_fallback_turn_asks_the_first_model_again() {
 fn a_summary_is_requested_from_the_model_chosen_last() {
     let talks = || {
         Model::start(Script::by(|request: &Request| {
-            let is_summary = request.last_text().contains("Write a digest");
+            let is_summary = request.last_text().contains("Write a summary");
             let words = if is_summary {
                 "So it went."
             } else {

@@ -220,7 +220,7 @@ fn summaries_are_in_the_ledger_written_or_not() {
     // The fifth request, for the first summary, breaks in its middle.
     const CUT: usize = 5;
     let model = Model::start(Script::by(|request: &Request| {
-        let answer = match request.last_text().contains("Write a digest") {
+        let answer = match request.last_text().contains("Write a summary") {
             true => Answer::text("So it went on, and this is what was done."),
             false => Answer::text(format!("Answer {}", "words ".repeat(3_000))),
         };
@@ -264,7 +264,7 @@ fn summaries_are_in_the_ledger_written_or_not() {
     let totals = stats(&house, &[]);
     assert_eq!(Ledger::of(&totals), ledger);
     let summaries = totals["purposes"].as_array().expect("rows").iter();
-    let mut summaries = summaries.filter(|row| row["key"] == "digest");
+    let mut summaries = summaries.filter(|row| row["key"] == "summary");
     let summary = summaries.next().expect("summaries have a separate row");
     assert_eq!(
         summary["usage"]["requests"], 3,

@@ -27,9 +27,9 @@ fn vendor() -> (Model, Bills) {
     let (bills, mut cache) = (Bills::default(), BlockCache::default());
     let billed = Arc::clone(&bills);
     let script = Script::by(move |request: &Request| {
-        let text = match request.last_text().contains("Write a digest") {
+        let text = match request.last_text().contains("Write a summary") {
             // As long as the forecast assumes summaries to be: 1,500 tokens.
-            true => format!("DIGEST {}", "it goes on, ".repeat(500)),
+            true => format!("SUMMARY {}", "it goes on, ".repeat(500)),
             false => format!("ANSWER {} {}", request.number, "words ".repeat(10_000)),
         };
         let output = text.len() as u64 / 4;
@@ -169,8 +169,8 @@ fn a_compaction_brings_its_key_and_is_stopped_by_ctrl_c() {
             prompt: request.body.len() as u64 / 4,
             ..Usage::default()
         };
-        match request.last_text().contains("Write a digest") {
-            true => Answer::text("DIGEST: it went on.").held(Place::Before, &held),
+        match request.last_text().contains("Write a summary") {
+            true => Answer::text("SUMMARY: it went on.").held(Place::Before, &held),
             false => Answer::text("words ".repeat(10_000)),
         }
         .usage(usage)

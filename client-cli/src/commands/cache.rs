@@ -81,7 +81,7 @@ fn why(request: &CachedRequest) -> String {
     let mut words = Vec::new();
     match request.purpose {
         Purpose::Answer => {}
-        Purpose::Digest => words.push("for a digest".to_owned()),
+        Purpose::Summary => words.push("for a summary".to_owned()),
         Purpose::Extraction => words.push("for an extraction".to_owned()),
         Purpose::Sample => words.push("a sample".to_owned()),
     }

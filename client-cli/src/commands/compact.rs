@@ -1,4 +1,4 @@
-//! `reasonix compact`: old messages folded into a digest, and back.
+//! `reasonix compact`: old messages folded into a summary, and back.
 
 use client::transcript::words;
 use client::{CallError, Client};
@@ -12,16 +12,16 @@ use crate::pieces::LANGUAGE;
 use crate::signals::Signals;
 use crate::{output, reach};
 
-/// Fold old messages into a digest that the model writes, so that the context has room again.
+/// Fold old messages into a summary that the model writes, so that the context has room again.
 ///
-/// Word for word stay: the user's own messages of at most 4,000 tokens, earlier digests, what is pinned, and the newest
+/// Word for word stay: the user's own messages of at most 4,000 tokens, earlier summaries, what is pinned, and the newest
 /// messages. The vendor's cache starts anew. Nothing is erased: `--undo` brings the originals back, until a turn that began
 /// behind it has ended; the log keeps them for good.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Pid, id, or name.
     session: String,
-    /// What the digest is to keep, in words for the model.
+    /// What the summary is to keep, in words for the model.
     instructions: Vec<String>,
     /// Only say what it would do: nothing is asked, and nothing changes.
     #[arg(long, conflicts_with = "undo")]

@@ -227,7 +227,7 @@ fn block(block: &Block) -> [String; 5] {
         BlockKind::User => "user",
         BlockKind::Assistant => "model",
         BlockKind::Tool => "result",
-        BlockKind::Digest => "digest",
+        BlockKind::Summary => "summary",
     }
     .to_owned();
     if block.pinned {

@@ -292,7 +292,7 @@ impl Session {
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
-                // Digests, samples and extractions are no part of the conversation.
+                // Summaries, samples and extractions are no part of the conversation.
                 if usage.reported && usage.purpose == Purpose::Answer {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);

@@ -273,7 +273,7 @@ fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
     }
 }
 
-/// `preview`, `undo`, or words of what the digest is to keep.
+/// `preview`, `undo`, or words of what the summary is to keep.
 fn compact(session: String, arguments: &str) -> Vec<Effect> {
     let (preview, undo) = (arguments == "preview", arguments == "undo");
     let words = (!preview && !undo && !arguments.is_empty()).then(|| arguments.to_owned());

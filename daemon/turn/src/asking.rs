@@ -117,7 +117,7 @@ impl Step<'_> {
     pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {
         let asking = match self.request_sent(phase) {
             Phase::Asking(asking) => asking,
-            Phase::Compacting(compacting) => return self.digest_answered(compacting, &answer),
+            Phase::Compacting(compacting) => return self.summary_answered(compacting, &answer),
             other => return other,
         };
         self.hold.too_long = 0;
@@ -269,7 +269,7 @@ impl Step<'_> {
                 (self.not_sent(asking), unsent)
             }
             Phase::Compacting(compacting) => {
-                return self.digest_broke(compacting, &error, &partial, jitter);
+                return self.summary_broke(compacting, &error, &partial, jitter);
             }
             other => return other,
         };
@@ -403,7 +403,7 @@ impl Step<'_> {
                 self.resend(asking)
             }
             Phase::Compacting(compacting) if !self.hold.suspending => {
-                self.digest_due(compacting, item, attempt)
+                self.summary_due(compacting, item, attempt)
             }
             other => other,
         }

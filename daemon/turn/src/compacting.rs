@@ -17,7 +17,7 @@ use crate::words;
 
 mod summary_request;
 
-/// So many digests that came to nothing in a row, and the next one is put together without the model (contract,
+/// So many summaries that came to nothing in a row, and the next one is put together without the model (contract,
 /// chapter 60).
 const FAILURES: u32 = 2;
 /// So many compactions for one request that the provider finds too long, and the turn ends (decision 11).
@@ -30,7 +30,7 @@ pub(crate) struct Compacting {
     pub waits: CompactionWait,
     pub then: AfterCompaction,
     pub request_id: Option<RequestId>,
-    /// The digest is asked for by an excerpt: all of the conversation is too long.
+    /// The summary is asked for by an excerpt: all of the conversation is too long.
     pub short: bool,
 }
 
@@ -51,8 +51,8 @@ pub enum ResetReason {
 pub(crate) enum CompactionWait {
     /// The end of this job, by its number.
     Job(u64),
-    /// The model's digest.
-    Digest(Asking),
+    /// The model's summary.
+    Summary(Asking),
 }
 
 /// What follows.
@@ -75,12 +75,12 @@ pub struct ResetJob {
     pub why: ResetReason,
     /// The conversation up to here.
     pub upto: Seq,
-    pub digest: Digest,
+    pub summary: Summary,
 }
 
-/// Where the digest of a compaction comes from.
+/// Where the summary of a compaction comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Digest {
+pub enum Summary {
     /// It is not there yet: the job says whether one is wanted.
     Wanted,
     /// The same, and a request with all of the conversation would be too long.
@@ -100,7 +100,7 @@ pub enum Digest {
 pub enum ResetJobOutcome {
     /// The record of the reset. What belongs into the line's `own` member is kept by whoever did the job.
     Reset(CacheReset),
-    /// The request for a digest is ready.
+    /// The request for a summary is ready.
     Ask,
     Nothing(NothingToCompact),
     /// What may not be folded is too much by itself: so many tokens.
@@ -120,21 +120,21 @@ pub enum CompactionEnd {
 impl Compacting {
     /// Whether neither a job nor a request is under way.
     pub(crate) fn is_quiet(&self) -> bool {
-        matches!(&self.waits, CompactionWait::Digest(asking) if !asking.waits.is_in_flight())
+        matches!(&self.waits, CompactionWait::Summary(asking) if !asking.waits.is_in_flight())
     }
 
-    /// The request for a digest.
+    /// The request for a summary.
     pub(crate) fn request(&mut self) -> Option<&mut Asking> {
         match &mut self.waits {
-            CompactionWait::Digest(asking) => Some(asking),
+            CompactionWait::Summary(asking) => Some(asking),
             CompactionWait::Job(_) => None,
         }
     }
 
-    /// When the request for a digest is made again, on the monotonic clock.
+    /// When the request for a summary is made again, on the monotonic clock.
     pub(crate) fn waits_until(&self) -> Option<u64> {
         match &self.waits {
-            CompactionWait::Digest(asking) => match asking.waits {
+            CompactionWait::Summary(asking) => match asking.waits {
                 RequestWait::Retry { due_ms } => Some(due_ms),
                 _ => None,
             },
@@ -142,11 +142,11 @@ impl Compacting {
         }
     }
 
-    /// How the next job gets its digest, where the model is still to write it.
-    fn wanted(&self) -> Digest {
+    /// How the next job gets its summary, where the model is still to write it.
+    fn wanted(&self) -> Summary {
         match self.short {
-            true => Digest::WantedShort,
-            false => Digest::Wanted,
+            true => Summary::WantedShort,
+            false => Summary::Wanted,
         }
     }
 }
@@ -236,22 +236,22 @@ impl Step<'_> {
             why,
         };
         // A person's wish is worth another try of the model.
-        let digest = match self.hold.failures >= FAILURES && !is_manual(&compacting.why) {
-            true => Digest::Mechanical,
+        let summary = match self.hold.failures >= FAILURES && !is_manual(&compacting.why) {
+            true => Summary::Mechanical,
             false => compacting.wanted(),
         };
-        compacting.waits = self.job(&compacting.why, digest);
+        compacting.waits = self.job(&compacting.why, summary);
         Phase::Compacting(compacting)
     }
 
-    fn job(&mut self, why: &ResetReason, digest: Digest) -> CompactionWait {
+    fn job(&mut self, why: &ResetReason, summary: Summary) -> CompactionWait {
         self.hold.jobs += 1;
         let number = self.hold.jobs;
         self.effects.push(Effect::Reset(ResetJob {
             number,
             why: why.clone(),
             upto: self.facts.seq,
-            digest,
+            summary,
         }));
         CompactionWait::Job(number)
     }
@@ -266,7 +266,7 @@ impl Step<'_> {
         }
         match end {
             ResetJobOutcome::Reset(reset) => self.write_reset(compacting, reset),
-            ResetJobOutcome::Ask => self.ask_digest(compacting),
+            ResetJobOutcome::Ask => self.ask_summary(compacting),
             ResetJobOutcome::Nothing(why) => {
                 // Not again before there is more that could be folded.
                 let step = (self.facts.wire.context_window / 20).max(1);
@@ -303,7 +303,7 @@ impl Step<'_> {
             self.hold.failures = 0;
             self.hold.futile = 0;
             if done.mechanical {
-                self.notice(Level::Warning, words::MECHANICAL_DIGEST);
+                self.notice(Level::Warning, words::MECHANICAL_SUMMARY);
             }
             self.hold.compacted = Some(CompactionEnd::Done(seq, done));
         }
@@ -333,19 +333,19 @@ impl Step<'_> {
         );
         let forced = is_too_long(&compacting.why);
         if forced && self.hold.failures <= FAILURES && !self.held() {
-            let digest = match self.hold.failures >= FAILURES {
-                true => Digest::Mechanical,
+            let summary = match self.hold.failures >= FAILURES {
+                true => Summary::Mechanical,
                 false => compacting.wanted(),
             };
-            let waits = self.job(&compacting.why, digest);
+            let waits = self.job(&compacting.why, summary);
             return Phase::Compacting(Compacting {
                 waits,
                 ..compacting
             });
         }
-        let asked = matches!(compacting.waits, CompactionWait::Digest(_));
+        let asked = matches!(compacting.waits, CompactionWait::Summary(_));
         if asked && is_manual(&compacting.why) && self.hold.failures > FAILURES && !self.held() {
-            let waits = self.job(&compacting.why, Digest::Mechanical);
+            let waits = self.job(&compacting.why, Summary::Mechanical);
             return Phase::Compacting(Compacting {
                 waits,
                 ..compacting
@@ -445,7 +445,7 @@ impl Step<'_> {
         compacting: Compacting,
         reason: StopReason,
     ) -> Option<StopReason> {
-        if let CompactionWait::Digest(asking) = &compacting.waits
+        if let CompactionWait::Summary(asking) = &compacting.waits
             && asking.waits.is_in_flight()
         {
             self.effects.push(Effect::CancelAsk);

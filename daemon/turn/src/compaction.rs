@@ -2,15 +2,15 @@
 //!
 //! Pure. Whoever calls it has read the messages, and renders what is new. The numbers are the contract's (chapter 60).
 
-mod digest;
 mod excerpt;
 mod plan;
 mod shorten;
+mod summary;
 
-pub use digest::{EditedFile, RestatedState, beginning, demand, is_digest, mechanical};
 pub use excerpt::{Excerpt, excerpt};
 pub use plan::{
     BasePart, CompactionPlan, CompactionTerms, ConversationMessage, NothingToCompact, TokenRatio,
     is_pinned, plan,
 };
 pub use shorten::shorten;
+pub use summary::{EditedFile, RestatedState, beginning, demand, is_summary, mechanical};

@@ -1,7 +1,7 @@
 //! A request that waits for its turn at the vendor, before it is sent: shown as a wait for a retry, and no try of it.
 //!
 //! The wait counts for no limit of the tries. In a pause and in a hand-over a request that is not sent yet is not sent:
-//! it is dropped, and made when they end. The request for a digest waits like any other; one that a person asked for at
+//! it is dropped, and made when they end. The request for a summary waits like any other; one that a person asked for at
 //! rest is sent in a pause too.
 
 use proto::state::{State, WaitingFor};
@@ -11,7 +11,7 @@ use crate::input::Effect;
 use crate::machine::{Asking, Phase, RequestWait, Step};
 
 impl Phase {
-    /// The request that is under way, of the conversation or for a digest.
+    /// The request that is under way, of the conversation or for a summary.
     fn request(&mut self) -> Option<&mut Asking> {
         match self {
             Self::Asking(asking) => Some(asking),

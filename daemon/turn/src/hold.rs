@@ -2,7 +2,7 @@
 //! still in a pause.
 //!
 //! There is one gate for each kind of start, and each asks `Step::held`: `next_after_turn` (turns), `ask_again` (requests),
-//! `resend` (their next tries), `send_digest` (requests for digests), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
+//! `resend` (their next tries), `send_summary` (requests for summaries), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
 //! for them). What was held is done by `Step::release`. A rewind starts nothing that a pause holds; a hand-over does not
 //! let it begin, and waits for one that has begun (`rewinding`).
 
@@ -30,7 +30,7 @@ pub(crate) struct Hold {
     pub tell_ends: bool,
     /// Jobs that were begun to change earlier bytes of requests.
     pub jobs: u64,
-    /// Digests that came to nothing, in a row.
+    /// Summaries that came to nothing, in a row.
     pub failures: u32,
     /// Compactions for a request that the provider finds too long.
     pub too_long: u32,
@@ -177,7 +177,7 @@ impl Step<'_> {
                     }
                 }
                 self.run_clock();
-                self.release_digest(compacting)
+                self.release_summary(compacting)
             }
             Phase::Calls(calls) => {
                 match self.facts.waits_for_person() {
@@ -258,7 +258,7 @@ impl Step<'_> {
             }
             Phase::Compacting(compacting) => {
                 let reason = StopReason::User;
-                match self.stop_digest(compacting, reason, partial) {
+                match self.stop_summary(compacting, reason, partial) {
                     Some(_) => Phase::Idle,
                     None => Phase::Held,
                 }

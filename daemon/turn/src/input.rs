@@ -93,7 +93,7 @@ pub enum Input {
     NotRewound,
     /// A person wants the context compacted. Ignored in a turn and in a hand-over: `Machine::is_compacting` tells.
     Compact {
-        /// What the digest is to keep.
+        /// What the summary is to keep.
         instructions: String,
         request_id: Option<RequestId>,
     },
@@ -285,8 +285,8 @@ pub enum Effect {
     },
     /// Plan a cache reset, or render it, and come back with `JobEnded`.
     Reset(ResetJob),
-    /// Send the request for a digest that the newest such job has made. Its answer comes as any other.
-    AskDigest { item: ItemId, attempt: u32 },
+    /// Send the request for a summary that the newest such job has made. Its answer comes as any other.
+    AskSummary { item: ItemId, attempt: u32 },
     /// Drop the request in flight.
     CancelAsk,
     /// What was streamed under this item does not count: another try follows.

@@ -14,7 +14,7 @@
 //! | `Asking`, answer awaited | the answer: in words, with no steering behind it, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
 //! | `Asking`, not sent yet | – | it is dropped, and sent again | it is made |
 //! | `Asking`, waiting | a new wait for another try | a try that is due, a key that came | the try is made; else it waits on |
-//! | `Compacting` | a job, and the digest that is awaited; at rest, where a person asked for it, all of it | the request for a digest, its next try; then the next request → `Held` | the request for the digest is sent |
+//! | `Compacting` | a job, and the summary that is awaited; at rest, where a person asked for it, all of it | the request for a summary, its next try; then the next request → `Held` | the request for the summary is sent |
 //! | `Calls` | calls that run; denials, answers to questions of the model | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
 //! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
 //! | `Rewinding` | all: the session has gone back | the queue | as at rest, once it is over |
@@ -23,7 +23,7 @@
 //!
 //! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and outlives the daemon. A
 //! hand-over does none of it: once nothing runs the session is marked suspended, and stays so until the daemon ends. A
-//! compaction that has no digest yet is left to the next life, which begins anew.
+//! compaction that has no summary yet is left to the next life, which begins anew.
 //! Stops work in both as ever. What recovery does in each phase stands in `recover`. Later widenings join as phases of
 //! their own: preparing (references).
 

@@ -29,7 +29,7 @@ impl Step<'_> {
                 self.keep_partial(asking, partial);
                 self.end_stopped(reason)
             }
-            Phase::Compacting(compacting) => match self.stop_digest(compacting, reason, partial) {
+            Phase::Compacting(compacting) => match self.stop_summary(compacting, reason, partial) {
                 Some(reason) => self.go_on_at_rest(Some(reason)),
                 None => self.end_stopped(reason),
             },

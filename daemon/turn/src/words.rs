@@ -14,7 +14,7 @@ pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// To people.
-pub const MECHANICAL_DIGEST: &str = "The model could not write a digest: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.";
+pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.";
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 /// Never said: the session follows such calls, one step.

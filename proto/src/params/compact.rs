@@ -13,7 +13,7 @@ use crate::{ItemId, RequestId, Seq};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompactParams {
     pub session: String,
-    /// What the digest is to keep, in words for the model.
+    /// What the summary is to keep, in words for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Only say what it would do: nothing is asked and nothing changes.
@@ -41,7 +41,7 @@ pub struct CompactOutput {
     /// Why nothing was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Of a preview: what the next prompt costs without it, and with it. The digest is not written yet: it comes to that,
+    /// Of a preview: what the next prompt costs without it, and with it. The summary is not written yet: it comes to that,
     /// and to what its writing costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecasts: Option<Box<Forecasts>>,

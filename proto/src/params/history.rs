@@ -253,7 +253,7 @@ pub struct StatsOutput {
     /// By hook, most time first; at most 200. Only where they were asked for, and of sessions that are not deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookRow>,
-    /// By what requests were for (`answer`, `digest`, …), most tokens first.
+    /// By what requests were for (`answer`, `summary`, …), most tokens first.
     #[serde(default)]
     pub purposes: Vec<StatsRow>,
     /// By tool, most tokens of results first; at most 200. Only where they were asked for, and of sessions that are not

@@ -688,5 +688,5 @@ pub enum BlockKind {
     Assistant,
     Tool,
     /// What stands in the place of folded messages.
-    Digest,
+    Summary,
 }

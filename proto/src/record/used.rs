@@ -83,8 +83,8 @@ words! {
     Purpose default Answer {
         /// An answer of the conversation.
         Answer = "answer",
-        /// The digest of a compaction.
-        Digest = "digest",
+        /// The summary of a compaction.
+        Summary = "summary",
         /// A trace of reasoning turned into lists.
         Extraction = "extraction",
         /// One of several answers to the same request, of which another may win.

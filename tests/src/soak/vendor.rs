@@ -40,7 +40,7 @@ fn answer(chance: &mut Chance, request: &Request) -> Answer {
         output: 50,
         reasoning: 0,
     };
-    if request.last_text().contains("Write a digest") {
+    if request.last_text().contains("Write a summary") {
         return Answer::text("A summary: it went on.").usage(usage);
     }
     let turn = request

@@ -43,7 +43,7 @@ impl Actor {
                     tool_choice,
                 } => self.ask(upto, item, attempt, tool_choice),
                 Effect::Reset(job) => self.begin_reset(job),
-                Effect::AskDigest { item, attempt } => self.ask_digest(item, attempt),
+                Effect::AskSummary { item, attempt } => self.ask_summary(item, attempt),
                 Effect::CancelAsk => spent.extend(self.requests.cancel()),
                 Effect::Supersede { item } => self.live(&Live::Partial(Partial {
                     item,

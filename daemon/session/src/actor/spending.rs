@@ -91,7 +91,7 @@ impl Actor {
                 let spent = budget::spent(&UsageTotals::of(usage));
                 self.requests.budget().charge(record.seq, record.at, spent);
                 // Of others the one in flight is not over.
-                if matches!(usage.purpose, Purpose::Answer | Purpose::Digest) {
+                if matches!(usage.purpose, Purpose::Answer | Purpose::Summary) {
                     self.requests.drop_leave();
                 }
             }

@@ -11,7 +11,7 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
 use store::log::{ByteLocation, LogFile};
-use turn::compacting::{Digest, ResetJob, ResetJobOutcome, ResetReason};
+use turn::compacting::{ResetJob, ResetJobOutcome, ResetReason, Summary};
 use turn::compaction::{
     self, BasePart, CompactionPlan, CompactionTerms, ConversationMessage, Excerpt, NothingToCompact,
 };
@@ -60,7 +60,7 @@ pub struct Done {
     pub end: ResetJobOutcome,
     /// What the record of the reset keeps in its `own` member.
     pub own: Option<String>,
-    /// The body of the request for a digest.
+    /// The body of the request for a summary.
     pub request: Option<Vec<u8>>,
     /// Who is asked from the reset on.
     pub swap: Option<Box<Swap>>,
@@ -92,14 +92,14 @@ pub fn run(work: Workpiece) -> Done {
     done.unwrap_or_else(|failure| Done::of(ResetJobOutcome::Failed(failure)))
 }
 
-/// What a compaction would do, without a digest being written; and the tokens before the first that changes. Blocks.
+/// What a compaction would do, without a summary being written; and the tokens before the first that changes. Blocks.
 ///
 /// # Errors
 /// The log cannot be read.
 pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
     let messages = read(&work.file, &work.parts)?;
     let terms = CompactionTerms {
-        digest: Some(String::new()),
+        summary: Some(String::new()),
         ..work.terms
     };
     let planned = compaction::plan(&messages, &terms);
@@ -116,8 +116,8 @@ pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
 fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     let messages = read(&work.file, &work.parts)?;
     let mut terms = work.terms.clone();
-    if let Digest::Written(text) = &work.job.digest {
-        terms.digest = Some(text.clone());
+    if let Summary::Written(text) = &work.job.summary {
+        terms.summary = Some(text.clone());
     }
     let mut planned = compaction::plan(&messages, &terms);
     if let CompactionPlan::Ask { fold } = &planned {
@@ -129,14 +129,14 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
                 ..Done::of(ResetJobOutcome::Ask)
             });
         }
-        terms.digest = Some(compaction::mechanical(&messages, fold));
+        terms.summary = Some(compaction::mechanical(&messages, fold));
         terms.mechanical = true;
         planned = compaction::plan(&messages, &terms);
     }
     match planned {
         CompactionPlan::Nothing(why) => Ok(Done::of(ResetJobOutcome::Nothing(why))),
         CompactionPlan::Full { kept } => Ok(Done::of(ResetJobOutcome::Full(kept))),
-        // There is a digest.
+        // There is a summary.
         CompactionPlan::Ask { .. } => Ok(Done::of(ResetJobOutcome::Nothing(
             NothingToCompact::NothingToFold,
         ))),
@@ -205,7 +205,7 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
     })
 }
 
-/// What the model is shown when it is asked for a digest.
+/// What the model is shown when it is asked for a summary.
 enum SandboxDemand {
     /// The conversation as it is, so that the vendor's cache serves it.
     Whole,
@@ -214,16 +214,16 @@ enum SandboxDemand {
 }
 
 impl SandboxDemand {
-    /// `None`: the digest is put together without the model.
+    /// `None`: the summary is put together without the model.
     fn of(work: &Workpiece, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
         let too_long = work.terms.is_too_long_to_show(messages);
-        match work.job.digest {
-            Digest::Wanted if !too_long => Some(Self::Whole),
-            Digest::Wanted | Digest::WantedShort => {
+        match work.job.summary {
+            Summary::Wanted if !too_long => Some(Self::Whole),
+            Summary::Wanted | Summary::WantedShort => {
                 let room = work.terms.excerpt_room(messages);
                 compaction::excerpt(messages, fold, room).map(Self::Excerpt)
             }
-            Digest::Written(_) | Digest::Mechanical => None,
+            Summary::Written(_) | Summary::Mechanical => None,
         }
     }
 

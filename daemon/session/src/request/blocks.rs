@@ -7,7 +7,7 @@ use proto::item::Item;
 use proto::params::session::{Block, BlockKind};
 use proto::reset::Piece;
 use proto::{ItemId, Stamp};
-use turn::compaction::{TokenRatio, is_digest, is_pinned};
+use turn::compaction::{TokenRatio, is_pinned, is_summary};
 
 use crate::journal::elements::Reader;
 use crate::request::in_flight::Material;
@@ -106,7 +106,7 @@ fn block(kind: BlockKind, bytes: u64) -> Block {
 
 fn kind(role: FragmentRole, item: &Item) -> BlockKind {
     match (role, item) {
-        (FragmentRole::User, Item::User(user)) if is_digest(user) => BlockKind::Digest,
+        (FragmentRole::User, Item::User(user)) if is_summary(user) => BlockKind::Summary,
         (FragmentRole::User, _) => BlockKind::User,
         (FragmentRole::Assistant, _) => BlockKind::Assistant,
         (FragmentRole::Tool, _) => BlockKind::Tool,

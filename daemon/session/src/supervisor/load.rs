@@ -24,7 +24,7 @@ use crate::request::budget::Ledger;
 use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
-use crate::viewers::absence::{Bit, Digest, Left};
+use crate::viewers::absence::{AwaySummary, Bit, Left};
 use checkpoint::PlannedRewind;
 
 /// What every session is made with.
@@ -53,7 +53,7 @@ pub struct SessionLog {
     /// Where the elements of cache resets stand in their lines.
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     /// What happened since the last person left.
-    pub missed: Option<Digest>,
+    pub missed: Option<AwaySummary>,
     /// The files that the model knows, the oldest first.
     pub known: Vec<KnownState>,
 }
@@ -82,7 +82,7 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
     let mut elements = Vec::new();
     let mut known = Knowledge::default();
     let left = store::sidecar::get(&dir, Sidecar::Seen).and_then(|content| Left::read(&content));
-    let mut missed = left.map(Digest::new);
+    let mut missed = left.map(AwaySummary::new);
     let opened = LogFile::open_with(&dir, services.assembly.syncer(), &mut |raw| {
         if let Some(own) = raw.own
             && prefix.is_none()

@@ -1,4 +1,4 @@
-//! While you were away: the digest is the same whether it was kept while running or made from the log.
+//! While you were away: the summary is the same whether it was kept while running or made from the log.
 
 use proptest::prelude::*;
 use proto::item::{CallStatus, Display};
@@ -11,7 +11,7 @@ use store::sidecar::{self, Sidecar};
 
 use super::fixtures::prompt;
 use super::house::{House, Scripted, begin, next_of, until, watching};
-use crate::viewers::absence::{Absence, Bit, Digest, Left};
+use crate::viewers::absence::{Absence, AwaySummary, Bit, Left};
 use crate::{Follow, SessionHandle};
 
 fn ended(outcome: OutcomeKind) -> Body {
@@ -89,7 +89,7 @@ fn usage() -> Usage {
 
 proptest! {
     #[test]
-    fn a_digest_is_the_same_from_life_and_from_the_log(
+    fn a_summary_is_the_same_from_life_and_from_the_log(
         steps in prop::collection::vec((body(), 0..4_u64, prop::bool::weighted(0.05)), 1..200),
     ) {
         let (mut absence, mut records, mut durable, mut left) =
@@ -112,9 +112,9 @@ proptest! {
         absence.settled(Seq(records.len() as u64));
         let from_log = left.map(|left| {
             let left = Left::read(&left.to_json()).unwrap();
-            let mut digest = Digest::new(left);
-            records.iter().filter_map(Bit::of).for_each(|bit| digest.apply(&bit));
-            digest
+            let mut summary = AwaySummary::new(left);
+            records.iter().filter_map(Bit::of).for_each(|bit| summary.apply(&bit));
+            summary
         });
         let from_log = Absence::new(from_log);
         prop_assert_eq!(absence.send(true), from_log.send(true));

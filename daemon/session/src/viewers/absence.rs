@@ -1,6 +1,6 @@
 //! BitKind happened while no person was there: a fold over the records behind the last one that somebody has seen.
 //!
-//! Pure. The actor feeds it what has become durable; a load feeds it the log. Both come to the same digest.
+//! Pure. The actor feeds it what has become durable; a load feeds it the log. Both come to the same summary.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use proto::outcome::{OutcomeKind, UsageTotals};
 use proto::{Body, Record, Seq, Stamp};
 use serde::{Deserialize, Serialize};
 
-/// Files that a digest names.
+/// Files that a summary names.
 const FILES_MAX: usize = 100;
 
 /// When the last person left, and what they had seen: the content of the side file.
@@ -32,7 +32,7 @@ impl Left {
     }
 }
 
-/// BitKind a record adds to a digest.
+/// BitKind a record adds to a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bit {
     seq: Seq,
@@ -48,7 +48,7 @@ enum BitKind {
 }
 
 impl Bit {
-    /// `None` for a record that a digest does not tell about.
+    /// `None` for a record that a summary does not tell about.
     pub fn of(record: &Record) -> Option<Self> {
         let what = match &record.body {
             Body::TurnEnded(ended) => BitKind::Ended(ended.outcome),
@@ -69,9 +69,9 @@ impl Bit {
 
 /// BitKind happened since somebody left.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Digest(Away);
+pub struct AwaySummary(Away);
 
-impl Digest {
+impl AwaySummary {
     pub fn new(left: Left) -> Self {
         Self(Away {
             since: left.since,
@@ -102,20 +102,20 @@ impl Digest {
     }
 }
 
-/// Follows whether a person is there, and keeps the digest while none is.
+/// Follows whether a person is there, and keeps the summary while none is.
 #[derive(Clone, Debug, Default)]
 pub struct Absence {
     /// `None`: a person is there, or there never was one.
-    digest: Option<Digest>,
+    summary: Option<AwaySummary>,
     /// Of records that are not on disk yet: nobody has seen them.
     undurable: VecDeque<Bit>,
 }
 
 impl Absence {
     /// As a load finds it.
-    pub fn new(digest: Option<Digest>) -> Self {
+    pub fn new(summary: Option<AwaySummary>) -> Self {
         Self {
-            digest,
+            summary,
             undurable: VecDeque::new(),
         }
     }
@@ -128,25 +128,25 @@ impl Absence {
     /// Everything up to `durable` is on disk.
     pub fn settled(&mut self, durable: Seq) {
         while let Some(bit) = self.undurable.pop_front_if(|bit| bit.seq <= durable) {
-            if let Some(digest) = &mut self.digest {
-                digest.apply(&bit);
+            if let Some(summary) = &mut self.summary {
+                summary.apply(&bit);
             }
         }
     }
 
     /// The last person has left.
     pub fn left(&mut self, left: Left) {
-        self.digest = Some(Digest::new(left));
+        self.summary = Some(AwaySummary::new(left));
     }
 
     /// A person has come.
     pub fn returned(&mut self) {
-        self.digest = None;
+        self.summary = None;
     }
 
     /// BitKind there is to tell to who comes now; `waits`: something waits for a person.
     pub fn send(&self, waits: bool) -> Option<Away> {
-        let Digest(away) = self.digest.as_ref()?;
+        let AwaySummary(away) = self.summary.as_ref()?;
         (away.turns > 0 || waits).then(|| away.clone())
     }
 }

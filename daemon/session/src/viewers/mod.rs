@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::journal::sidecar::AsideFile;
-use crate::viewers::absence::{Absence, Digest, Left};
+use crate::viewers::absence::{Absence, AwaySummary, Left};
 use crate::viewers::fanout::{Fanout, Feed, Follower, Join, Joined, Published, ViewerGuard};
 
 /// How often subscribers are sent what has grown: the rate of a screen.
@@ -45,7 +45,7 @@ impl Viewers {
     pub fn new(
         pid: Pid,
         dir: PathBuf,
-        missed: Option<Digest>,
+        missed: Option<AwaySummary>,
         gone: mpsc::UnboundedSender<u64>,
     ) -> Self {
         Self {

@@ -5,56 +5,56 @@ use proto::record::Purpose;
 use proto::state::{State, WaitingFor};
 use proto::{ErrorName, Failure, ItemId};
 
-use super::{AfterCompaction, Compacting, CompactionEnd, CompactionWait, Digest};
+use super::{AfterCompaction, Compacting, CompactionEnd, CompactionWait, Summary};
 use crate::asking::{backoff, failure_of};
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Phase, RequestWait, Step};
 
-/// Tries of a request for a digest.
+/// Tries of a request for a summary.
 const TRIES: u32 = 3;
 
 impl Step<'_> {
-    /// Sends the request for a digest. It is no part of the conversation.
-    pub(super) fn ask_digest(&mut self, compacting: Compacting) -> Phase {
+    /// Sends the request for a summary. It is no part of the conversation.
+    pub(super) fn ask_summary(&mut self, compacting: Compacting) -> Phase {
         let asking = Asking {
             item: ItemId(format!("d{}", self.facts.compactions + 1)),
             attempt: 1,
             since_ms: self.now.mono_ms,
             waits: RequestWait::Answer,
         };
-        self.send_digest(compacting, asking)
+        self.send_summary(compacting, asking)
     }
 
-    /// In a pause the turn's request for a digest waits. At rest a person asked for it, also in a pause. In a hand-over the
+    /// In a pause the turn's request for a summary waits. At rest a person asked for it, also in a pause. In a hand-over the
     /// next life begins anew.
-    pub(super) fn send_digest(&mut self, compacting: Compacting, asking: Asking) -> Phase {
+    pub(super) fn send_summary(&mut self, compacting: Compacting, asking: Asking) -> Phase {
         if self.hold.suspending {
             return self.leave_to_next_life(compacting);
         }
         if self.facts.paused && compacting.then == AfterCompaction::Ask {
             let waits = RequestWait::Resume;
             return Phase::Compacting(Compacting {
-                waits: CompactionWait::Digest(Asking { waits, ..asking }),
+                waits: CompactionWait::Summary(Asking { waits, ..asking }),
                 ..compacting
             });
         }
-        self.runs("a digest is asked for");
-        self.effects.push(Effect::AskDigest {
+        self.runs("a summary is asked for");
+        self.effects.push(Effect::AskSummary {
             item: asking.item.clone(),
             attempt: asking.attempt,
         });
         Phase::Compacting(Compacting {
-            waits: CompactionWait::Digest(asking),
+            waits: CompactionWait::Summary(asking),
             ..compacting
         })
     }
 
     /// The model has answered.
-    pub(crate) fn digest_answered(&mut self, compacting: Compacting, answer: &Answer) -> Phase {
-        let CompactionWait::Digest(asking) = &compacting.waits else {
+    pub(crate) fn summary_answered(&mut self, compacting: Compacting, answer: &Answer) -> Phase {
+        let CompactionWait::Summary(asking) = &compacting.waits else {
             return Phase::Compacting(compacting);
         };
-        self.usage_of(asking, answer, Purpose::Digest);
+        self.usage_of(asking, answer, Purpose::Summary);
         let whole = answer.finish.is_none_or(|finish| {
             matches!(
                 finish,
@@ -64,45 +64,45 @@ impl Step<'_> {
         if answer.text.trim().is_empty() || !whole {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
-                "The model wrote no digest.",
+                "The model wrote no summary.",
                 "Say in words what it is to keep (`reasonix compact SESSION WORDS`), or go on: nothing is lost.",
             );
             return self.reset_failed(compacting, failure);
         }
-        let waits = self.job(&compacting.why, Digest::Written(answer.text.clone()));
+        let waits = self.job(&compacting.why, Summary::Written(answer.text.clone()));
         Phase::Compacting(Compacting {
             waits,
             ..compacting
         })
     }
 
-    /// The request for a digest came to nothing.
-    pub(crate) fn digest_broke(
+    /// The request for a summary came to nothing.
+    pub(crate) fn summary_broke(
         &mut self,
         compacting: Compacting,
         error: &ProviderError,
         partial: &Answer,
         jitter: f64,
     ) -> Phase {
-        let CompactionWait::Digest(asking) = compacting.waits.clone() else {
+        let CompactionWait::Summary(asking) = compacting.waits.clone() else {
             return Phase::Compacting(compacting);
         };
         let asking = self.not_sent(asking);
         if partial.reported.is_some() {
-            self.usage_of(&asking, partial, Purpose::Digest);
+            self.usage_of(&asking, partial, Purpose::Summary);
         }
         if self.hold.suspending {
             let waits = RequestWait::Resume;
             return self.leave_to_next_life(Compacting {
-                waits: CompactionWait::Digest(Asking { waits, ..asking }),
+                waits: CompactionWait::Summary(Asking { waits, ..asking }),
                 ..compacting
             });
         }
         if error.kind == ErrorKind::ContextLength {
-            return self.digest_too_long(compacting);
+            return self.summary_too_long(compacting);
         }
         if error.kind == ErrorKind::Budget {
-            return self.digest_unpaid(compacting, error);
+            return self.summary_unpaid(compacting, error);
         }
         if error.kind == ErrorKind::Transient && asking.attempt < TRIES {
             let limits = self.limits;
@@ -114,7 +114,7 @@ impl Step<'_> {
                 |after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             );
             if wait <= limits.retry_total_ms {
-                return self.try_digest_again(compacting, asking, &error.message, wait);
+                return self.try_summary_again(compacting, asking, &error.message, wait);
             }
         }
         let failure = Failure::new(
@@ -125,7 +125,7 @@ impl Step<'_> {
         self.reset_failed(compacting, failure)
     }
 
-    pub(super) fn try_digest_again(
+    pub(super) fn try_summary_again(
         &mut self,
         compacting: Compacting,
         asking: Asking,
@@ -134,7 +134,7 @@ impl Step<'_> {
     ) -> Phase {
         if self.facts.open.is_some() {
             let next = asking.attempt + 1;
-            let cause = format!("{why} (try {next} of {TRIES} for a digest follows)");
+            let cause = format!("{why} (try {next} of {TRIES} for a summary follows)");
             let retry = Some(WaitingFor::Retry);
             self.state(State::Waiting, retry, &cause, Some(wait_ms));
         }
@@ -145,7 +145,7 @@ impl Step<'_> {
         });
         let due_ms = self.now.mono_ms.saturating_add(wait_ms);
         Phase::Compacting(Compacting {
-            waits: CompactionWait::Digest(Asking {
+            waits: CompactionWait::Summary(Asking {
                 waits: RequestWait::Retry { due_ms },
                 ..asking
             }),
@@ -153,16 +153,16 @@ impl Step<'_> {
         })
     }
 
-    /// The request for a digest is itself too long: an excerpt is, or it is put together without the model.
-    fn digest_too_long(&mut self, compacting: Compacting) -> Phase {
+    /// The request for a summary is itself too long: an excerpt is, or it is put together without the model.
+    fn summary_too_long(&mut self, compacting: Compacting) -> Phase {
         if compacting.then == AfterCompaction::Ask && self.held() {
             return Phase::Held;
         }
-        let digest = match compacting.short {
-            true => Digest::Mechanical,
-            false => Digest::WantedShort,
+        let summary = match compacting.short {
+            true => Summary::Mechanical,
+            false => Summary::WantedShort,
         };
-        let waits = self.job(&compacting.why, digest);
+        let waits = self.job(&compacting.why, summary);
         Phase::Compacting(Compacting {
             waits,
             short: true,
@@ -170,8 +170,8 @@ impl Step<'_> {
         })
     }
 
-    /// A budget does not let the request for a digest be sent: nor would it let the one behind it.
-    fn digest_unpaid(&mut self, compacting: Compacting, error: &ProviderError) -> Phase {
+    /// A budget does not let the request for a summary be sent: nor would it let the one behind it.
+    fn summary_unpaid(&mut self, compacting: Compacting, error: &ProviderError) -> Phase {
         match compacting.then {
             AfterCompaction::Ask => self.end_over_budget(error),
             AfterCompaction::Rest | AfterCompaction::Compact(_) => {
@@ -182,14 +182,14 @@ impl Step<'_> {
         }
     }
 
-    /// The wait before another try of a digest is over.
-    pub(crate) fn digest_due(
+    /// The wait before another try of a summary is over.
+    pub(crate) fn summary_due(
         &mut self,
         compacting: Compacting,
         item: &ItemId,
         attempt: u32,
     ) -> Phase {
-        let CompactionWait::Digest(asking) = compacting.waits.clone() else {
+        let CompactionWait::Summary(asking) = compacting.waits.clone() else {
             return Phase::Compacting(compacting);
         };
         let due = matches!(asking.waits, RequestWait::Retry { .. });
@@ -201,13 +201,13 @@ impl Step<'_> {
             waits: RequestWait::Answer,
             ..asking
         };
-        self.send_digest(compacting, asking)
+        self.send_summary(compacting, asking)
     }
 
-    /// The pause is over: a request for a digest that waited for that is sent.
-    pub(crate) fn release_digest(&mut self, compacting: Compacting) -> Phase {
+    /// The pause is over: a request for a summary that waited for that is sent.
+    pub(crate) fn release_summary(&mut self, compacting: Compacting) -> Phase {
         match compacting.waits.clone() {
-            CompactionWait::Digest(asking) if asking.waits == RequestWait::Resume => {
+            CompactionWait::Summary(asking) if asking.waits == RequestWait::Resume => {
                 let attempt = asking.attempt.max(1);
                 let waits = RequestWait::Answer;
                 let asking = Asking {
@@ -215,24 +215,25 @@ impl Step<'_> {
                     waits,
                     ..asking
                 };
-                self.send_digest(compacting, asking)
+                self.send_summary(compacting, asking)
             }
             _ => Phase::Compacting(compacting),
         }
     }
 
     /// The session is stopped in it: nothing has changed.
-    pub(crate) fn stop_digest(
+    pub(crate) fn stop_summary(
         &mut self,
         compacting: Compacting,
         reason: StopReason,
         partial: Option<Answer>,
     ) -> Option<StopReason> {
-        if let (CompactionWait::Digest(asking), Some(partial)) = (compacting.waits.clone(), partial)
+        if let (CompactionWait::Summary(asking), Some(partial)) =
+            (compacting.waits.clone(), partial)
             && partial.reported.is_some()
         {
             // It came to nothing, but the vendor counted it: the books must agree (I15).
-            self.usage_of(&asking, &partial, Purpose::Digest);
+            self.usage_of(&asking, &partial, Purpose::Summary);
         }
         self.stop_compacting(compacting, reason)
     }

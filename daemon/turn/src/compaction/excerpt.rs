@@ -1,4 +1,4 @@
-//! What the model is shown of a conversation that is too long to be shown whole, to write a digest of it.
+//! What the model is shown of a conversation that is too long to be shown whole, to write a summary of it.
 
 use std::ops::Range;
 

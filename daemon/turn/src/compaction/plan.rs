@@ -6,8 +6,8 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{Compaction, Piece, Trigger};
 use proto::{ItemId, Seq};
 
-use super::digest::{self, RestatedState};
 use super::shorten::shorten;
+use super::summary::{self, RestatedState};
 
 /// User messages of at most so many tokens stay word for word.
 const USER_TOKENS: u64 = 4_000;
@@ -19,15 +19,15 @@ const SHORTENED_TO: u64 = 55;
 const LANDS_UNDER: u64 = 60;
 /// What happens by itself has to free this part of the window.
 const FREES: u64 = 25;
-/// What a digest is taken for before it is there, in tokens.
-const DIGEST_TOKENS: u64 = 1_500;
+/// What a summary is taken for before it is there, in tokens.
+const SUMMARY_TOKENS: u64 = 1_500;
 /// A person's compaction folds at least so many tokens: fewer are no longer than what stands in their place.
 const WORTH: u64 = 200;
-/// A request for a digest of an excerpt fills at most this part of the window, and of what was too long: per cent. Room is
-/// left for the digest, and for estimates that are wrong.
+/// A request for a summary of an excerpt fills at most this part of the window, and of what was too long: per cent. Room is
+/// left for the summary, and for estimates that are wrong.
 const EXCERPT_OF_WINDOW: u64 = 70;
 const EXCERPT_OF_ALL: u64 = 60;
-/// With all of the conversation a request for a digest has no room for the digest beyond this part of the window.
+/// With all of the conversation a request for a summary has no room for the summary beyond this part of the window.
 const ALL_OF_WINDOW: u64 = 95;
 
 /// A message of the conversation, as it stands in requests.
@@ -81,7 +81,7 @@ impl TokenRatio {
 #[derive(Clone, Debug)]
 pub struct CompactionTerms {
     pub trigger: Trigger,
-    /// A person said what the digest is to keep: shortened results alone are not what was asked for.
+    /// A person said what the summary is to keep: shortened results alone are not what was asked for.
     pub instructed: bool,
     /// Tokens that the model can take; 0: not known.
     pub window: u64,
@@ -94,7 +94,7 @@ pub struct CompactionTerms {
     /// Which compaction of the session it will be, from 1.
     pub number: u64,
     /// What the model wrote, or what was put together without it; `None`: not yet.
-    pub digest: Option<String>,
+    pub summary: Option<String>,
     pub mechanical: bool,
     pub restated: RestatedState,
 }
@@ -110,7 +110,7 @@ pub enum CompactionPlan {
     Nothing(NothingToCompact),
     /// What may not be folded is too much by itself: so many tokens.
     Full { kept: u64 },
-    /// The messages at these places are to be folded: a digest of them is wanted.
+    /// The messages at these places are to be folded: a summary of them is wanted.
     Ask { fold: Vec<usize> },
     /// What requests begin with from now on.
     Done {
@@ -199,16 +199,16 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
     if terms.trigger == Trigger::Auto && !freed(after) {
         return CompactionPlan::Nothing(NothingToCompact::TooLittle);
     }
-    let written = terms.digest.as_deref().unwrap_or_default();
+    let written = terms.summary.as_deref().unwrap_or_default();
     let shorter = written.is_empty() || after < before;
     let gains = shorter && sketch.tokens_of(&fold) >= WORTH;
     if !by_itself && !gains {
         return CompactionPlan::Nothing(NothingToCompact::TooLittle);
     }
-    match &terms.digest {
+    match &terms.summary {
         None => CompactionPlan::Ask { fold },
         Some(text) => {
-            let text = digest::wrapped(text, &terms.restated, terms.mechanical);
+            let text = summary::wrapped(text, &terms.restated, terms.mechanical);
             let none = Shortened::default();
             sketch.done(&none, &fold, Some(text), before)
         }
@@ -216,7 +216,7 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
 }
 
 impl CompactionTerms {
-    /// Whether a request for a digest that shows all of these messages has no room for its answer.
+    /// Whether a request for a summary that shows all of these messages has no room for its answer.
     #[must_use]
     pub fn is_too_long_to_show(&self, messages: &[ConversationMessage]) -> bool {
         let before = u128::from(self.before(messages));
@@ -232,18 +232,18 @@ impl CompactionTerms {
             0 => of_all,
             _ => of_all.min(of_window),
         };
-        let bytes = self.measure.bytes(tokens.saturating_sub(DIGEST_TOKENS));
+        let bytes = self.measure.bytes(tokens.saturating_sub(SUMMARY_TOKENS));
         bytes.saturating_sub(self.prefix_bytes)
     }
 
-    /// Tokens of the digest, with what is named again behind it.
-    fn digest_tokens(&self) -> u64 {
-        let text = self.digest.as_deref().unwrap_or_default();
-        let whole = digest::wrapped(text, &self.restated, self.mechanical);
+    /// Tokens of the summary, with what is named again behind it.
+    fn summary_tokens(&self) -> u64 {
+        let text = self.summary.as_deref().unwrap_or_default();
+        let whole = summary::wrapped(text, &self.restated, self.mechanical);
         let whole = self.measure.tokens(whole.len() as u64);
         match text.trim().is_empty() {
             // It is not written yet.
-            true => whole.saturating_add(DIGEST_TOKENS),
+            true => whole.saturating_add(SUMMARY_TOKENS),
             false => whole,
         }
     }
@@ -316,10 +316,10 @@ impl<'a> Sketch<'a> {
             let spoken = members.iter().any(|member| {
                 is_spoken(&member.item) && terms.measure.tokens(member.bytes) <= USER_TOKENS
             });
-            let digest = members
-                .iter()
-                .any(|member| matches!(&member.item, Item::User(user) if digest::is_digest(user)));
-            stays[unit.clone()].fill(pinned || spoken || digest);
+            let summary = members.iter().any(
+                |member| matches!(&member.item, Item::User(user) if summary::is_summary(user)),
+            );
+            stays[unit.clone()].fill(pinned || spoken || summary);
         }
         Self {
             messages,
@@ -348,7 +348,7 @@ impl<'a> Sketch<'a> {
 
     fn after_folding(&self, fold: &[usize]) -> u64 {
         self.without(self.bytes_of(fold))
-            .saturating_add(self.terms.digest_tokens())
+            .saturating_add(self.terms.summary_tokens())
     }
 
     /// Tokens that would be left if the tail were folded too.
@@ -393,21 +393,21 @@ impl<'a> Sketch<'a> {
         &self,
         shortened: &Shortened,
         fold: &[usize],
-        digest: Option<String>,
+        summary: Option<String>,
         before: u64,
     ) -> CompactionPlan {
         let mut parts = Vec::new();
         let mut shorts = shortened.by_place.iter().peekable();
         let folded: BTreeSet<usize> = fold.iter().copied().collect();
-        // A vendor may demand that a person speaks first: where the first that stays is an answer, the digest does.
+        // A vendor may demand that a person speaks first: where the first that stays is an answer, the summary does.
         let first = (0..self.messages.len()).find(|at| !folded.contains(at));
         let first = first.filter(|at| matches!(self.messages[*at].item, Item::Assistant(_)));
         let place = first.map_or(self.tail, |first| first.min(self.tail));
         for (at, message) in self.messages.iter().enumerate() {
             if at == place
-                && let Some(text) = &digest
+                && let Some(text) = &summary
             {
-                parts.push(BasePart::New(self.digest_item(text)));
+                parts.push(BasePart::New(self.summary_item(text)));
             }
             if let Some((_, item)) = shorts.next_if(|(place, _)| *place == at) {
                 parts.push(BasePart::New(item.clone()));
@@ -415,7 +415,7 @@ impl<'a> Sketch<'a> {
                 parts.push(BasePart::Keep(message.piece.clone()));
             }
         }
-        let after = match &digest {
+        let after = match &summary {
             Some(_) => self.after_folding(fold),
             None => shortened.after,
         };
@@ -428,16 +428,16 @@ impl<'a> Sketch<'a> {
                 folded: fold.len() as u64,
                 shortened: shortened.count,
                 kept: (self.messages.len() - fold.len()) as u64 - shortened.count,
-                digest: digest.unwrap_or_default(),
+                summary: summary.unwrap_or_default(),
                 mechanical: self.terms.mechanical,
                 archive: self.archive(fold),
             },
         }
     }
 
-    fn digest_item(&self, text: &str) -> Item {
+    fn summary_item(&self, text: &str) -> Item {
         Item::User(UserMessage {
-            item: digest::item_id(self.terms.number),
+            item: summary::item_id(self.terms.number),
             prompt_id: None,
             text: text.to_owned(),
             context: None,

@@ -11,8 +11,8 @@ impl Facts {
         let totals = UsageTotals::of(usage);
         self.usage.add(&totals);
         self.cache.apply(usage, record.at, &self.wire);
-        // A digest is one whole answer of the model too: a scripted one finds its place by their number.
-        self.answered += u64::from(usage.purpose == Purpose::Digest);
+        // A summary is one whole answer of the model too: a scripted one finds its place by their number.
+        self.answered += u64::from(usage.purpose == Purpose::Summary);
         if usage.reported && usage.purpose == Purpose::Answer {
             self.measure = Some((usage.request_bytes, usage.prompt_tokens));
             self.cached_tokens = Some(usage.cached_tokens);

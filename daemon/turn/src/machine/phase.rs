@@ -4,7 +4,7 @@
 //! |---|---|---|---|---|---|---|---|
 //! | `Idle` | starts a turn | – | – | – | – | – | nothing (TERM, KILL: exits) |
 //! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | tries again | – | – | – | drops the request, keeps its text, ends |
-//! | `Compacting` | queued | the digest: is put in its place; or nothing changes, and what was to follow follows | asks for the digest again | – | – | – | drops the request, changes nothing, ends; at rest as `Idle`, the queue goes on (a shutdown leaves it) |
+//! | `Compacting` | queued | the summary: is put in its place; or nothing changes, and what was to follow follows | asks for the summary again | – | – | – | drops the request, changes nothing, ends; at rest as `Idle`, the queue goes on (a shutdown leaves it) |
 //! | `Calls` | queued | – | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
 //! | `Held` | queued | – | – | – | – | – | ends |
 //! | `Rewinding` | queued | – | – | – | – | – | it is short, and ends first: then TERM and KILL exit, a shutdown leaves the queue |
@@ -21,7 +21,7 @@
 //! too long, or another model is to be asked. Then `Asking`; where the new model is not usable, or what has to stay is too
 //! much, the turn ends. A person compacts at rest, also in a pause; then the queue goes on. Messages that stand
 //! there for another provider, since a rewind went back over the change, are rendered before that. What works at it outside is a
-//! job (`JobEnded`), and between two jobs the request for a digest. It is no state, and only what is whole is logged.
+//! job (`JobEnded`), and between two jobs the request for a summary. It is no state, and only what is whole is logged.
 //!
 //! A rewind begins at rest, in a pause and behind an exit too, and not in a hand-over. It is no state: the session
 //! is as idle, paused or exited as it was, and people see `session.rewound`. What waits in the queue goes on when it is

@@ -66,7 +66,7 @@ fn a_run_ends_with_it_whatever_waits() {
 }
 
 #[test]
-fn a_digest_that_is_refused_ends_the_turn_too() {
+fn a_summary_that_is_refused_ends_the_turn_too() {
     check(
         "
         > session window=1000
@@ -77,13 +77,13 @@ fn a_digest_that_is_refused_ends_the_turn_too() {
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks unpaid
           turn ends budget exceeded: unpaid | idle
         > compact
           reset, job 2: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks unpaid
         > what came of it
           unpaid

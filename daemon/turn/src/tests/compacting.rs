@@ -27,7 +27,7 @@ fn a_full_context_is_compacted_before_the_next_request() {
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model says What was.
           reset, job 2: Written(\"What was.\")
         > job resets
@@ -45,13 +45,13 @@ fn a_full_context_is_compacted_before_the_next_request() {
 }
 
 #[test]
-fn a_digest_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
+fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
     check(&format!(
         "{NEAR}
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks permanent
           notice: The context was not compacted, and nothing has changed: permanent | ask
         > what is sent
@@ -69,9 +69,9 @@ fn a_digest_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > ends b ok
           finished b ok | result b ok | reset, job 2: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model thinks hard
-          notice: The context was not compacted, and nothing has changed: The model wrote no digest | ask
+          notice: The context was not compacted, and nothing has changed: The model wrote no summary | ask
         > model calls read c using 950
           model calls c | judge c
         > policy c allow
@@ -79,7 +79,7 @@ fn a_digest_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > ends c ok
           finished c ok | result c ok | reset, job 3: Mechanical
         > job resets
-          cache reset: compaction | notice: The model could not write a digest: the context was compacted with a mere list | ask
+          cache reset: compaction | notice: The model could not write a summary: the context was compacted with a mere list | ask
         > what came of it
           done: cache.reset
     "
@@ -87,22 +87,22 @@ fn a_digest_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
 }
 
 #[test]
-fn a_digest_is_tried_three_times() {
+fn a_summary_is_tried_three_times() {
     check(&format!(
         "{NEAR}
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks transient
           waiting for retry | try again in 500 ms
         > retry
-          running | ask for a digest, try 2
+          running | ask for a summary, try 2
         > retry
         > model breaks transient after 7s
           waiting for retry | try again in 7000 ms
         > retry
-          running | ask for a digest, try 3
+          running | ask for a summary, try 3
         > model breaks transient
           notice: The context was not compacted, and nothing has changed: transient | ask
     "
@@ -158,7 +158,7 @@ fn a_refused_request_is_compacted_and_made_again_within_bounds() {
 }
 
 #[test]
-fn a_refused_request_ends_in_a_list_where_digests_fail() {
+fn a_refused_request_ends_in_a_list_where_summaries_fail() {
     check(
         "
         > user one
@@ -166,11 +166,11 @@ fn a_refused_request_ends_in_a_list_where_digests_fail() {
         > model breaks too-long
           reset, job 1: WantedShort
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks too-long
           reset, job 2: Mechanical
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks permanent
           notice: The context was not compacted, and nothing has changed: permanent | reset, job 3: WantedShort
         > job resets
@@ -191,13 +191,13 @@ fn a_stop_in_any_step_ends_the_turn_and_changes_nothing() {
         > user three
           turn starts | running | prompt: three | reset, job 2: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > stop user
           drop the request | turn ends interrupted (user) | idle
         > user four
           turn starts | running | prompt: four | reset, job 3: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks transient
           waiting for retry | try again in 500 ms
         > stop term
@@ -218,7 +218,7 @@ fn a_person_compacts_at_rest_and_prompts_wait() {
         > compact again
         > user two
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model says What was.
           reset, job 2: Written(\"What was.\")
         > job resets
@@ -243,7 +243,7 @@ fn a_compaction_at_rest_is_stopped() {
         > compact
           reset, job 2: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > user two
         > stop user
           drop the request | turn starts | running | prompt: two | ask
@@ -451,7 +451,7 @@ fn what_stands_there_for_another_provider_is_rendered_before_it_is_compacted() {
           cache reset: switch | reset, job 4: Wanted
         > user three
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model says What was.
           reset, job 5: Written(\"What was.\")
         > job resets
@@ -481,7 +481,7 @@ fn what_the_session_may_do_is_told_again_behind_a_compaction() {
 }
 
 #[test]
-fn a_digest_waits_for_the_end_of_a_pause() {
+fn a_summary_waits_for_the_end_of_a_pause() {
     check(&format!(
         "{NEAR}
         > user two
@@ -490,14 +490,14 @@ fn a_digest_waits_for_the_end_of_a_pause() {
           paused
         > job asks
         > resume
-          running | ask for a digest, try 1
+          running | ask for a summary, try 1
         > model breaks transient
           waiting for retry | try again in 500 ms
         > pause
           paused
         > retry
         > resume
-          running | ask for a digest, try 2
+          running | ask for a summary, try 2
         > pause
           paused
         > model says What was.
@@ -542,7 +542,7 @@ fn a_run_whose_turn_ended_in_a_pause_exits_also_while_it_is_compacted() {
 }
 
 #[test]
-fn a_hand_over_begins_no_digest() {
+fn a_hand_over_begins_no_summary() {
     check(&format!(
         "{NEAR}
         > user two
@@ -553,7 +553,7 @@ fn a_hand_over_begins_no_digest() {
         > crash idle
           notice: The daemon was restarted | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks transient
           waiting for retry | try again in 500 ms
         > suspend
@@ -561,7 +561,7 @@ fn a_hand_over_begins_no_digest() {
         > crash idle
           notice: The daemon was restarted | running | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > suspend now
           drop the request | suspended
         > crash idle
@@ -573,7 +573,7 @@ fn a_hand_over_begins_no_digest() {
         > compact
           reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > user two
         > suspend now
           drop the request | suspended
@@ -590,7 +590,7 @@ fn after_a_crash_nothing_has_changed_and_it_begins_anew() {
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > crash continue showing What of d1
           notice: The daemon was restarted | reset, job 1: Wanted
         > job resets
@@ -627,19 +627,19 @@ fn smaller_windows_forget_what_was_futile_in_the_larger() {
 }
 
 #[test]
-fn a_digest_waits_for_its_turn_as_any_request_does() {
+fn a_summary_waits_for_its_turn_as_any_request_does() {
     check(&format!(
         "{NEAR}
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > gated
           waiting for retry
         > pause
           paused | drop the request
         > resume
-          running | ask for a digest, try 1
+          running | ask for a summary, try 1
         > gated
           waiting for retry
         > sent
@@ -651,17 +651,17 @@ fn a_digest_waits_for_its_turn_as_any_request_does() {
 }
 
 #[test]
-fn a_request_for_a_digest_that_is_too_long_is_shortened_and_then_done_without() {
+fn a_request_for_a_summary_that_is_too_long_is_shortened_and_then_done_without() {
     check(&format!(
         "{NEAR}
         > user two
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks too-long
           reset, job 2: WantedShort
         > job asks
-          ask for a digest, try 1
+          ask for a summary, try 1
         > model breaks too-long
           reset, job 3: Mechanical
         "

@@ -37,7 +37,7 @@ use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
 use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_id, todo};
-use crate::compacting::{CompactionEnd, Digest, ResetJob, ResetJobOutcome};
+use crate::compacting::{CompactionEnd, ResetJob, ResetJobOutcome, Summary};
 use crate::compaction::NothingToCompact;
 use crate::input::Unattended;
 use crate::{
@@ -329,7 +329,7 @@ impl CallStage {
                     compaction: Some(Compaction {
                         tokens_before: facts.context_tokens,
                         tokens_after: facts.context_tokens / 4,
-                        mechanical: job.digest == Digest::Mechanical,
+                        mechanical: job.summary == Summary::Mechanical,
                         ..Compaction::default()
                     }),
                     ..CacheReset::default()

@@ -102,7 +102,7 @@ fn the_storm_reaches_everything() {
                 )),
                 Body::CacheReset(reset) => {
                     if let Some(done) = &reset.compaction {
-                        let how = if done.mechanical { "list" } else { "digest" };
+                        let how = if done.mechanical { "list" } else { "summary" };
                         seen.insert(format!("{:?} {how}", done.trigger));
                     }
                     let rendered = reset.base.is_some();
@@ -168,14 +168,14 @@ fn the_storm_reaches_everything() {
         "compaction undone, rendered false",
         "switch, rendered true",
         "switch, rendered false",
-        "Auto digest",
+        "Auto summary",
         "Auto list",
-        "Manual digest",
+        "Manual summary",
         "Manual list",
-        "TooLong digest",
+        "TooLong summary",
         "TooLong list",
-        "Digest, in a turn true",
-        "Digest, in a turn false",
+        "Summary, in a turn true",
+        "Summary, in a turn false",
     ];
     let states = ["Idle", "Running", "Waiting", "Paused"];
     let finishes = [

@@ -18,7 +18,7 @@ use proto::{Body, CallId, InteractionId, ItemId, Record, Seq, Stamp};
 use super::chance::Chance;
 use super::checker::{Checker, Key, Place};
 use super::made::{created, fallback, judgement, means, outcome, prompt_id};
-use crate::compacting::Digest;
+use crate::compacting::Summary;
 use crate::input::Unattended;
 use crate::{
     Answer, Effect, Facts, Fallback, Input, Limits, Machine, Now, RecoverPolicy, StopReason,
@@ -80,8 +80,8 @@ struct Outside {
     request: Option<(ItemId, bool)>,
     /// A job that changes earlier bytes of requests.
     job: Option<compacting::Work>,
-    /// The request in flight is for a digest.
-    digest: bool,
+    /// The request in flight is for a summary.
+    summary: bool,
     /// It is not sent yet: it waits for its turn.
     gated: bool,
     judging: Vec<ToolCall>,
@@ -505,9 +505,9 @@ impl World {
             );
             let in_turn = self.check.open.is_some();
             let resets = match &effect {
-                Effect::AskDigest { .. } => true,
+                Effect::AskSummary { .. } => true,
                 // What the model has written is put in its place.
-                Effect::Reset(job) => !matches!(job.digest, Digest::Written(_)),
+                Effect::Reset(job) => !matches!(job.summary, Summary::Written(_)),
                 _ => false,
             };
             // At rest a person asks for it, also in a pause.
@@ -515,7 +515,7 @@ impl World {
                 !(resets && in_turn && self.check.paused),
                 "a reset begins in a pause"
             );
-            let asks = matches!(effect, Effect::AskDigest { .. });
+            let asks = matches!(effect, Effect::AskSummary { .. });
             assert!(!(asks && self.handing), "a request in a hand-over");
             assert!(
                 !(starts && self.check.paused),
@@ -548,11 +548,11 @@ impl World {
                     ..
                 } => self.ask(upto, item, tool_choice),
                 Effect::Reset(job) => self.job_begins(job),
-                Effect::AskDigest { item, .. } => {
+                Effect::AskSummary { item, .. } => {
                     assert!(self.outside.request.is_none(), "one request at a time");
                     self.check.shown.is_valid();
                     self.outside.request = Some((item, true));
-                    self.outside.digest = true;
+                    self.outside.summary = true;
                 }
                 Effect::CancelAsk => {
                     self.outside.gated = false;
@@ -608,7 +608,7 @@ impl World {
             "tools are there unless it is to sum up"
         );
         self.outside.request = Some((item, summing_up));
-        self.outside.digest = false;
+        self.outside.summary = false;
     }
 
     fn run(&mut self, call: ToolCall, after: Option<Seq>) {

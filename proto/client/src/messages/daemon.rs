@@ -93,7 +93,7 @@ crate::catalog! {
     CauseSent = "the request is sent", "请求已发送";
     CauseAnother = "another try", "再次尝试";
     CauseStopping = "stopping", "停止中";
-    CauseDigest = "a digest is asked for", "正在请求摘要";
+    CauseSummary = "a summary is asked for", "正在请求摘要";
     CauseContext = "the context is as it is to be", "上下文已就绪";
     CausePaused = "paused by {0}", "由 {0} 暂停";
     CauseResumed = "resumed by {0}", "由 {0} 恢复";
@@ -109,7 +109,7 @@ crate::catalog! {
     WasEnded = "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.", "守护进程在此回合途中停止，回合已结束。重新输入提示词即可继续。";
     LogBroken = "The log had calls without a result where none can be; they were given one.", "日志中有不应缺少结果的调用，已为其补上结果。";
     HalfRewound = "Files were being put back, and that broke off: some may be as they were then, and some not. Rewind again to finish it, or undo it to have all as it was.", "恢复文件的过程中断：有些文件可能已恢复，有些没有。再次回退可完成恢复，撤销则可全部还原。";
-    MechanicalDigest = "The model could not write a digest: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.", "模型未能写出摘要：上下文已用一份清单压缩。`/compact undo`（`reasonix compact --undo`）可恢复原文。";
+    MechanicalSummary = "The model could not write a summary: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.", "模型未能写出摘要：上下文已用一份清单压缩。`/compact undo`（`reasonix compact --undo`）可恢复原文。";
     CutAnswer = "The answer was cut off by the model's output limit.", "回答因达到模型的输出上限而被截断。";
     NotCompacted = "The context was not compacted, and nothing has changed: {0}", "上下文没有压缩，也没有任何改动：{0}";
     CacheExpired = "The provider's cache of this conversation has expired ({0} since the last request; it is kept for {1}): {2}.", "服务商对本对话的缓存已过期（距上次请求 {0}，保留 {1}）：{2}。";

@@ -73,7 +73,7 @@ crate::catalog! {
     CompactWould = "it would come to: {0}", "预计结果：{0}";
     CompactUndone = "taken back: {0}", "已撤销：{0}";
     Compacted = "compacted: {0}", "已压缩：{0}";
-    CompactMechanical = "; the model wrote no digest, so a mere list stands in the place of what was folded", "；模型没有写出摘要，因此以一份清单代替被折叠的内容";
+    CompactMechanical = "; the model wrote no summary, so a mere list stands in the place of what was folded", "；模型没有写出摘要，因此以一份清单代替被折叠的内容";
     /// Tokens of the prompt; how many are cached; the price.
     Forecast = "about {0} tokens, {1}, {2}", "约 {0} 词元，{1}，{2}";
     Forecasts = "; the next prompt: {0}; as it stands: {1}", "；下一次请求：{0}；现状：{1}";

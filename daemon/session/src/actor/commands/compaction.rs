@@ -1,4 +1,4 @@
-//! The actor's part of a cache reset: it starts jobs, takes their ends in, and asks for digests.
+//! The actor's part of a cache reset: it starts jobs, takes their ends in, and asks for summaries.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use proto::params::forecast::{Forecast, Forecasts};
 use proto::reset::{CacheReset, Pinned, Trigger, Wire};
 use proto::{Body, ErrorName, Failure, ItemId, Stamp};
 use turn::Input;
-use turn::compacting::{CompactionEnd, Digest, ResetJob, ResetJobOutcome, ResetReason};
+use turn::compacting::{CompactionEnd, ResetJob, ResetJobOutcome, ResetReason, Summary};
 use turn::compaction::{
     CompactionPlan, CompactionTerms, NothingToCompact, RestatedState, TokenRatio,
 };
@@ -74,7 +74,7 @@ impl Actor {
                 prefix_bytes: route.prefix_bytes(),
                 pins: facts.pins.clone(),
                 number: facts.compactions + 1,
-                digest: None,
+                summary: None,
                 mechanical: false,
                 restated: RestatedState {
                     todos: facts.todos.clone(),
@@ -128,11 +128,11 @@ impl Actor {
         self.resets.take_own()
     }
 
-    /// Sends the request for a digest.
-    pub(crate) fn ask_digest(&mut self, item: ItemId, attempt: u32) {
+    /// Sends the request for a summary.
+    pub(crate) fn ask_summary(&mut self, item: ItemId, attempt: u32) {
         let Some(body) = self.resets.summary_request() else {
             // Only a bug leads here: the machine asks when the job has made it.
-            tracing::error!(session = %self.id, "a digest is asked for that was not prepared");
+            tracing::error!(session = %self.id, "a summary is asked for that was not prepared");
             return;
         };
         let answer = self.requests.next(item).unseen();
@@ -240,7 +240,7 @@ impl Actor {
                 instructions: params.instructions.clone().unwrap_or_default(),
             },
             upto: self.machine.facts().seq,
-            digest: Digest::Wanted,
+            summary: Summary::Wanted,
         });
         let now = self.forecast();
         let (price, block) = (

@@ -49,7 +49,7 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
         differs: None,
     });
     let mut aside = usage(500, 0);
-    aside.purpose = Purpose::Digest;
+    aside.purpose = Purpose::Summary;
     let reported = page(
         &log(vec![
             Body::Usage(usage(1_100, 0)),

@@ -91,7 +91,7 @@ enum Bit {
     Daemon,
     Words(usize),
     Calls(Vec<usize>),
-    Digest(usize),
+    Summary(usize),
 }
 
 fn bit() -> impl Strategy<Value = Bit> {
@@ -101,7 +101,7 @@ fn bit() -> impl Strategy<Value = Bit> {
         1 => Just(Bit::Daemon),
         3 => (1_usize..10_000).prop_map(Bit::Words),
         6 => prop::collection::vec(0_usize..20_000, 1..4).prop_map(Bit::Calls),
-        1 => (1_usize..4_000).prop_map(Bit::Digest),
+        1 => (1_usize..4_000).prop_map(Bit::Summary),
     ]
 }
 
@@ -114,8 +114,8 @@ fn talk(bits: &[Bit]) -> Vec<ConversationMessage> {
             Bit::Daemon => talk.user(Voice::Daemon, "go on".into()),
             Bit::Words(length) => talk.says("w".repeat(*length), &[]),
             Bit::Calls(results) => talk.says(String::new(), results),
-            Bit::Digest(length) => {
-                let text = digest::wrapped(&"d".repeat(*length), &RestatedState::default(), false);
+            Bit::Summary(length) => {
+                let text = summary::wrapped(&"d".repeat(*length), &RestatedState::default(), false);
                 talk.user(Voice::Daemon, text);
             }
         }
@@ -133,7 +133,7 @@ fn terms(trigger: Trigger, window: u64) -> CompactionTerms {
         prefix_bytes: 4_000,
         pins: BTreeSet::new(),
         number: 1,
-        digest: Some("what was before".into()),
+        summary: Some("what was before".into()),
         mechanical: false,
         restated: RestatedState::default(),
     }
@@ -183,9 +183,9 @@ fn is_valid(items: &[Item]) -> bool {
 
 /// What has to stay as it is.
 fn must_stay(message: &ConversationMessage, pins: &BTreeSet<ItemId>) -> bool {
-    let digest = matches!(&message.item, Item::User(user) if digest::is_digest(user));
+    let summary = matches!(&message.item, Item::User(user) if summary::is_summary(user));
     let spoken = is_spoken(&message.item) && MEASURE.tokens(message.bytes) <= USER_TOKENS;
-    digest || spoken || is_pinned(id(message), pins)
+    summary || spoken || is_pinned(id(message), pins)
 }
 
 /// The messages as the next compaction finds them.
@@ -258,10 +258,10 @@ proptest! {
         prop_assert_eq!(done.kept, kept.len() as u64);
         prop_assert_eq!(done.kept + done.shortened + done.folded, messages.len() as u64);
         prop_assert_eq!(done.tokens_before, before);
-        // The newest stays, and behind the digest stand whole units.
+        // The newest stays, and behind the summary stand whole units.
         prop_assert_eq!(kept.last(), messages.last().map(|message| &message.piece));
-        let digests = after.iter().filter(|item| matches!(item, Item::User(user) if user.item.0 == "d1"));
-        prop_assert_eq!(digests.count(), usize::from(done.folded > 0));
+        let summaries = after.iter().filter(|item| matches!(item, Item::User(user) if user.item.0 == "d1"));
+        prop_assert_eq!(summaries.count(), usize::from(done.folded > 0));
         let place = after.iter().position(|item| matches!(item, Item::User(user) if user.item.0 == "d1"));
         if let Some(next) = place.and_then(|place| after.get(place + 1)) {
             prop_assert!(!matches!(next, Item::Tool(_)), "the tail begins with a message of its own");
@@ -271,11 +271,11 @@ proptest! {
             prop_assert!(done.tokens_after * 100 <= window * SHORTENED_TO);
             let of = if trigger == Trigger::Manual { before.min(window) } else { window };
             prop_assert!((before - done.tokens_after) * 100 >= of * FREES);
-            prop_assert!(done.digest.is_empty() && done.archive.is_empty());
+            prop_assert!(done.summary.is_empty() && done.archive.is_empty());
         } else {
             prop_assert!(matches!(after.first(), Some(Item::User(_))), "a person speaks first");
             prop_assert_eq!(done.shortened, 0);
-            prop_assert!(!done.digest.is_empty());
+            prop_assert!(!done.summary.is_empty());
         }
         if trigger != Trigger::Manual {
             prop_assert!(done.tokens_after * 100 < window * LANDS_UNDER);
@@ -296,7 +296,7 @@ proptest! {
         }
     }
 
-    /// Before the digest is written the same messages are to be folded as afterwards, where it is as long as was thought.
+    /// Before the summary is written the same messages are to be folded as afterwards, where it is as long as was thought.
     #[test]
     fn what_is_asked_for_is_what_is_folded(
         bits in prop::collection::vec(bit(), 0..30),
@@ -304,10 +304,10 @@ proptest! {
         window in 8_000_u64..120_000,
     ) {
         let messages = talk(&bits);
-        let asks = CompactionTerms { digest: None, ..terms(trigger, window) };
+        let asks = CompactionTerms { summary: None, ..terms(trigger, window) };
         if let CompactionPlan::Ask { fold } = plan(&messages, &asks) {
-            let text = "d".repeat(usize::try_from(DIGEST_TOKENS * 4).expect("small"));
-            let written = CompactionTerms { digest: Some(text), ..asks };
+            let text = "d".repeat(usize::try_from(SUMMARY_TOKENS * 4).expect("small"));
+            let written = CompactionTerms { summary: Some(text), ..asks };
             match plan(&messages, &written) {
                 CompactionPlan::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
                 // It is longer than what it would stand for.
@@ -324,7 +324,7 @@ proptest! {
         window in prop_oneof![Just(0_u64), 8_000_u64..120_000],
     ) {
         let messages = talk(&bits);
-        let asks = CompactionTerms { digest: None, ..terms(Trigger::TooLong, window) };
+        let asks = CompactionTerms { summary: None, ..terms(Trigger::TooLong, window) };
         let fold = match plan(&messages, &asks) {
             CompactionPlan::Ask { fold } => fold,
             _ => return Ok(()),
@@ -349,7 +349,7 @@ proptest! {
         }
     }
 
-    /// User facts and earlier digests are there, word for word, after five compactions in a row.
+    /// User facts and earlier summaries are there, word for word, after five compactions in a row.
     #[test]
     fn five_compactions_keep_what_people_said(talks in prop::collection::vec(prop::collection::vec(bit(), 3..15), 5)) {
         let mut planted = Vec::new();
@@ -371,13 +371,13 @@ proptest! {
                 messages.push(message);
             }
             planted.push(fact);
-            let digest = format!("digest {number}");
-            let terms = CompactionTerms { number, digest: Some(digest.clone()), instructed: true, ..terms(Trigger::Manual, 50_000) };
+            let summary = format!("summary {number}");
+            let terms = CompactionTerms { number, summary: Some(summary.clone()), instructed: true, ..terms(Trigger::Manual, 50_000) };
             let CompactionPlan::Done { parts, done } = plan(&messages, &terms) else {
                 continue;
             };
             if done.folded > 0 {
-                planted.push(digest);
+                planted.push(summary);
             }
             messages = found_next(&parts, &messages, number);
             let all: Vec<_> = messages.iter().map(|message| message.item.clone()).collect();
@@ -420,7 +420,7 @@ fn shortened_results_are_enough_where_they_land_well() {
     else {
         panic!("it is worth it");
     };
-    assert_eq!((done.folded, done.digest.as_str()), (0, ""));
+    assert_eq!((done.folded, done.summary.as_str()), (0, ""));
     assert!(done.shortened > 50, "{done:?}");
     let cut = parts.iter().find_map(|part| match part {
         BasePart::New(Item::Tool(tool)) => Some(tool.text.as_str()),
@@ -429,10 +429,10 @@ fn shortened_results_are_enough_where_they_land_well() {
     let cut = cut.expect("some are cut");
     assert!(cut.contains("2500 characters were left out"), "{cut}");
     assert!(cut.contains("record 5 of this session's log"), "{cut}");
-    // With words of what to keep, a digest is wanted.
+    // With words of what to keep, a summary is wanted.
     let instructed = CompactionTerms {
         instructed: true,
-        digest: None,
+        summary: None,
         ..terms(Trigger::Auto, 100_000)
     };
     assert!(matches!(
@@ -522,7 +522,7 @@ fn what_is_named_again_counts() {
     let CompactionPlan::Done { done: with, .. } = plan(&messages, &with_plan) else {
         panic!("by hand");
     };
-    assert!(with.digest.contains("## The approved plan"));
+    assert!(with.summary.contains("## The approved plan"));
     assert!(with.tokens_after >= without.tokens_after + 2_000);
 }
 
@@ -536,7 +536,7 @@ fn without_the_model_a_list_is_made() {
     talk.says("I look at it.".into(), &[10, 10]);
     talk.says("Done.".into(), &[]);
     let fold: Vec<usize> = (0..talk.messages.len()).collect();
-    let list = digest::mechanical(&talk.messages, &fold);
+    let list = summary::mechanical(&talk.messages, &fold);
     for said in ["Fix the door", "read: 2 times", "I look at it.", "Done."] {
         assert!(list.contains(said), "{said}: {list}");
     }
@@ -558,7 +558,7 @@ fn long_results_of_a_nearly_empty_context_are_shortened_where_a_person_asks() {
 }
 
 #[test]
-fn what_is_shorter_than_a_digest_is_not_folded() {
+fn what_is_shorter_than_a_summary_is_not_folded() {
     let messages = talk(&[
         Bit::User(40),
         Bit::Words(300),
@@ -566,7 +566,7 @@ fn what_is_shorter_than_a_digest_is_not_folded() {
         Bit::Words(300),
     ]);
     let manual = CompactionTerms {
-        digest: None,
+        summary: None,
         instructed: true,
         ..terms(Trigger::Manual, 1_000)
     };

@@ -163,14 +163,14 @@ fn nothing_is_expected_behind_a_reset_or_where_nothing_was_told() {
     assert_eq!(other(|_| {}, &talk), Some(896));
     assert_eq!(other(|usage| usage.model = "n".into(), &talk), None);
     assert_eq!(other(|usage| usage.provider = "q".into(), &talk), None);
-    assert_eq!(other(|usage| usage.purpose = Purpose::Digest, &talk), None);
+    assert_eq!(other(|usage| usage.purpose = Purpose::Summary, &talk), None);
 }
 
 #[test]
 fn a_request_beside_the_conversation_takes_nobodys_place() {
     let mut talk = Talk::new();
     let mut usage = talk.ask(took(1_000, 0));
-    usage.purpose = Purpose::Digest;
+    usage.purpose = Purpose::Summary;
     usage.prompt_tokens = 9_000;
     usage.item = ItemId("aside".into());
     talk.record(Body::Usage(usage));

@@ -55,8 +55,8 @@ struct Rewind {
 /// What goes back with the conversation, and stands in no message.
 #[derive(Clone, Debug, Default)]
 struct DecisionMoment {
-    /// Digests that were written.
-    digests: u64,
+    /// Summaries that were written.
+    summaries: u64,
     tokens: u64,
 }
 
@@ -96,10 +96,10 @@ impl Shown {
         }
     }
 
-    /// A digest may be asked for at rest, an answer only in a turn.
+    /// A summary may be asked for at rest, an answer only in a turn.
     fn used(&mut self, usage: &Usage, record: &Record) {
         match usage.purpose {
-            Purpose::Digest => self.now.digests += 1,
+            Purpose::Summary => self.now.summaries += 1,
             // Beside the conversation, whenever it ends.
             Purpose::Extraction | Purpose::Sample => {}
             Purpose::Answer => {
@@ -328,7 +328,7 @@ impl Shown {
         );
         let marks: Vec<_> = facts.marks.iter().map(|mark| mark.turn).collect();
         assert_eq!(marks, self.visible, "the turns that can be gone back to");
-        let (mut answered, mut spoken) = (self.now.digests, 0);
+        let (mut answered, mut spoken) = (self.now.summaries, 0);
         let mut todos: Vec<Todo> = Vec::new();
         for record in self.said() {
             match &record.body {

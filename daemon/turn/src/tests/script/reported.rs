@@ -29,8 +29,8 @@ pub fn reported(effect: &Effect) -> Option<String> {
             };
             format!("ask{without}{again}")
         }
-        Effect::Reset(job) => format!("reset, job {}: {:?}", job.number, job.digest),
-        Effect::AskDigest { attempt, .. } => format!("ask for a digest, try {attempt}"),
+        Effect::Reset(job) => format!("reset, job {}: {:?}", job.number, job.summary),
+        Effect::AskSummary { attempt, .. } => format!("ask for a summary, try {attempt}"),
         Effect::CancelAsk => "drop the request".into(),
         Effect::Supersede { .. } => "what was shown does not count".into(),
         Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),

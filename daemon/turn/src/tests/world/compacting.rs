@@ -6,7 +6,7 @@ use proto::{Body, ErrorName, Failure, ItemId, Record, Seq};
 
 use super::World;
 use crate::Input;
-use crate::compacting::{Digest, ResetJob, ResetJobOutcome, ResetReason};
+use crate::compacting::{ResetJob, ResetJobOutcome, ResetReason, Summary};
 use crate::compaction::{NothingToCompact, shorten};
 use crate::tests::checker::Place;
 
@@ -47,7 +47,7 @@ impl World {
         };
         let by_chance = if self.peace { 0 } else { self.chance.below(8) };
         let rebase = work.job.why == ResetReason::Rebase;
-        let asked = !matches!(work.job.digest, Digest::Wanted | Digest::WantedShort);
+        let asked = !matches!(work.job.summary, Summary::Wanted | Summary::WantedShort);
         let (end, elements) = match by_chance {
             0..3 if rebase => self.switched(&work),
             _ if rebase => (failed(), Vec::new()),
@@ -120,7 +120,7 @@ impl World {
         (ResetJobOutcome::Reset(reset), elements)
     }
 
-    /// Some units of old messages fall away, a digest stands in their place, and some results are cut.
+    /// Some units of old messages fall away, a summary stands in their place, and some results are cut.
     fn compacted(&mut self, work: &Work) -> (ResetJobOutcome, Vec<Body>) {
         let ResetReason::Compaction { trigger, .. } = work.job.why else {
             panic!("another model is no compaction");
@@ -133,7 +133,7 @@ impl World {
             if at == tail {
                 let number = self.machine.facts().compactions + 1;
                 pieces.push(element(elements.len()));
-                elements.push(digest(number));
+                elements.push(summary(number));
             }
             let says = self.check.shown.says(*place);
             // A call and its results go together.
@@ -169,7 +169,7 @@ impl World {
                 trigger,
                 tokens_before: context,
                 tokens_after: context / 2,
-                mechanical: work.job.digest == Digest::Mechanical,
+                mechanical: work.job.summary == Summary::Mechanical,
                 ..Compaction::default()
             }),
             ..CacheReset::default()
@@ -241,12 +241,12 @@ impl World {
         }
     }
 
-    /// The model's digest, whole or not.
-    pub(super) fn digest(&mut self) {
+    /// The model's summary, whole or not.
+    pub(super) fn summary(&mut self) {
         let mut answer = self.answer();
         answer.calls.clear();
         if self.peace {
-            answer.text = "digest".into();
+            answer.text = "summary".into();
         }
         if self.peace || !self.chance.once_in(4) {
             answer.finish = Some(Finish::Stop);
@@ -269,7 +269,7 @@ fn element(number: usize) -> Piece {
     }
 }
 
-fn digest(number: u64) -> Body {
+fn summary(number: u64) -> Body {
     Body::User(UserMessage {
         item: ItemId(format!("d{number}")),
         prompt_id: None,

@@ -50,7 +50,7 @@ impl World {
             WaitingFor::Retry | WaitingFor::Credentials => None,
         });
         assert_eq!(asked, wanted, "people see what waits for them");
-        // At rest, where a person waits for a digest, the session has no state of its own for it.
+        // At rest, where a person waits for a summary, the session has no state of its own for it.
         if outside.gated && self.machine.facts().open.is_some() {
             assert_eq!(
                 waits_for,

@@ -45,8 +45,8 @@ impl World {
             return;
         };
         let breaks = gave_up || !self.peace && self.chance.once_in(4);
-        if !breaks && self.outside.digest {
-            return self.digest();
+        if !breaks && self.outside.summary {
+            return self.summary();
         }
         if !breaks {
             let mut answer = self.answer();
@@ -78,14 +78,14 @@ impl World {
             Answer::default()
         };
         let (jitter, key_lost) = (self.chance.part(), self.chance.once_in(2));
-        let (digest, before) = (self.outside.digest, self.log.len());
+        let (summary, before) = (self.outside.summary, self.log.len());
         self.step(Input::Broke {
             error,
             partial: Box::new(partial),
             jitter,
             key_lost,
         });
-        if digest {
+        if summary {
             self.nothing_came(before);
         }
     }
@@ -352,7 +352,7 @@ impl World {
             .outside
             .request
             .clone()
-            .filter(|_| !self.outside.digest);
+            .filter(|_| !self.outside.summary);
         let asked = answer.map(|(item, _)| item);
         let item = match self.chance.below(4) {
             0 => return None,

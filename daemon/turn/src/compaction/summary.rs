@@ -1,4 +1,4 @@
-//! The digest: what the model is asked for, what is put together where it fails, and the message that it becomes.
+//! The summary: what the model is asked for, what is put together where it fails, and the message that it becomes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,15 +10,15 @@ use proto::record::{Todo, TodoStatus};
 use super::plan::ConversationMessage;
 use contract::first_line;
 
-/// How the message of a digest begins.
-const HEAD: &str = "<digest>\nWhat was said and done before has been folded into this digest. The user's shorter messages stand above word for word; the newest messages follow.\n\n";
-const END: &str = "\n</digest>";
+/// How the message of a summary begins.
+const HEAD: &str = "<summary>\nWhat was said and done before has been folded into this summary. The user's shorter messages stand above word for word; the newest messages follow.\n\n";
+const END: &str = "\n</summary>";
 /// Put together without the model.
 const MECHANICAL: &str = "(No summary could be written; this is only a list.)\n";
 /// Topics, answers and files that a list names.
 const LISTED: usize = 40;
 
-/// What is named again behind a digest.
+/// What is named again behind a summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestatedState {
     pub todos: Vec<Todo>,
@@ -36,10 +36,10 @@ pub struct EditedFile {
     pub lines: Vec<(u64, u64)>,
 }
 
-/// What the model is asked for: the digest, in its own words.
+/// What the model is asked for: the summary, in its own words.
 #[must_use]
 pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usize]) -> String {
-    let mut text = "The conversation is near the end of your context. Write a digest that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the digest, in at most 1,200 words, under these headings (leave out what is empty):\n\
+    let mut text = "The conversation is near the end of your context. Write a summary that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the summary, in at most 1,200 words, under these headings (leave out what is empty):\n\
         ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what repaired them\n## Open ends, and the next step\n\
         Name paths, symbols, numbers and error messages exactly. The user's shorter messages stay as they are: do not repeat them."
         .to_owned();
@@ -62,18 +62,18 @@ pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usiz
     text
 }
 
-/// The id of the message of a digest.
+/// The id of the message of a summary.
 pub(super) fn item_id(number: u64) -> ItemId {
     ItemId(format!("d{number}"))
 }
 
-/// Whether a message is the digest of a compaction.
+/// Whether a message is the summary of a compaction.
 #[must_use]
-pub fn is_digest(message: &UserMessage) -> bool {
+pub fn is_summary(message: &UserMessage) -> bool {
     message.voice == Voice::Daemon && message.text.starts_with(HEAD)
 }
 
-/// The digest as the model gets it.
+/// The summary as the model gets it.
 pub(super) fn wrapped(text: &str, restated: &RestatedState, mechanical: bool) -> String {
     let mut whole = HEAD.to_owned();
     if mechanical {
@@ -115,7 +115,7 @@ fn restate(text: &mut String, restated: &RestatedState) {
     }
 }
 
-/// A digest without the model: what was talked about, which tools were used, what was said last.
+/// A summary without the model: what was talked about, which tools were used, what was said last.
 #[must_use]
 pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
     let folded = || fold.iter().filter_map(|at| messages.get(*at));
@@ -157,7 +157,7 @@ pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
 pub fn beginning(messages: &[ConversationMessage], left_out: &[usize]) -> String {
     let list = mechanical(messages, left_out);
     format!(
-        "[The beginning of the conversation is too long to be shown here. Take over into the digest what this list says of it.]\n{list}"
+        "[The beginning of the conversation is too long to be shown here. Take over into the summary what this list says of it.]\n{list}"
     )
 }
 
