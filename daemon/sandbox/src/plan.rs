@@ -111,17 +111,13 @@ enum PathRule {
     MaskedFile,
     /// A system path: covered, shown from elsewhere, or a link.
     Covered,
-    Shown(PathBuf, BindAccess),
+    Shown {
+        from: PathBuf,
+        writable: bool,
+    },
     Linked(PathBuf),
     Devices,
     Processes,
-}
-
-/// How a path is shown at a second location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum BindAccess {
-    Read,
-    Write,
 }
 
 /// The visibility below a path with a rule.
@@ -249,7 +245,8 @@ impl PathRules {
     }
 
     fn show(&mut self, from: &Path, at: &Path) {
-        self.add(at, PathRule::Shown(from.to_path_buf(), BindAccess::Read));
+        let (from, writable) = (from.to_path_buf(), false);
+        self.add(at, PathRule::Shown { from, writable });
     }
 
     /// The rules for every command.
@@ -259,7 +256,8 @@ impl PathRules {
         let tmp = files.real(Path::new("/tmp"));
         // A workspace that is `/tmp` itself must stay writable.
         if let Some(tmp) = tmp.filter(|tmp| !spec.write.contains(tmp)) {
-            self.add(&tmp, PathRule::Shown(spec.temp.clone(), BindAccess::Write));
+            let (from, writable) = (spec.temp.clone(), true);
+            self.add(&tmp, PathRule::Shown { from, writable });
         }
         for place in ["/run", "/var/run"].map(Path::new) {
             let is_root = spec.write.iter().any(|root| root == place);
@@ -416,7 +414,11 @@ impl PathRules {
         let mut steps = vec![bind(root, root, writable)];
         let mut stubs = Vec::new();
         // The rules around the current path, innermost last.
-        let mut around = vec![(root.to_path_buf(), view(writable))];
+        let outermost = match writable {
+            true => Visibility::Writable,
+            false => Visibility::Fixed,
+        };
+        let mut around = vec![(root.to_path_buf(), outermost)];
         for (path, rule) in self.0 {
             if path == root {
                 continue;
@@ -427,10 +429,9 @@ impl PathRules {
             let outer = around.last().map_or(Visibility::Fixed, |(_, view)| *view);
             let (step, inner) = match rule {
                 PathRule::Written => (bind(&path, &path, true), Visibility::Writable),
-                PathRule::Shown(from, access) => (
-                    bind(&from, &path, access == BindAccess::Write),
-                    Visibility::Hidden,
-                ),
+                PathRule::Shown { from, writable } => {
+                    (bind(&from, &path, writable), Visibility::Hidden)
+                }
                 PathRule::Linked(target) if outer == Visibility::Hidden => {
                     let at = path.clone();
                     (MountStep::Link { at, target }, Visibility::Hidden)
@@ -471,14 +472,6 @@ fn bind(from: &Path, to: &Path, writable: bool) -> MountStep {
         from: from.to_path_buf(),
         to: to.to_path_buf(),
         writable,
-    }
-}
-
-fn view(writable: bool) -> Visibility {
-    if writable {
-        Visibility::Writable
-    } else {
-        Visibility::Fixed
     }
 }
 

@@ -4,12 +4,11 @@
 //! Trusts no data there: the project's commands may write to it. Called by a survey.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::git_directories::GitDirectory;
 use crate::read::{FileError, read_capped};
 use crate::workspace::Workspace;
-
-use super::SurveyedRepository;
 
 /// Maximum bytes of an index.
 const INDEX_MAX: u64 = 256 * 1024 * 1024;
@@ -26,6 +25,45 @@ pub(crate) enum IndexEntryKind {
     File,
     /// Nested repositories.
     Repository,
+}
+
+/// A repository's git directory, as far as surveys need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurveyedRepository {
+    pub objects: PathBuf,
+    /// It uses SHA-1 object names, as most repositories do.
+    pub sha1: bool,
+    /// Length of an object name in bytes.
+    name_bytes: usize,
+    /// The top of the work tree.
+    pub(super) top: PathBuf,
+    /// The directory of this work tree alone, with its index.
+    dir: PathBuf,
+    /// Ignore rules outside the work tree.
+    pub(super) exclude: PathBuf,
+}
+
+impl SurveyedRepository {
+    /// Opens a repository by its git directory.
+    pub(crate) fn of(workspace: &Workspace, at: &GitDirectory) -> Option<Self> {
+        let (own, dir) = (std::fs::canonicalize(&at.own).ok()?, &at.common);
+        let config = workspace.git_file(&dir.join("config")).ok().flatten();
+        let config = String::from_utf8_lossy(&config.unwrap_or_default()).to_ascii_lowercase();
+        let objects = std::fs::canonicalize(dir.join("objects")).ok()?;
+        let sha1 = !config.contains("objectformat");
+        Some(Self {
+            objects,
+            sha1,
+            name_bytes: if sha1 || !config.contains("sha256") {
+                20
+            } else {
+                32
+            },
+            top: at.top.clone(),
+            dir: own,
+            exclude: dir.join("info/exclude"),
+        })
+    }
 }
 
 impl Workspace {

@@ -238,7 +238,7 @@ fn a_tracked_file_among_many_ignored_ones_is_compared_but_not_listed() {
     };
     let look = |before: Option<&Survey>| scene.workspace.survey(5000, before).unwrap();
     let open = look(None);
-    for number in 0..OPENED_MAX {
+    for number in 0..surveyor::OPENED_MAX {
         scene.put(&format!("dist/many-{number}"), "");
     }
     // It was opened before that.
