@@ -175,7 +175,7 @@ fn bad_input_is_64_and_says_what_to_do() {
     }
     let near = run(&mut reasonix(home.path(), &["attch"]));
     assert!(
-        near.err.contains("'attach'"),
+        near.err.contains("`attach`"),
         "a near name is suggested: {}",
         near.err
     );
@@ -311,7 +311,12 @@ fn wait_exits_as_the_run_would() {
             "{arguments:?}"
         );
     }
-    assert_eq!(fake.calls().last().unwrap().params["timeout_ms"], 1500);
+    // What is left of it when the daemon is asked.
+    let left = fake.calls().last().unwrap().params["timeout_ms"].as_u64();
+    assert!(
+        left.is_some_and(|left| (1..=1500).contains(&left)),
+        "{left:?}"
+    );
 }
 
 #[test]

@@ -249,12 +249,14 @@ async fn a_stored_key_reaches_a_loaded_session_and_is_never_shown() {
     let house = House::with(&entry(&base), "").await;
     let mut client = house.client("drive").await;
     let id = uuid::Uuid::now_v7().to_string();
-    let create =
-        json!({"session": id, "cwd": house.project(), "prompt": "Hello.", "credentials": {}});
+    let create = json!({"session": id, "cwd": house.project(), "credentials": {}});
     client
         .call("session.create", &create)
         .await
         .expect("a session");
+    let prompt = json!({"session": id, "text": "Hello."});
+    let prompted = client.call("session.prompt", &prompt).await;
+    prompted.expect("a prompt");
     let get = json!({"session": id});
     let mut watcher = house.client("watch").await;
     until("the turn fails for want of a key", async || {

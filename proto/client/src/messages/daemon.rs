@@ -160,6 +160,10 @@ crate::catalog! {
     HintInbox = "`reasonix inbox` lists what waits.", "用 `reasonix inbox` 查看待处理项。";
     NotWhatWaits = "What was shown is not what waits.", "所显示的内容与待处理项不一致。";
     HintLookAgain = "Look at it again, and answer what you see.", "请重新查看，并按所见作答。";
+    RuleNotKept = "The rule could not be kept, because of a bug in Reasonix.", "由于 Reasonix 的错误，规则未能保存。";
+    HintAllowOnce = "Allow it once.", "请改为仅允许一次。";
+    RuleKeptEnded = "The rule is kept, but the question has ended: {0}", "规则已保存，但该问题已结束：{0}";
+    HintRules = "`reasonix permissions list` shows it, `reasonix permissions revoke` takes it back.", "用 `reasonix permissions list` 查看，用 `reasonix permissions revoke` 撤回。";
     ReadLines = "lines {0}–{1} of {2}", "第 {0}–{1} 行，共 {2} 行";
     NoWorkTree = "Changes by commands cannot be taken back: this is no git work tree.", "命令所做的改动无法撤回：这里不是 git 工作树。";
     NotKept = "Changes by commands cannot be taken back: {0}.", "命令所做的改动无法撤回：{0}。";
