@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use proto::Pid;
 
-use crate::queue::{QueuedRequest, RequestQueue};
+use crate::queue::RequestQueue;
 
 /// Requests in flight right after the gate opens.
 const FIRST_WINDOW: usize = 2;
@@ -123,8 +123,7 @@ impl Gate {
     pub fn enter(&mut self, session: Pid, limit: usize) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        self.line
-            .push(session, QueuedRequest::new(ticket, limit.max(1)));
+        self.line.push(session, ticket, limit.max(1));
         ticket
     }
 

@@ -30,18 +30,13 @@ pub struct QueuedRequest {
     passed_over: u32,
 }
 
-impl QueuedRequest {
-    pub fn new(ticket: Ticket, limit: usize) -> Self {
-        Self {
+impl RequestQueue {
+    pub fn push(&mut self, session: Pid, ticket: Ticket, limit: usize) {
+        let waiter = QueuedRequest {
             ticket,
             limit,
             passed_over: 0,
-        }
-    }
-}
-
-impl RequestQueue {
-    pub fn push(&mut self, session: Pid, waiter: QueuedRequest) {
+        };
         match self.sessions.iter_mut().find(|(pid, _)| *pid == session) {
             Some((_, waiters)) => waiters.push_back(waiter),
             None => self.sessions.push_back((session, VecDeque::from([waiter]))),

@@ -184,7 +184,6 @@ impl Spawn for Procs {
         self.networks.forget(session);
     }
 
-    #[cfg(unix)]
     fn clear(&self, sandbox: &SandboxSpec) {
         // Only mounts leave files behind.
         if let Ok(plan) = sandbox::MountPlan::of(sandbox, &sandbox::HostFileSystem) {

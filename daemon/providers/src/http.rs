@@ -5,7 +5,7 @@
 //! Called by `read` and `probe`.
 
 use std::collections::HashMap;
-use std::error::Error as _;
+use std::error::Error;
 use std::sync::{LazyLock, Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -313,12 +313,8 @@ pub(crate) async fn client(route: ClientRoute) -> Result<Client, String> {
 /// The innermost two causes. The outer ones only say that a request failed. Never includes the URL.
 pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
-    let mut causes = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(cause) = source {
-        causes.push(cause.to_string());
-        source = cause.source();
-    }
+    let chain = std::iter::successors(Some(&error as &dyn Error), |&error| error.source());
+    let mut causes: Vec<String> = chain.map(ToString::to_string).collect();
     causes.dedup();
     causes.split_off(causes.len().saturating_sub(2)).join(": ")
 }

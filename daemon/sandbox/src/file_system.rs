@@ -1,7 +1,6 @@
 //! The file system queries of a plan. Links are not followed unless stated.
 
 use std::ffi::OsString;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// The type of a file.
@@ -36,7 +35,7 @@ impl FileSystem for HostFileSystem {
         let found = path.symlink_metadata().ok()?;
         Some(match found.file_type() {
             kind if kind.is_symlink() => FileKind::Link,
-            _ if is_stub(&found) => FileKind::Stub,
+            _ if crate::stub::is_marked(&found) => FileKind::Stub,
             kind if kind.is_dir() => FileKind::Directory,
             _ => FileKind::File,
         })
@@ -57,15 +56,5 @@ impl FileSystem for HostFileSystem {
             .map(|entry| entry.map(|entry| entry.file_name()))
             .collect();
         names.ok().filter(|names| names.len() <= most)
-    }
-}
-
-fn is_stub(found: &Metadata) -> bool {
-    #[cfg(unix)]
-    return crate::stub::is_marked(found);
-    #[cfg(not(unix))]
-    {
-        let _ = found;
-        false
     }
 }

@@ -20,11 +20,9 @@ mod network_namespace;
 mod network_namespace;
 mod plan;
 mod restrictions;
+mod stub;
 #[cfg(target_os = "linux")]
 mod syscall_filter;
-
-#[cfg(unix)]
-mod stub;
 
 pub mod bubblewrap;
 #[cfg(target_os = "linux")]
@@ -35,5 +33,4 @@ pub use file_system::{FileKind, FileSystem, HostFileSystem};
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};
 pub use restrictions::ProcessRestrictions;
-#[cfg(unix)]
 pub use stub::Stubs;

@@ -43,7 +43,6 @@ impl PathIdentity {
         }
     }
 
-    #[cfg(unix)]
     fn now(path: &Path) -> Option<(u64, u64)> {
         let around = crate::stub::directory(path.parent()?).ok()?;
         let name = path.file_name()?;
@@ -55,11 +54,6 @@ impl PathIdentity {
             reason = "the types differ between systems"
         )]
         Some((found.st_dev as u64, found.st_ino as u64))
-    }
-
-    #[cfg(not(unix))]
-    fn now(_path: &Path) -> Option<(u64, u64)> {
-        None
     }
 
     fn check(&self) -> Result<(), String> {

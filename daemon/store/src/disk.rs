@@ -24,14 +24,9 @@ pub struct DiskError {
 /// Formats an error and all its causes in one line.
 #[must_use]
 pub fn reason(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    let texts: Vec<String> = causes.map(ToString::to_string).collect();
+    texts.join(": ")
 }
 
 /// Adds the operation and the path to I/O errors.

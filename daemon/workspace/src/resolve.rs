@@ -204,31 +204,22 @@ impl Workspace {
     /// Checks whether `access` is possible.
     pub(crate) fn check(&self, at: &ResolvedPath, access: Access) -> Result<(), PathError> {
         let path = || at.path.clone();
-        match access {
-            Access::Read => {
-                if at.masked && !self.is_exposed(&at.path) {
-                    return Err(PathError::Masked(path()));
-                }
-                if let Some(pattern) = at.denied.and_then(|index| self.denied_text(index)) {
-                    return Err(PathError::Denied {
-                        path: path(),
-                        pattern: pattern.to_owned(),
-                    });
-                }
-            }
-            Access::Write => {
-                if at.masked {
-                    return Err(PathError::Masked(path()));
-                }
-                if !at.writable {
-                    return Err(PathError::Outside {
-                        path: path(),
-                        roots: self.roots.clone(),
-                    });
-                }
-            }
+        let is_exposed = access == Access::Read && self.is_exposed(&at.path);
+        if at.masked && !is_exposed {
+            return Err(PathError::Masked(path()));
         }
-        Ok(())
+        let denied = at.denied.and_then(|index| self.denied_text(index));
+        match (access, denied) {
+            (Access::Read, Some(pattern)) => Err(PathError::Denied {
+                path: path(),
+                pattern: pattern.to_owned(),
+            }),
+            (Access::Write, _) if !at.writable => Err(PathError::Outside {
+                path: path(),
+                roots: self.roots.clone(),
+            }),
+            (Access::Read | Access::Write, _) => Ok(()),
+        }
     }
 }
 

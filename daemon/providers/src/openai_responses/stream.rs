@@ -61,31 +61,16 @@ impl Collector {
         }
         let before = self.gathered.said;
         let item = self.number(&event);
-        let part = event.count("content_index");
-        let summary = event.count("summary_index");
         let text = |key| event.text(key);
+        if let Some((what, index, key)) = streamed(kind) {
+            let part = event.count(index);
+            match key {
+                "delta" => self.more(item, part, what, &text(key), batch),
+                _ => self.rest(item, part, what, &text(key), batch),
+            }
+            return self.gathered.flow(before);
+        }
         match kind {
-            "response.output_text.delta" | "response.refusal.delta" => {
-                self.more(item, part, PartKind::Text, &text("delta"), batch);
-            }
-            "response.output_text.done" => {
-                self.rest(item, part, PartKind::Text, &text("text"), batch);
-            }
-            "response.refusal.done" => {
-                self.rest(item, part, PartKind::Text, &text("refusal"), batch);
-            }
-            "response.reasoning_summary_text.delta" => {
-                self.more(item, summary, PartKind::Summary, &text("delta"), batch);
-            }
-            "response.reasoning_summary_text.done" => {
-                self.rest(item, summary, PartKind::Summary, &text("text"), batch);
-            }
-            "response.reasoning_text.delta" => {
-                self.more(item, part, PartKind::Reasoning, &text("delta"), batch);
-            }
-            "response.reasoning_text.done" => {
-                self.rest(item, part, PartKind::Reasoning, &text("text"), batch);
-            }
             "response.function_call_arguments.delta" => {
                 let more = text("delta");
                 let piece = CallFragment::indexed(item, &more);
@@ -316,6 +301,22 @@ impl Collect for Collector {
     fn gathered(&mut self) -> &mut Gathered {
         &mut self.gathered
     }
+}
+
+/// What an event streams of a part, if it does: the kind of part, and the members with its number and
+/// its text. A text that is not a delta is complete.
+fn streamed(kind: &str) -> Option<(PartKind, &'static str, &'static str)> {
+    let (content, summary) = ("content_index", "summary_index");
+    Some(match kind.strip_prefix("response.")? {
+        "output_text.delta" | "refusal.delta" => (PartKind::Text, content, "delta"),
+        "output_text.done" => (PartKind::Text, content, "text"),
+        "refusal.done" => (PartKind::Text, content, "refusal"),
+        "reasoning_summary_text.delta" => (PartKind::Summary, summary, "delta"),
+        "reasoning_summary_text.done" => (PartKind::Summary, summary, "text"),
+        "reasoning_text.delta" => (PartKind::Reasoning, content, "delta"),
+        "reasoning_text.done" => (PartKind::Reasoning, content, "text"),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
