@@ -35,14 +35,14 @@ fn a_dumb_terminal_gets_the_lines() {
     for arguments in [&[][..], &["attach"]] {
         let mut command = house.command(arguments);
         command.env("TERM", "dumb");
-        let terminal = Terminal::start(command, 80, 24);
+        let mut terminal = Terminal::start(command, 80, 24);
         terminal.wait_scrolled("line by line, as this terminal shows no more");
         if arguments.is_empty() {
             terminal.type_text("hello\n");
         }
         terminal.wait_scrolled("Line by line.");
         terminal.type_text("/quit\n");
-        terminal.wait_for("the end", |_| terminal.closed());
+        assert_eq!(terminal.exit_code(), 0);
         let written = terminal.raw_bytes();
         assert!(
             !written.contains(&0x1b),
