@@ -32,7 +32,8 @@ pub struct SessionArgs {
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Which tool calls run without asking.
-    #[arg(long, value_name = "MODE", value_parser = one_of!(ApprovalMode))]
+    // Scripts that check the answers of vendors use the flag's first name.
+    #[arg(long, alias = "posture", value_name = "MODE", value_parser = one_of!(ApprovalMode))]
     approval_mode: Option<ApprovalMode>,
     /// Plan mode: look and plan, and change nothing until you approve the plan.
     #[arg(long)]
