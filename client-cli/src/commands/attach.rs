@@ -106,7 +106,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return whole(args, role).await;
     }
     if !args.plain {
-        output::progress("· line by line, as this terminal shows no more; `/help` tells how");
+        output::progress(
+            "· line mode, because this terminal is simple; `/help` lists the commands",
+        );
     }
     let client = reach::with("attach", |options| {
         options.interactive = terminal::is_interactive() && role != Role::Watch;

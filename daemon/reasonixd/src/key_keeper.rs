@@ -54,6 +54,13 @@ impl Kept {
 /// Keys by session.
 type BySession = BTreeMap<Option<SessionId>, KeysByVariable>;
 
+fn note(kept: &mut BySession, session: Option<SessionId>, keys: KeysByVariable) {
+    match keys.is_empty() {
+        true => kept.remove(&session),
+        false => kept.insert(session, keys),
+    };
+}
+
 /// The parent's side, over all daemons that it starts.
 #[derive(Default)]
 pub struct KeptByParent(BySession);
@@ -64,7 +71,7 @@ impl KeptByParent {
     ///
     /// # Errors
     /// No socket pair, or no thread.
-    pub fn attend(self) -> std::io::Result<(OwnedFd, JoinHandle<Self>)> {
+    pub fn serve(self) -> std::io::Result<(OwnedFd, JoinHandle<Self>)> {
         let (ours, theirs) = UnixStream::pair()?;
         let attending = std::thread::Builder::new()
             .name("keys".into())
@@ -89,10 +96,7 @@ impl KeptByParent {
     fn listen(&mut self, daemon: UnixStream) -> std::io::Result<()> {
         for line in BufReader::new(daemon).lines() {
             let (session, keys) = serde_json::from_str::<Kept>(&line?)?.secrets();
-            match keys.is_empty() {
-                true => self.0.remove(&session),
-                false => self.0.insert(session, keys),
-            };
+            note(&mut self.0, session, keys);
         }
         Ok(())
     }
@@ -102,7 +106,8 @@ impl KeptByParent {
 pub struct ParentKeeper {
     /// `None`: there is no parent that keeps anything, or it does not listen any more.
     parent: Mutex<Option<UnixStream>>,
-    restored: Mutex<BySession>,
+    /// The same as the parent has: a session may be loaded more than once.
+    kept: Mutex<BySession>,
 }
 
 impl ParentKeeper {
@@ -110,7 +115,7 @@ impl ParentKeeper {
     pub fn nobody() -> Self {
         Self {
             parent: Mutex::new(None),
-            restored: Mutex::default(),
+            kept: Mutex::default(),
         }
     }
 
@@ -128,24 +133,27 @@ impl ParentKeeper {
     fn of(parent: UnixStream) -> std::io::Result<Self> {
         parent.set_read_timeout(Some(ANSWER_MAX))?;
         parent.set_write_timeout(Some(ANSWER_MAX))?;
-        let mut restored = BySession::new();
+        let mut kept = BySession::new();
         for line in BufReader::new(&parent).lines() {
             let line = line?;
             if line.is_empty() {
                 break;
             }
             let (session, keys) = serde_json::from_str::<Kept>(&line)?.secrets();
-            restored.insert(session, keys);
+            kept.insert(session, keys);
         }
         Ok(Self {
             parent: Mutex::new(Some(parent)),
-            restored: Mutex::new(restored),
+            kept: Mutex::new(kept),
         })
     }
 }
 
 impl KeyKeeper for ParentKeeper {
     fn keep(&self, session: Option<SessionId>, keys: &KeysByVariable) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        note(&mut kept, session, keys.clone());
+        drop(kept);
         let mut parent = self.parent.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(stream) = parent.as_mut() else {
             return;
@@ -159,8 +167,8 @@ impl KeyKeeper for ParentKeeper {
     }
 
     fn restore(&self, session: Option<SessionId>) -> KeysByVariable {
-        let mut restored = self.restored.lock().unwrap_or_else(PoisonError::into_inner);
-        restored.remove(&session).unwrap_or_default()
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(&session).cloned().unwrap_or_default()
     }
 }
 
@@ -174,7 +182,7 @@ mod tests {
 
     /// A daemon that begins, does something and ends.
     fn life(kept: KeptByParent, lived: impl FnOnce(&ParentKeeper)) -> KeptByParent {
-        let (stdin, attending) = kept.attend().expect("a keeper");
+        let (stdin, attending) = kept.serve().expect("a keeper");
         let daemon = ParentKeeper::of(UnixStream::from(stdin)).expect("what was kept");
         lived(&daemon);
         drop(daemon);
@@ -194,6 +202,8 @@ mod tests {
         let kept = life(kept, |daemon| {
             assert_eq!(daemon.restore(None), keys("for all"));
             assert_eq!(daemon.restore(Some(first)), keys("new"));
+            let again = daemon.restore(Some(first));
+            assert_eq!(again, keys("new"), "it may be loaded more than once");
             assert_eq!(daemon.restore(Some(second)), KeysByVariable::new());
             daemon.keep(Some(first), &KeysByVariable::new());
         });
@@ -221,13 +231,17 @@ mod tests {
 
     #[test]
     fn a_parent_that_is_gone_ends_no_daemon() {
-        let (stdin, attending) = KeptByParent::default().attend().expect("a keeper");
+        let (stdin, attending) = KeptByParent::default().serve().expect("a keeper");
         let stream = UnixStream::from(stdin);
         let daemon = ParentKeeper::of(stream.try_clone().expect("a copy")).expect("nothing kept");
         stream.shutdown(std::net::Shutdown::Both).expect("cut");
         attending.join().expect("the end");
-        daemon.keep(None, &keys("lost"));
-        daemon.keep(None, &keys("lost too"));
-        assert_eq!(daemon.restore(None), KeysByVariable::new());
+        daemon.keep(None, &keys("old"));
+        daemon.keep(None, &keys("new"));
+        assert_eq!(
+            daemon.restore(None),
+            keys("new"),
+            "it has them as long as it lives"
+        );
     }
 }

@@ -37,8 +37,8 @@ pub fn run() -> ExitCode {
     let mut crashes: VecDeque<Instant> = VecDeque::new();
     let mut kept = KeptByParent::default();
     loop {
-        let attending = match start(&ward, kept) {
-            Ok(attending) => attending,
+        let keeping = match start(&ward, kept) {
+            Ok(keeping) => keeping,
             Err(error) => {
                 return crate::say(
                     &format!("reasonixd: the daemon cannot be started: {error}"),
@@ -59,7 +59,7 @@ pub fn run() -> ExitCode {
         if !crashed || !wanted.load(Ordering::SeqCst) {
             return crate::exit(status.code().unwrap_or(1));
         }
-        kept = attending.join().unwrap_or_default();
+        kept = keeping.join().unwrap_or_default();
         let now = Instant::now();
         crashes.push_back(now);
         crashes.retain(|crash| now.duration_since(*crash) < WINDOW);
@@ -79,9 +79,9 @@ const ARENAS: &str = "MALLOC_ARENA_MAX";
 
 /// Starts a daemon that gets the keys which are kept, and has new ones kept until it ends.
 fn start(ward: &DaemonSupervisor, kept: KeptByParent) -> std::io::Result<JoinHandle<KeptByParent>> {
-    let (stdin, attending) = kept.attend()?;
+    let (stdin, keeping) = kept.serve()?;
     ward.start(daemon(stdin.into())?)?;
-    Ok(attending)
+    Ok(keeping)
 }
 
 /// The daemon proper, as it is to be started.

@@ -189,7 +189,7 @@ impl Client {
         .await
     }
 
-    /// All that a call printed, up to [`WHOLE_MAX`] bytes.
+    /// All that a call printed: what the daemon takes of an output, 64 MB at most.
     ///
     /// # Errors
     /// There is no such call, or the daemon is gone; pieces that do not fit together.

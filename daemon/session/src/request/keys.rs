@@ -63,11 +63,6 @@ impl Keys {
         self.lock().get(variable).cloned()
     }
 
-    /// The session is gone for good: nobody keeps its keys.
-    pub fn forget(&self) {
-        self.change(KeysByVariable::clear);
-    }
-
     fn fill_secrets(&self, secrets: KeysByVariable) {
         self.change(|keys| {
             for (name, key) in secrets {

@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::actor::departure::{EvictionReason, EvictionRequest};
 use crate::actor::handle::SessionHandle;
+use crate::assembly::key_keeper::KeysByVariable;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 use crate::supervisor::stats;
@@ -181,9 +182,9 @@ impl Supervisor {
                 return Left::Gone;
             };
             // Keys and values of it are of no use to anybody.
-            if let Some(kept) = supervisor.kept.take(session) {
-                kept.keys.forget();
-            }
+            drop(supervisor.kept.take(session));
+            let keeper = supervisor.services.assembly.key_keeper();
+            keeper.keep(Some(session), &KeysByVariable::new());
             supervisor.end_commands(pid).await;
             supervisor.services.catalog.flush().await;
             let (home, catalog) = (

@@ -12,7 +12,7 @@ use proto::{ErrorName, SessionId, Stamp};
 
 use super::fixtures::prompt;
 use super::world::World;
-use crate::{Attach, Following};
+use crate::{Attach, Following, KeyKeeper};
 
 const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
 {"text":"Marked."}
@@ -36,6 +36,19 @@ async fn requests(world: &World) -> u64 {
         .total
         .usage
         .requests
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_keeps_the_keys_of_a_deleted_session() {
+    let mut world = World::new(TALK);
+    let session = world.begin("mark it").await;
+    let id: SessionId = world.supervisor.find_id(&session).await.unwrap();
+    let kept = |world: &World| world.outside.keeper.restore(Some(id)).len();
+    assert_eq!(kept(&world), 1);
+    // Not loaded since: its keys are with the keeper alone.
+    world.restart().await;
+    world.supervisor.delete(&confirmed(&session)).await.unwrap();
+    assert_eq!(kept(&world), 0);
 }
 
 /// A moment so many days from now.

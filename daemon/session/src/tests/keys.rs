@@ -1,8 +1,26 @@
 //! Keys: what a client sends for a session counts; what it offers to all only fills gaps.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
-use crate::Keys;
+use proto::SessionId;
+
+use crate::{KeyKeeper, Keys, KeysByVariable};
+
+/// Outlives the supervisors of a test, as the daemon's parent outlives daemons.
+#[derive(Default)]
+pub struct MemoryKeeper(Mutex<BTreeMap<Option<SessionId>, KeysByVariable>>);
+
+impl KeyKeeper for MemoryKeeper {
+    fn keep(&self, session: Option<SessionId>, keys: &KeysByVariable) {
+        self.0.lock().unwrap().insert(session, keys.clone());
+    }
+
+    fn restore(&self, session: Option<SessionId>) -> KeysByVariable {
+        let kept = self.0.lock().unwrap();
+        kept.get(&session).cloned().unwrap_or_default()
+    }
+}
 
 fn key(value: &str) -> BTreeMap<String, String> {
     BTreeMap::from([("VENDOR_KEY".to_owned(), value.to_owned())])

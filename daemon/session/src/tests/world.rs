@@ -18,8 +18,9 @@ use store::home::Home;
 use store::log::Syncer;
 
 use super::fixtures::{self, Marker, Stops, prompt, supervise};
+use super::keys::MemoryKeeper;
 use crate::assembly::setup::{Assembly, Effort, ModelSetup, Setup};
-use crate::{Client, ProfileChoice, ResidencyLimits, SessionHandle, Supervisor};
+use crate::{Client, KeyKeeper, ProfileChoice, ResidencyLimits, SessionHandle, Supervisor};
 
 /// A disk that refuses on demand.
 #[derive(Default)]
@@ -65,6 +66,7 @@ impl Provider for Listening {
 
 /// What there is outside the sessions.
 pub struct Outside {
+    pub keeper: Arc<MemoryKeeper>,
     cassette: String,
     pub sent: Arc<Mutex<Vec<String>>>,
     pub runs: Arc<Mutex<Vec<String>>>,
@@ -186,6 +188,10 @@ impl Assembly for Outside {
         Ok(switched)
     }
 
+    fn key_keeper(&self) -> Arc<dyn KeyKeeper> {
+        Arc::clone(&self.keeper) as Arc<dyn KeyKeeper>
+    }
+
     fn spawn(&self) -> Arc<dyn Spawn> {
         Arc::new(Stops::default())
     }
@@ -243,6 +249,7 @@ impl World {
         std::fs::create_dir(&project).unwrap();
         let disk = Arc::new(Disk::default());
         let outside = Arc::new(Outside {
+            keeper: Arc::default(),
             disk: Arc::clone(&disk),
             cassette: cassette.to_owned(),
             sent: Arc::default(),

@@ -232,7 +232,7 @@ impl Step<'_> {
             (compacting.waits.clone(), partial)
             && partial.reported.is_some()
         {
-            // It came to nothing, but the vendor counted it: the books must agree (I15).
+            // It came to nothing, but the vendor counted it: the usage ledger must agree (I15).
             self.usage_of(&asking, &partial, Purpose::Summary);
         }
         self.stop_compacting(compacting, reason)
