@@ -38,7 +38,11 @@ fn escape_in_a_turn_gives_what_is_queued_back_to_the_prompt_line() {
     let Call::Interrupt { queue, .. } = call(&effects) else {
         panic!("{effects:?}")
     };
-    assert_eq!(queue.len(), 2, "they are taken back before the turn is stopped");
+    assert_eq!(
+        queue.len(),
+        2,
+        "they are taken back before the turn is stopped"
+    );
     let answer = Answer::Interrupted {
         session: id,
         ran: true,
