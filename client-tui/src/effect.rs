@@ -13,7 +13,7 @@ use proto::params::history::{
 use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
-    PromptParams, ReorderParams, SetParams, SignalParams, UnqueueParams,
+    PromptParams, QueuedPrompt, ReorderParams, SetParams, SignalParams, UnqueueParams,
 };
 use proto::params::{history, hook, process, rules};
 use proto::{CallId, Pid, Seq};
@@ -65,8 +65,10 @@ pub enum Call {
         renew: bool,
         takeover: bool,
     },
+    /// Stops the turn. Prompts that wait are taken back first, so that the stop does not send them.
     Interrupt {
         session: String,
+        queue: Vec<QueuedPrompt>,
     },
     Signal(SignalParams),
     Set(Box<SetParams>),
@@ -144,8 +146,12 @@ pub enum Answer {
         params: CompactParams,
         output: CompactOutput,
     },
-    /// `Interrupt`: whether anything ran.
-    Interrupted(bool),
+    /// `Interrupt`: whether anything ran, and the prompts that were taken back.
+    Interrupted {
+        session: String,
+        ran: bool,
+        taken_back: Vec<String>,
+    },
     Sessions(ListOutput),
     Processes(process::ListOutput),
     Waiting(Vec<Interaction>),

@@ -14,7 +14,7 @@ use proto::methods::{
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
-use proto::params::session::{CreateParams, OneParams};
+use proto::params::session::{CreateParams, OneParams, QueuedPrompt, UnqueueParams};
 use proto::params::{config, interaction};
 
 use crate::effect::{Answer, Call, Trouble};
@@ -44,10 +44,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             };
             Answer::Created(client.call::<SessionCreate>(&params).await?)
         }
-        Call::Interrupt { session } => {
-            let params = OneParams { session };
-            Answer::Interrupted(client.call::<SessionInterrupt>(&params).await?.delivered)
-        }
+        Call::Interrupt { session, queue } => interrupt(client, session, queue).await?,
         Call::Sessions(params) => Answer::Sessions(client.call::<SessionList>(&params).await?),
         Call::Processes(params) => Answer::Processes(client.call::<ProcessList>(&params).await?),
         Call::Waiting => {
@@ -228,3 +225,28 @@ const NAMES_MAX: usize = 20_000;
 
 #[cfg(test)]
 mod tests;
+
+/// Takes the prompts back that wait, then stops the turn. One that was sent meanwhile runs, and is stopped with it.
+async fn interrupt(
+    client: &Client,
+    session: String,
+    queue: Vec<QueuedPrompt>,
+) -> Result<Answer, CallError> {
+    let mut taken_back = Vec::new();
+    for queued in queue {
+        let params = UnqueueParams {
+            session: session.clone(),
+            prompt_id: queued.prompt_id,
+        };
+        if client.call::<SessionUnqueue>(&params).await.is_ok() {
+            taken_back.push(queued.text);
+        }
+    }
+    let params = OneParams { session };
+    let ran = client.call::<SessionInterrupt>(&params).await?.delivered;
+    Ok(Answer::Interrupted {
+        session: params.session,
+        ran,
+        taken_back,
+    })
+}

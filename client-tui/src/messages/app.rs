@@ -15,6 +15,7 @@ super::catalog! {
     Interrupting = "stopping the turn; Ctrl-C again leaves at once, the session stays", "正在中断回合；再按一次 Ctrl-C 立即离开，会话保留";
     AgainLeaves = "Ctrl-C again leaves; the session stays", "再按一次 Ctrl-C 离开，会话保留";
     AgainRewinds = "Esc again goes back to a turn", "再按一次 Esc 可回到某一回合";
+    TakenBack = "stopped; what was queued is in the prompt line", "已停止；排队的提示词已放回输入行";
     NothingRuns = "nothing was running", "当前没有正在运行的回合";
     Reconnected = "connection lost and made again", "连接曾中断，现已恢复";
     Ended = "this session cannot be followed any more", "无法继续跟随此会话";

@@ -135,6 +135,18 @@ impl Composer {
         self.put(&text, text.len());
     }
 
+    /// Puts a text before what is written.
+    pub fn prepend(&mut self, text: &str, language: Language) {
+        let written = self.written().text;
+        let text = self.laid(text, language);
+        let caret = text.len();
+        self.history.leave();
+        match written.is_empty() {
+            true => self.put(&text, caret),
+            false => self.put(&format!("{text}\n\n{written}"), caret),
+        }
+    }
+
     /// Text from outside as it stands in the buffer.
     fn laid(&mut self, text: &str, language: Language) -> String {
         let text = chips::plain(text);

@@ -69,6 +69,14 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
             params,
             edit: Some(text),
         }) => taken_back(model, &params.session, &text),
+        Answer::Interrupted {
+            session,
+            taken_back: texts,
+            ..
+        } if !texts.is_empty() => {
+            taken_back(model, &session, &texts.join("\n\n"));
+            model.toast(Tone::Info, language.say(Msg::TakenBack));
+        }
         Answer::Deleted(deleted) => return self::deleted(model, here, &deleted),
         Answer::Created(CreateOutput { pid, .. }) | Answer::Forked(ForkOutput { pid, .. })
             if !here =>
@@ -103,9 +111,8 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Stats { params, output } => return stats(model, &params, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Done(Call::Set(params)) => return set(model, *params),
-        Answer::Interrupted(false) => {
-            let words = model.look.language.say(Msg::NothingRuns);
-            model.toast(Tone::Info, words);
+        Answer::Interrupted { ran: false, .. } => {
+            model.toast(Tone::Info, model.look.language.say(Msg::NothingRuns));
         }
         Answer::Compacted { params, output } => compacted(model, &params, &output),
         Answer::Inspected(inspected) => match *inspected {
@@ -124,7 +131,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Checkpoints { .. } | Answer::Rewound { .. } => list::take(model, answer),
         // An event shows it, or [`take`] has done it.
         Answer::Done(_)
-        | Answer::Interrupted(true)
+        | Answer::Interrupted { .. }
         | Answer::Failed { .. }
         | Answer::Sessions(_)
         | Answer::Processes(_)
@@ -285,11 +292,7 @@ fn taken_back(model: &mut Model, session: &str, text: &str) {
     let here = model.session.as_ref().map(|here| here.id);
     match session.parse().ok().filter(|of| Some(*of) != here) {
         Some(elsewhere) => model.composer.lay_for(elsewhere, text, language),
-        None => match model.composer.is_empty() {
-            true => model.composer.restore(text, language),
-            // Something else was begun meanwhile: it is one key away.
-            false => model.composer.remember(text),
-        },
+        None => model.composer.prepend(text, language),
     }
 }
 

@@ -61,7 +61,10 @@ fn yes(model: &mut Model, then: Then) -> Vec<Effect> {
         Then::Do(effects) => effects,
         Then::ApprovalMode(approval_mode) => everywhere::approval_mode_is(model, approval_mode),
         Then::Stop(session) => vec![
-            Effect::Call(Call::Interrupt { session }),
+            Effect::Call(Call::Interrupt {
+                session,
+                queue: Vec::new(),
+            }),
             everywhere::leave(model, 0),
         ],
     }

@@ -152,6 +152,7 @@ fn stop(model: &Model) -> Option<Effect> {
     (session.busy() && model.role() == Role::Drive).then(|| {
         Effect::Call(Call::Interrupt {
             session: session.id.to_string(),
+            queue: session.queue.waiting().to_vec(),
         })
     })
 }

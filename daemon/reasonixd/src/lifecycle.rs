@@ -192,7 +192,7 @@ fn take_home(home: &Home, socket: &Path, gate: &Gate) -> Result<Option<HomeLock>
 }
 
 /// Whether a daemon answers there. That somebody listens is not enough: a process that is being killed still does.
-fn answers(socket: &Path) -> bool {
+pub fn answers(socket: &Path) -> bool {
     // Said before hello, it is refused at once by every version: an answer.
     const CALL: &[u8] =
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.status\",\"params\":{}}\n";

@@ -11,9 +11,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use procs::supervisor::DaemonSupervisor;
+use proto::paths::Paths;
 use rustix::process::{Signal, setsid};
+use store::lock::ParentLock;
 
 use crate::key_keeper::{self, KeptByParent};
+use crate::lifecycle;
 
 /// Restarts within `WINDOW`; after that it gives up.
 const RESTARTS_MAX: usize = 3;
@@ -34,6 +37,10 @@ pub fn run() -> ExitCode {
             false,
         );
     }
+    let _lock = match alone() {
+        Some(lock) => lock,
+        None => return ExitCode::SUCCESS,
+    };
     let mut crashes: VecDeque<Instant> = VecDeque::new();
     let mut kept = KeptByParent::default();
     loop {
@@ -65,6 +72,32 @@ pub fn run() -> ExitCode {
         crashes.retain(|crash| now.duration_since(*crash) < WINDOW);
         if crashes.len() > RESTARTS_MAX {
             return ExitCode::FAILURE;
+        }
+    }
+}
+
+/// How long another parent is given to have its daemon answer, or to end.
+const OTHER_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The lock of the only parent of this home. `None`: another one has it, and its daemon answers. A parent that a client
+/// starts while the first one is about to start its daemon again would have none of the keys that the first one keeps.
+fn alone() -> Option<Option<ParentLock>> {
+    let uid = rustix::process::getuid().as_raw();
+    let cwd = std::env::current_dir().unwrap_or_default();
+    // The daemon says what is wrong with them.
+    let Ok(paths) = Paths::from_lookup(&|name| std::env::var_os(name), &cwd, uid) else {
+        return Some(None);
+    };
+    let due = Instant::now() + OTHER_MAX;
+    loop {
+        match ParentLock::try_acquire(&paths.home) {
+            Ok(Some(lock)) => return Some(Some(lock)),
+            Ok(None) if lifecycle::answers(&paths.socket) => return None,
+            Ok(None) if Instant::now() < due => std::thread::sleep(LOOK),
+            // A disk without locks, or a parent that hangs, keeps nobody from having a daemon.
+            Ok(None) | Err(_) => return Some(None),
         }
     }
 }

@@ -3,9 +3,9 @@
 //! The text in the lock file is for users only: no process is signalled and no socket removed
 //! because of it. Taken at start-up, before anything else in the home is touched.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::disk::{DiskError, IoContext, private, try_lock, unlock};
@@ -88,6 +88,36 @@ impl HomeLock {
         file.seek(io::SeekFrom::Start(0))?;
         let text = format!("pid {}\nsocket {}\n", std::process::id(), socket.display());
         file.write_all(text.as_bytes())
+    }
+}
+
+/// The lock of the daemon's parent on the directory of the home: one parent per home. It is released on drop or when the
+/// process dies.
+#[derive(Debug)]
+pub struct ParentLock {
+    home: File,
+}
+
+impl Drop for ParentLock {
+    fn drop(&mut self) {
+        unlock(&self.home);
+    }
+}
+
+impl ParentLock {
+    /// Takes the lock without waiting; `None`: another parent has it. Makes the directory if there is none.
+    ///
+    /// # Errors
+    /// The disk refuses, or the file system has no locks.
+    pub fn try_acquire(home: &Path) -> Result<Option<Self>, DiskError> {
+        if !home.exists() {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o700);
+            builder.create(home).at("create the home", home)?;
+        }
+        let file = File::open(home).at("open the home", home)?;
+        let is_taken = try_lock(&file).at("lock the home", home)?;
+        Ok(is_taken.then_some(Self { home: file }))
     }
 }
 

@@ -1,3 +1,4 @@
+use client::queue::Queue;
 use proto::params::config::TrustGetParams;
 use proto::params::history::What as Which;
 use proto::params::session::UnqueueParams;
@@ -9,7 +10,7 @@ use crate::model::Dialog;
 use crate::model::interaction::Part;
 use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
-use crate::update::scene::{attached, fresh, take as taken, toast};
+use crate::update::scene::{attached, busy, call, fresh, press, take as taken, toast};
 
 fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
     taken(model, vec![Event::Answered { follow, answer }])
@@ -20,6 +21,36 @@ fn arrives(model: &mut Model, session: SessionId, pid: u64) {
     let heard = Heard::Attached { session, pid };
     let follow = model.follow;
     taken(model, vec![Event::Heard { follow, heard }]);
+}
+
+#[test]
+fn escape_in_a_turn_gives_what_is_queued_back_to_the_prompt_line() {
+    let mut model = busy();
+    let session = model.session.as_mut().unwrap();
+    let waiting = ["first", "second"].map(|text| {
+        let queued = serde_json::json!({"prompt_id": PromptId::new(), "text": text, "steer": false, "by": "ann"});
+        serde_json::from_value(queued).unwrap()
+    });
+    session.queue = Queue::new(proto::Seq(1), waiting.to_vec());
+    let id = session.id.to_string();
+    model.composer.set("a draft");
+    let effects = press(&mut model, &["esc"]);
+    let Call::Interrupt { queue, .. } = call(&effects) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(
+        queue.len(),
+        2,
+        "they are taken back before the turn is stopped"
+    );
+    let answer = Answer::Interrupted {
+        session: id,
+        ran: true,
+        taken_back: queue.iter().map(|queued| queued.text.clone()).collect(),
+    };
+    let follow = model.follow;
+    answered(&mut model, follow, answer);
+    assert_eq!(model.composer.text(), "first\n\nsecond\n\na draft");
 }
 
 #[test]
