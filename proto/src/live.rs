@@ -55,7 +55,7 @@ lives! {
     ToolArgs(Delta) = "delta.tool_args";
     /// A running tool prints.
     ToolOutput(ToolOutput) = "tool.output";
-    /// What was streamed under this item does not count any more.
+    /// The text streamed for this item is void.
     Partial(Partial) = "message.partial";
     /// Something about the stream or the turn that is not worth a record.
     Status(Value) = "status";
@@ -80,7 +80,7 @@ pub struct Delta {
     pub text: String,
 }
 
-/// A piece of what a running tool prints.
+/// A piece of the output of a running tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolOutput {
     pub call: CallId,
@@ -115,7 +115,7 @@ pub struct Snapshot {
     /// What the model has set out to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub todos: Vec<crate::record::Todo>,
-    /// What happened since the last person left; absent where nothing did, or somebody is there.
+    /// Events since the last client detached; absent if there are none or a client is attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
 }
@@ -147,7 +147,7 @@ pub struct Sync {
     pub epoch: u64,
     /// Messages in progress, as far as they have come.
     pub live: Vec<Delta>,
-    /// What waits for the user.
+    /// Open approvals and questions.
     pub interactions: Vec<Interaction>,
     /// How many clients follow the session now, the one that reads this included.
     #[serde(default)]

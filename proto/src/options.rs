@@ -25,7 +25,7 @@ pub struct SessionOptions {
     /// Plan mode or normal mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Refuse every call that changes anything, whatever the mode.
+    /// Refuse every call that changes anything, in all modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
     /// How to handle approval requests when no client is attached.
@@ -45,8 +45,8 @@ pub struct SessionOptions {
     /// Milliseconds a turn may take; absent or 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What the session may use in its whole life. A change names only the limits that change; 0 removes a limit. What was
-    /// spent stays, and prompts that wait for a budget continue.
+    /// Limits of the session for its whole life. A change names only the limits that change; 0 removes a limit. Usage
+    /// so far stays, and prompts that wait for a budget continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

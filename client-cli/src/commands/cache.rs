@@ -8,13 +8,13 @@ use proto::{Seq, Stamp};
 use crate::exit::Error;
 use crate::{output, reach};
 
-/// Show what the provider's cache served of each request of a session, what was to be expected, and why it missed.
+/// Show prompt-cache hits per request, and the causes of misses.
 ///
-/// HIT is the part of the prompt that came from the cache; EXPECTED is what an ideal cache would have served: the prompt of
-/// the request before, in whole blocks.
+/// HIT is the share of the prompt that the provider's cache served. EXPECTED is the share that a perfect cache would
+/// have served: the previous request's prompt, in whole blocks.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
     /// Print JSON.
     #[arg(long)]

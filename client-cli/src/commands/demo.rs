@@ -31,10 +31,12 @@ const OUTPUT_LINES: usize = 20;
 /// Longer than this, and the socket does not fit into the home.
 const TEMP_MAX: usize = 50;
 
-/// Watch it fix a failing test in a small project, with a scripted model: no key, no network, nothing left behind.
+/// Fix a failing test in a sample project, without a key.
+///
+/// A scripted model answers; nothing goes over the network. Removes its files afterwards.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Leave the daemon running and the files in place, to attach and look around.
+    /// Keep the daemon running and the files in place, so that you can attach to the session.
     #[arg(long)]
     keep: bool,
 }

@@ -12,13 +12,15 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Check home, socket, daemon, config and providers. Exits 0 only if all that is needed holds.
+/// Check home, socket, daemon, config and providers.
+///
+/// Exits 0 if everything required works.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Throw the index away and make it again from the logs.
+    /// Rebuild the index from the logs.
     #[arg(long)]
     rebuild_index: bool,
-    /// Also ask each provider that can be used whether it answers and takes the key. Sends no prompt.
+    /// Also check that each usable provider answers and accepts its key. Sends no prompt.
     #[arg(long)]
     probe: bool,
     /// Print JSON.

@@ -7,15 +7,15 @@ use proto::params::history::ForkParams;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Make a session that begins with the same conversation; the first one stays as it is. Prints its pid.
+/// Copy a session up to a turn into a new one, and print its pid.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// The last turn that it takes over [default: the newest that has ended].
+    /// Last turn to copy [default: the newest one that has ended].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     at_turn: Option<u64>,
-    /// A name for the new session.
+    /// Name of the new session.
     #[arg(long)]
     name: Option<String>,
     /// Print JSON.

@@ -8,12 +8,12 @@ use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, Ins
 use crate::exit::Error;
 use crate::{commands, output, reach, text};
 
-/// Look into a session: its state and settings, its context, the files it changed, its commands, its environment, its budget.
+/// Show details of a session: context, files, commands, budget.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// What to look at.
+    /// Part to show.
     #[arg(value_enum, default_value_t = Part::Status)]
     part: Part,
     /// Print JSON.
@@ -23,17 +23,17 @@ pub struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Part {
-    /// State, queue, settings, who is attached.
+    /// State, queue, settings and attached clients.
     Status,
-    /// What a request holds now.
+    /// Contents of the context.
     Context,
-    /// Files that its tools have changed.
+    /// Files changed by its tools.
     Files,
-    /// Commands that run.
+    /// Running commands.
     Children,
-    /// What its commands see of the environment.
+    /// Environment of its commands.
     Env,
-    /// What it, its project and the day may use, and have used.
+    /// Usage and limits of the session, its project and the day.
     Budget,
 }
 

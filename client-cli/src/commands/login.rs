@@ -12,20 +12,20 @@ use crate::exit::Error;
 use crate::person::Person;
 use crate::{near, output, reach, terminal, text};
 
-/// Store a provider's key, in place of the one that is stored; or forget it.
+/// Store or remove the key of a provider.
 ///
-/// The key is not shown while it is typed, and is tried before it is kept.
+/// The key is not shown while you type it, and is checked before it is stored. It replaces an earlier one.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Whose [default: that of the model which sessions use].
+    /// Provider of the key [default: that of the default model].
     provider: Option<String>,
-    /// Forget the key that is stored.
+    /// Remove the stored key.
     #[arg(long, conflicts_with_all = ["key_stdin", "no_probe"])]
     forget: bool,
     /// Read the key from standard input.
     #[arg(long)]
     key_stdin: bool,
-    /// Do not ask the provider whether it takes the key.
+    /// Skip the check of the key.
     #[arg(long)]
     no_probe: bool,
     /// Print JSON.

@@ -14,16 +14,15 @@ use super::setup::pick::{is_usable, key_words};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// List the models of all providers: which is used where none is named (`*`), what each can and costs, and whether there
-/// is a key.
+/// List the models of all providers, with prices and key status.
 ///
-/// Prices are US dollars for a million tokens, sent / sent from the vendor's cache / got, at this moment; `~`: at other
-/// hours, or for long prompts, they are others. `-` is not known.
+/// `*` marks the default model. Prices are US dollars per million tokens: input / cached input / output. `~`: the price
+/// differs at other hours or for long prompts. `-`: unknown.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// Ask each provider that can be used which models it has, and list those too.
+    /// Also ask each usable provider for its models, and list them.
     #[arg(long)]
     probe: bool,
 }

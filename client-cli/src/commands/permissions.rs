@@ -20,9 +20,9 @@ use crate::{output, reach, text};
 
 pub use check::Line;
 
-/// Show the permission rules in force, and what they say of a call; take back what was allowed.
+/// Show, test and revoke permission rules.
 ///
-/// Without a word behind it: the rules in force here.
+/// Without a command: the rules in force here.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print JSON.
@@ -34,48 +34,47 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Show the rules in force, with where each stands, and those that are not understood.
+    /// List the rules in force and where each is set, with the ones that are not understood.
     List {
-        /// Those of a session, with what was allowed in it: pid, id, or name.
+        /// Include the rules of this session: pid, id, or name.
         #[arg(short, long)]
         session: Option<String>,
     },
-    /// Show what would become of a command or another call: its parts, the rule for each, the verdict. Nothing is done.
+    /// Show how a command or tool call would be judged: its parts, the rule for each, the verdict. Runs nothing.
     Explain(Explain),
-    /// Take back what was allowed: in a session, always, or in your own config.
+    /// Revoke an allow rule: of a session, of this workspace, or of your config.
     Revoke {
-        /// The rule as `list` shows it.
+        /// Rule, as `list` shows it.
         rule: String,
-        /// Also look at what was allowed in this session: pid, id, or name.
+        /// Also search the rules of this session: pid, id, or name.
         #[arg(short, long)]
         session: Option<String>,
-        /// Where it stands, if it stands in several places.
+        /// Source of the rule, if several have it.
         #[arg(long, value_name = "PLACE", value_parser = one_of!(Place))]
         from: Option<Place>,
     },
-    /// Run a file of cases, calls under rules with the verdicts that are right, and print a JSON line for each. Exits 1
-    /// where one is wrong.
+    /// Check a file of test cases (calls, rules, expected verdicts); print one JSON line each. Exits 1 if any fails.
     Check {
-        /// A JSON file with `cases`.
+        /// JSON file with `cases`.
         file: PathBuf,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct Explain {
-    /// As in this session: pid, id, or name [default: as in a new session here].
+    /// Judge as in this session: pid, id, or name [default: a new session here].
     #[arg(short, long)]
     session: Option<String>,
-    /// As under this approval mode [default: the one that is in force].
+    /// Judge under this approval mode [default: the current one].
     #[arg(long, value_name = "MODE", value_parser = one_of!(ApprovalMode))]
     approval_mode: Option<ApprovalMode>,
-    /// A call of this tool, not a command; what it is called with is said by `--args`.
+    /// Judge a call of this tool instead of a command; `--args` gives its arguments.
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
     /// Arguments of the tool, as a JSON object.
     #[arg(long, value_name = "JSON", requires = "tool")]
     args: Option<String>,
-    /// The command: a line in quotes, or its words.
+    /// Command: one quoted line, or its words.
     #[arg(trailing_var_arg = true, required_unless_present = "tool")]
     command: Vec<String>,
 }

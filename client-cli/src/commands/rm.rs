@@ -16,25 +16,25 @@ use crate::{output, reach, text};
 /// How long a killed session may take to be gone, in milliseconds.
 const GONE_MS: u64 = 15_000;
 
-/// Delete sessions for good: their logs, and what they kept. What they used stays in `reasonix stats`.
+/// Delete sessions for good, with their logs and saved files.
 ///
-/// Shows what would be lost, and asks; without a terminal it needs `--yes`. Those that run, wait or are paused are
-/// never deleted by age.
+/// Shows what would be lost, and asks; without a terminal it needs `--yes`. `--older-than` never deletes running,
+/// waiting or paused sessions. `reasonix stats` still counts the usage of deleted sessions.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pids, ids, or names.
+    /// Sessions: pids, ids, or names.
     #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
     session: Vec<String>,
-    /// All that nobody has used for more days than this.
+    /// Delete every session that has been unused for more than this many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..))]
     older_than: Option<u64>,
-    /// Only show what would be deleted.
+    /// Show what would be deleted; delete nothing.
     #[arg(long)]
     dry_run: bool,
     /// Delete without asking.
     #[arg(short, long)]
     yes: bool,
-    /// Also sessions that run: they are killed first.
+    /// Also delete running sessions; they are killed first.
     #[arg(short, long, conflicts_with = "older_than")]
     force: bool,
     #[command(flatten)]

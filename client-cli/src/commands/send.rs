@@ -6,20 +6,20 @@ use super::run::prompt;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Give a session a prompt and return once it is stored; prints the id of the prompt.
+/// Queue a prompt in a session and print its id.
 ///
-/// It starts when the running turn has ended. Standard input joins the text where it is a pipe or a file, or where `-`
-/// is given. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` shows what waits.
+/// The prompt starts when the running turn has ended. Standard input is added to the text if it is a pipe or a file, or
+/// if `-` is given. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` lists the queue.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// What to do; `-` stands for standard input.
+    /// Prompt; `-` reads standard input.
     text: Vec<String>,
-    /// At once or not at all: where a turn runs, it is refused.
+    /// Fail if a turn is running.
     #[arg(long)]
     now: bool,
-    /// Fold it into the running turn, behind its next results.
+    /// Add it to the running turn, after its next tool results.
     #[arg(long, conflicts_with = "now")]
     steer: bool,
     /// Print JSON.

@@ -25,31 +25,31 @@ use key::{Key, Search, Source};
 /// Said when a person stops it.
 const STOPPED: &str = "stopped: nothing was changed";
 
-/// Set up a provider: its key, its model, and that sessions use it.
+/// Set up a provider: store its key and choose the default model.
 ///
-/// At a terminal it asks for what is not said here: the provider, the key (which is not shown, and is tried before it is
-/// kept), the model. Anywhere else `--provider` must be given, and where its key comes from, unless there is one.
+/// On a terminal it asks for missing options: provider, key (not shown, checked before it is stored), model. Without a
+/// terminal `--provider` is required, and an option for the key unless one is set already.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A provider that is configured or comes with the program; or, with `--base-url`, the name of a new one.
+    /// Provider: configured or built in; with `--base-url`, the name of a new one.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// The endpoint.
+    /// Base URL of the API.
     #[arg(long, value_name = "URL", requires = "provider")]
     base_url: Option<String>,
-    /// The model that is used where none is named.
+    /// Default model of new sessions.
     #[arg(long, requires = "provider")]
     model: Option<String>,
-    /// The key stands in this variable whenever a session begins; nothing is stored.
+    /// Read the key from this environment variable when a session starts; store nothing.
     #[arg(long, value_name = "VAR", requires = "provider")]
     key_env: Option<String>,
-    /// Read the key from standard input, and store it.
+    /// Read the key from standard input and store it.
     #[arg(long, requires = "provider", conflicts_with = "key_env")]
     key_stdin: bool,
-    /// It needs no key.
+    /// Use no key.
     #[arg(long, requires = "provider", conflicts_with_all = ["key_env", "key_stdin"])]
     no_key: bool,
-    /// Do not ask the provider whether it can be reached and takes the key.
+    /// Skip the check of endpoint and key.
     #[arg(long, requires = "provider")]
     no_probe: bool,
     /// Print JSON.

@@ -9,24 +9,24 @@ use crate::exit::Error;
 use crate::person::Person;
 use crate::{output, reach, terminal, text};
 
-/// Show what a project's config asks for that has no effect until you trust it, and trust it or not.
+/// Show the project settings that need your trust, and decide.
 ///
-/// At a terminal it asks; without one it fails where there is something to trust, unless you give `--yes`, `--no` or
-/// `--show`. What was agreed to is what was shown: when the project's config changes, it is asked again.
+/// On a terminal it asks. Without one it fails if there is something to trust, unless you give `--yes`, `--no` or
+/// `--show`. When the config of the project changes, it has to be trusted again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A directory of the project [default: this one].
+    /// Directory of the project [default: this one].
     directory: Option<PathBuf>,
-    /// Only show it.
+    /// Show the settings; change nothing.
     #[arg(long)]
     show: bool,
-    /// Trust it as it is now.
+    /// Trust the project with its current config.
     #[arg(long, conflicts_with = "show")]
     yes: bool,
-    /// Trust it no more.
+    /// Stop trusting the project.
     #[arg(long, conflicts_with_all = ["show", "yes"])]
     no: bool,
-    /// Print JSON; asks nothing.
+    /// Print JSON; never ask.
     #[arg(long)]
     json: bool,
 }

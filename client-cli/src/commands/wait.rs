@@ -15,13 +15,15 @@ use crate::exit::{self, Error};
 use crate::pieces::end_lines;
 use crate::{output, reach, text};
 
-/// Wait until the turns of sessions have ended; exits as their runs would. With several, the first that is not 0 counts.
+/// Wait until sessions have finished, and exit as `run` would.
+///
+/// With several sessions, the first code other than 0 counts.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Give up after so many seconds, with exit code 124.
+    /// Stop waiting after this many seconds, with exit code 124.
     #[arg(long, value_name = "SECONDS", value_parser = crate::when::seconds)]
     timeout: Option<u64>,
-    /// Print JSON: how each came out, one object a line.
+    /// Print JSON: one outcome per session, one per line.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -10,10 +10,10 @@ use crate::{Seq, Stamp};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheParams {
     pub session: String,
-    /// Only rows of records behind this one.
+    /// Only rows of records after this one.
     #[serde(default)]
     pub after: Seq,
-    /// At most so many; 0 or absent: 200.
+    /// Maximum number of rows; 0 or absent: 200.
     #[serde(default)]
     pub limit: u64,
 }
@@ -26,11 +26,11 @@ pub struct CacheOutput {
     /// `after` of the next page; absent at the end.
     #[serde(default)]
     pub next: Option<Seq>,
-    /// Of the whole session, whatever page this is.
+    /// Totals of the whole session, on every page.
     pub totals: CacheTotals,
     pub prefix_sha256: String,
     pub prefix_bytes: u64,
-    /// So many milliseconds the provider keeps what was used last; absent: not known.
+    /// Lifetime of unused cache entries at the provider, in milliseconds; absent: unknown.
     #[serde(default)]
     pub ttl_ms: Option<u64>,
     /// When it forgets the conversation, unless a request comes before; absent: not known, or there is nothing.
@@ -67,15 +67,14 @@ pub struct CachedRequest {
     pub model: String,
     #[serde(default)]
     pub purpose: Purpose,
-    /// False: the provider told nothing, and the numbers are 0.
+    /// False: the provider reported nothing, and the numbers are 0.
     pub reported: bool,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// What an ideal cache would have served; absent where that cannot be said.
+    /// Tokens that a perfect cache would have served; absent if unknown.
     #[serde(default)]
     pub expected_cached: Option<u64>,
-    /// Milliseconds between the sending of the answer's request before and of this one; absent for the first, and for
-    /// requests beside the conversation.
+    /// Milliseconds since the previous request for an answer was sent; absent for the first one and for side requests.
     #[serde(default)]
     pub gap_ms: Option<u64>,
     /// Why far less than expected was served.
@@ -91,7 +90,7 @@ pub struct CacheTotals {
     pub reported: u64,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// Over the requests of which it can be said what to expect.
+    /// Sum over the requests with a known expectation.
     pub expected_cached: u64,
     pub resets: u64,
     /// Requests that the cache served far less of than expected.
@@ -109,7 +108,7 @@ pub struct PrefixParams {
     /// Absolute. What a new session here would get; none is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The model of that new session, where it is not the configured one.
+    /// Model of the new session, if not the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Variables for which the client has keys, by their names: which provider is used may depend on them.
@@ -132,7 +131,7 @@ pub struct PrefixOutput {
     /// `after` of the next page; absent at the end.
     #[serde(default)]
     pub next: Option<u64>,
-    /// Tokens are estimated by what the provider counted of a request of this session; else four bytes are one.
+    /// Whether tokens are estimated from a count of the provider for this session; otherwise four bytes are one token.
     pub measured: bool,
 }
 

@@ -16,10 +16,10 @@ pub struct CompactParams {
     /// What the summary is to keep, in words for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Only say what it would do: nothing is asked and nothing changes.
+    /// Preview the effect; send and change nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preview: bool,
-    /// Bring back what the newest compaction has folded. Possible until a turn that began behind it has ended.
+    /// Undo the newest compaction. Possible until a later turn has ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undo: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,14 +35,14 @@ pub struct CompactOutput {
     /// The record of the cache reset; absent: nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
-    /// What was done, or would be. Of an undoing: what was taken back.
+    /// The compaction, done or previewed; of an undo: the undone one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<Compaction>,
     /// Why nothing was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Of a preview: what the next prompt costs without it, and with it. The summary is not written yet: it comes to that,
-    /// and to what its writing costs.
+    /// Of a preview: cost of the next prompt without and with the compaction. The summary is not written yet; its cost
+    /// comes on top.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecasts: Option<Box<Forecasts>>,
 }

@@ -29,17 +29,17 @@ pub struct ForkOutput {
     pub pid: Pid,
     /// The last turn that was taken over.
     pub at_turn: u64,
-    /// What its first prompt costs, where it is made now; absent: its origin is gone.
+    /// Cost of its first prompt if sent now; absent: its origin is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
 }
 
 words! {
-    /// What a rewind takes back.
+    /// Parts that a rewind restores.
     What default Both {
-        /// What was said after the turn is hidden.
+        /// Hide the messages after the turn.
         Conversation = "conversation",
-        /// Files get the content they had at the end of the turn.
+        /// Restore the files as they were at the end of the turn.
         Code = "code",
         Both = "both",
     }
@@ -57,10 +57,10 @@ pub struct RewindParams {
     pub undo: bool,
     #[serde(default)]
     pub what: What,
-    /// Also files that were changed since by somebody else.
+    /// Also restore files that somebody else has changed since.
     #[serde(default)]
     pub force: bool,
-    /// Only show what would happen.
+    /// Preview only; change nothing.
     #[serde(default)]
     pub dry_run: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,17 +102,17 @@ pub struct TurnCheckpoint {
     pub prompt: String,
     /// Files that it has changed, as far as is known.
     pub files: Vec<String>,
-    /// What of it no checkpoint holds, in words.
+    /// Parts that no checkpoint has, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 words! {
-    /// How a session is written out.
+    /// Format of an export.
     ExportFormat default Markdown {
-        /// The conversation, for people.
+        /// The conversation, for reading.
         Markdown = "markdown",
-        /// All durable events, one a line.
+        /// All stored events, one per line.
         Jsonl = "jsonl",
     }
 }
@@ -132,7 +132,7 @@ pub struct ExportParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeleteParams {
     pub session: String,
-    /// Without it the answer is `confirm_needed`, with what would be lost.
+    /// Confirms the deletion. Without it the answer is `confirm_needed`, with the data that would be lost.
     #[serde(default)]
     pub confirm: bool,
 }
@@ -152,7 +152,7 @@ pub struct PruneParams {
     /// Sessions without activity for more days than this; absent: `sessions.keep_days`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_days: Option<u64>,
-    /// Only show what would be deleted.
+    /// Preview only; delete nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -181,12 +181,12 @@ pub struct Pruned {
 /// Parameters of `history.search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchParams {
-    /// Words that must all stand in a message, in any order; upper and lower case are the same.
+    /// Words to find, all of them, in any order, ignoring case.
     pub text: String,
     /// Only sessions of this working directory; absent: of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// At most so many; 0 or absent: 50.
+    /// Maximum number of messages; 0 or absent: 50.
     #[serde(default)]
     pub limit: u64,
 }
@@ -199,7 +199,7 @@ pub struct SearchOutput {
     pub complete: bool,
 }
 
-/// A message that holds what was searched for.
+/// A message that matches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
     pub session: SessionId,
@@ -229,7 +229,7 @@ pub struct StatsParams {
     /// Only sessions of this working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Minutes that the caller's clock is ahead of UTC: where its days begin.
+    /// Offset of the caller from UTC in minutes; its days start at its midnight.
     #[serde(default)]
     pub utc_offset_minutes: i32,
     /// Whether hooks are counted too: that reads whole logs.
@@ -240,7 +240,7 @@ pub struct StatsParams {
     pub tools: bool,
 }
 
-/// Answer of `stats.query`: also what sessions used that have been deleted.
+/// Answer of `stats.query`; includes deleted sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsOutput {
     pub total: StatsRow,
@@ -250,29 +250,27 @@ pub struct StatsOutput {
     pub models: Vec<StatsRow>,
     /// By session (its pid), most tokens first; at most 100. Deleted ones are one row, `deleted`.
     pub sessions: Vec<StatsRow>,
-    /// By hook, most time first; at most 200. Only where they were asked for, and of sessions that are not deleted.
+    /// By hook, most time first; at most 200. Only on request, and without deleted sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookRow>,
-    /// By what requests were for (`answer`, `summary`, …), most tokens first.
+    /// By purpose of requests (`answer`, `summary`, …), most tokens first.
     #[serde(default)]
     pub purposes: Vec<StatsRow>,
-    /// By tool, most tokens of results first; at most 200. Only where they were asked for, and of sessions that are not
-    /// deleted.
+    /// By tool, most result tokens first; at most 200. Only on request, and without deleted sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRow>,
-    /// Calls that were repaired. Only where hooks were asked for (both read whole logs), and of sessions that are not
-    /// deleted.
+    /// Repaired calls. Only if hooks were requested (both read whole logs), and without deleted sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<Box<RepairCounts>>,
 }
 
-/// What calls of one tool came to. A request is no tool's: what it used is in no row.
+/// Outcomes of the calls of one tool. Rows have no cost: requests do not belong to tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolRow {
     pub tool: String,
     /// Calls that have ended, those that never ran included.
     pub calls: u64,
-    /// Calls that did not do what they were asked: failed, denied, refused, stopped.
+    /// Unsuccessful calls: failed, denied, refused, interrupted.
     pub failed: u64,
     /// All of them together, as they ran.
     pub time_ms: u64,
@@ -283,7 +281,7 @@ pub struct ToolRow {
     pub result_tokens: u64,
 }
 
-/// How many calls were repaired that models had got wrong, by what was done.
+/// Numbers of repaired calls, by repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairCounts {
     /// Not declared, and taken up.
@@ -302,10 +300,10 @@ pub struct HookRow {
     /// Its description, else its command.
     pub hook: String,
     pub event: HookEvent,
-    /// The file that it stands in.
+    /// File of the hook.
     pub source: String,
     pub runs: u64,
-    /// Runs that stopped what they were notified of.
+    /// Runs that blocked their event.
     pub blocked: u64,
     /// Runs that warned, were too slow or could not be started, and stopped nothing.
     pub failed: u64,

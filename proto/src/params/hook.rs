@@ -23,7 +23,7 @@ pub struct ListParams {
 pub struct ListOutput {
     /// In the order in which they run.
     pub hooks: Vec<HookStatus>,
-    /// What is wrong with the files, in words for people.
+    /// Problems of the files, in sentences.
     pub problems: Vec<String>,
 }
 
@@ -38,9 +38,9 @@ pub struct HookStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub timeout_ms: u64,
-    /// The file that it stands in.
+    /// File of the hook.
     pub source: String,
-    /// False: it stands in a project that is not trusted, and never runs.
+    /// False: its project is not trusted, and it never runs.
     pub trusted: bool,
     /// Why it never runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

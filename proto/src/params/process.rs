@@ -33,7 +33,7 @@ pub struct ChildProcess {
     pub session: Pid,
     pub os_pid: u32,
     pub kind: ChildKind,
-    /// Its own number, where it runs in the background.
+    /// Its number, if it runs in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<Pid>,
     pub command: String,

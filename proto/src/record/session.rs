@@ -29,7 +29,7 @@ pub struct SessionCreated {
     pub prefix_sha256: String,
     /// Names of the tools that the session has for its whole life, sorted.
     pub tools: Vec<String>,
-    /// The environment of the session's tools: names that may stand in the log, with their values.
+    /// Environment of the session's tools: variables that may be in the log, with their values.
     pub env: BTreeMap<String, String>,
     /// Names of the other variables that the client gave; their values were in memory only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +39,7 @@ pub struct SessionCreated {
     pub env_held: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Where its first messages come from, if it was forked.
+    /// Origin of its first messages, if it was forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// The version of the daemon that wrote this.
@@ -79,7 +79,7 @@ impl Rules {
     }
 }
 
-/// `session.set`: only what changed.
+/// `session.set`: only the changed options.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSet {
     #[serde(flatten)]
@@ -95,8 +95,8 @@ pub struct SessionSet {
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Of the fallback model: `model` stands in, for the rest of the turn, for the one before, which failed with this.
-    /// With the end of the turn model and effort are again what they were.
+    /// Set for a fallback model: the failure of the model that it replaces for the rest of the turn. The end of the
+    /// turn restores model and effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<Failure>,
 }
@@ -109,7 +109,7 @@ pub struct SessionState {
     pub waiting_for: Option<WaitingFor>,
     /// Why: `prompt`, `approval 3.1`, `429 from deepseek, try 2 of 8`, …
     pub cause: String,
-    /// Milliseconds until the next try, where it waits for one.
+    /// Milliseconds until the next retry, if it waits for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_in_ms: Option<u64>,
 }
@@ -131,7 +131,7 @@ pub struct SessionReopened {
     pub by: String,
 }
 
-/// `session.suspended`: the daemon handed over to a newer one. The next life goes on from here, once, whatever the
-/// session does after a crash.
+/// `session.suspended`: the daemon handed over to a newer one, which continues the session from here, once, whatever
+/// its recovery policy is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSuspended {}
