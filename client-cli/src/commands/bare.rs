@@ -59,7 +59,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if terminal::screen() == Screen::Lines && args.prompt.is_none() {
         return super::attach::run(line_by_line(args)).await;
     }
-    let otherwise = "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`";
+    let otherwise = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`";
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
@@ -89,7 +89,7 @@ fn misspelt(word: &str) -> Error {
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
     let otherwise =
-        "`reasonix --help` lists the commands; a prompt of one word: `reasonix run WORD`";
+        "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`";
     Error::usage(
         format!("There is no command `{shown}`."),
         near::hint(word, names, otherwise),

@@ -101,7 +101,7 @@ fn cause(miss: &CacheMiss) -> String {
             format!("rewritten by Reasonix, from {place} on: a bug")
         }
         MissCause::Vendor => "evicted, or another server".to_owned(),
-        MissCause::NotReported => "the provider tells nothing of its cache".to_owned(),
+        MissCause::NotReported => "the provider reports no cache usage".to_owned(),
     }
 }
 
@@ -135,9 +135,9 @@ fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
         told.prefix_sha256
     ));
     lines.push(match (told.ttl_ms, told.expires_at) {
-        (None, _) => "how long the provider keeps it is not known".to_owned(),
+        (None, _) => "cache lifetime unknown".to_owned(),
         (Some(ttl), None) => format!(
-            "nothing is kept now; the provider keeps what was used last for {}",
+            "the cache has expired; its lifetime is {}",
             output::lasted(ttl)
         ),
         (Some(_), Some(at)) if at > now => {

@@ -134,7 +134,7 @@ async fn restart() -> Result<u8, Error> {
             if failure.name == ErrorName::InvalidParams =>
         {
             return Err(Error::Failed {
-                what: "this daemon is too old to hand over its work".to_owned(),
+                what: "this daemon is too old to hand over running turns".to_owned(),
                 hint: "`reasonix daemon stop --idle` lets the running turns end, `reasonix daemon stop` interrupts them; then `reasonix daemon start`".to_owned(),
             });
         }
@@ -156,7 +156,7 @@ async fn fits(running: &str) -> Result<(), Error> {
     if skew(&installed, running) == Skew::DaemonNewer {
         return Err(Error::Failed {
             what: format!(
-                "the daemon that runs ({}) is newer than the one that is installed ({})",
+                "the running daemon ({}) is newer than the installed one ({})",
                 text::line(running),
                 text::line(&installed)
             ),

@@ -92,7 +92,12 @@ fn home(paths: &Paths) -> Check {
     let metadata = match std::fs::metadata(&paths.home) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return check("home", CheckLevel::Ok, &format!("{shown} will be made"), "");
+            return check(
+                "home",
+                CheckLevel::Ok,
+                &format!("{shown} will be created"),
+                "",
+            );
         }
         Err(error) => {
             return check(
@@ -107,7 +112,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} is no directory"),
+            &format!("{shown} is not a directory"),
             "set `REASONIX_HOME`",
         );
     }
@@ -150,7 +155,7 @@ fn socket(paths: &Paths) -> Check {
         Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => check(
             "socket",
             CheckLevel::Failed,
-            &format!("{shown} is open to other users"),
+            &format!("other users have access to {shown}"),
             "`reasonix daemon stop`, then look who changes its mode",
         ),
         Ok(_) => check("socket", CheckLevel::Ok, &shown, ""),

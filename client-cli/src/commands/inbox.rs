@@ -118,7 +118,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return match args.verb {
             None => Ok(0),
             Some(_) => Err(Error::Away {
-                what: "there is nobody to answer to".to_owned(),
+                what: "no session is waiting for an answer".to_owned(),
             }),
         };
     };
@@ -139,8 +139,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }) => {
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(
-                    "`--rule` says how far a yes reaches that is for more than once",
-                    "give `--session` or `--always` with it",
+                    "`--rule` needs `--session` or `--always`",
+                    "add one of them",
                 ));
             }
             let decision = match (session, always) {
@@ -162,10 +162,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 fn joined(words: &[String]) -> Result<Option<String>, Error> {
     if let Some(number) = words.first().filter(|word| is_number(word)) {
         return Err(Error::usage(
-            format!(
-                "`{number}` looks like the number of another question, not like words to the model"
-            ),
-            "deny one at a time: `reasonix inbox deny ID`; a note that begins so is given with `--note`",
+            format!("`{number}` looks like the number of another question, not like a note"),
+            "deny one at a time: `reasonix inbox deny ID`; use `--note` for a note that starts like this",
         ));
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))
@@ -327,7 +325,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
             _ => format!("question {id} takes {count} answers; there are {given}"),
         };
         let hint = format!(
-            "`reasonix inbox answer {id} {}`; quote words of your own",
+            "`reasonix inbox answer {id} {}`; quote your own text",
             vec!["N"; count].join(" ")
         );
         return Err(Error::usage(what, hint));
@@ -337,7 +335,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
         .map(|(index, (question, words))| {
             reply::read(question, words).map_err(|why| {
                 let what = format!("answer {}: {why}", index + 1);
-                Error::usage(what, "`reasonix inbox` shows what is asked")
+                Error::usage(what, "`reasonix inbox` lists the open questions")
             })
         })
         .collect()
@@ -373,10 +371,10 @@ fn offered(scopes: &[Scope], rule: &str) -> Result<Scope, Error> {
                 .map(|scope| format!("`{}`", text::line(&scope.rule)))
                 .collect();
             let hint = match rules.is_empty() {
-                true => "it can be allowed once".to_owned(),
+                true => "it can only be allowed once".to_owned(),
                 false => format!("offered are {}", rules.join(", ")),
             };
-            Error::usage("that rule is not offered", hint)
+            Error::usage("the question does not offer that rule", hint)
         })
 }
 

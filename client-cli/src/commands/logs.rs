@@ -62,7 +62,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     printer.close()?;
     if let Some(reason) = client.session(&args.session).await?.read_only {
         output::progress(&format!(
-            "· the session can only be read: {}",
+            "· the session is read-only: {}",
             crate::text::line(&reason)
         ));
     }

@@ -42,7 +42,7 @@ pub struct Row {
     key: String,
     /// `default`, `provider` (it was asked), or the file of the entry.
     origin: String,
-    /// It comes with the program, and nobody has configured it.
+    /// Built in, and not configured.
     shipped: bool,
     /// What is known of it. Prices are millionths of a US dollar for a million tokens.
     facts: ModelFacts,
@@ -91,7 +91,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 },
                 row.key.clone(),
                 match row.shipped {
-                    true => "comes with the program".to_owned(),
+                    true => "built in".to_owned(),
                     false => row.origin.clone(),
                 },
             ]
@@ -104,7 +104,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         &cells,
     )?;
     if list.default_model.is_none() {
-        output::progress("· none can be used yet: `reasonix setup` changes that");
+        output::progress("· no model can be used yet: run `reasonix setup`");
     }
     Ok(0)
 }

@@ -132,7 +132,7 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
         .collect();
     output::table(["LIST", "RULE", "FROM"], &rows)?;
     if rows.is_empty() {
-        output::progress("· no rule is in force: what changes something is asked about");
+        output::progress("· no rules: calls that change anything need your approval");
     }
     for problem in &found.problems {
         output::progress(&text::line(&format!("! {problem}")));
@@ -166,7 +166,7 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
             Error::usage(
-                format!("`--args` is no JSON object: {error}"),
+                format!("`--args` is not a JSON object: {error}"),
                 "for instance `--args '{\"path\": \"README.md\"}'`",
             )
         })?,
@@ -215,7 +215,7 @@ fn told(found: &ExplainOutput) -> Vec<String> {
             false => "for the session",
         };
         lines.push(format!(
-            "  a yes could cover, {reach}: {} ({})",
+            "  an approval could cover, {reach}: {} ({})",
             scope.words, scope.rule
         ));
     }
@@ -232,7 +232,7 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
         format!("         by {} ({}){via}", part.rule, part.layer),
     ];
     if let Some(doubt) = &part.doubt {
-        lines.push(format!("         what it runs is not known: {doubt}"));
+        lines.push(format!("         its commands are unknown: {doubt}"));
     }
     lines
 }
@@ -257,10 +257,10 @@ async fn revoke(
     }
     let rest = match gone.place {
         Place::Session | Place::Kept => "",
-        Place::User => "; sessions that are in memory keep it until they leave it",
+        Place::User => "; loaded sessions keep it until they are unloaded",
     };
     output::progress(&text::line(&format!(
-        "· `{}` is allowed no longer; it was in {}{rest}",
+        "· `{}` is revoked; it was in {}{rest}",
         params.rule, gone.origin
     )));
     Ok(0)

@@ -102,8 +102,8 @@ async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Er
     match client.call::<SessionInspect>(&params).await? {
         InspectOutput::Status { queue, .. } => Ok(queue),
         _ => Err(Error::Failed {
-            what: "the daemon tells something else than the queue".to_owned(),
-            hint: "`reasonix doctor` tells whether client and daemon fit".to_owned(),
+            what: "the daemon did not return the queue".to_owned(),
+            hint: "`reasonix doctor` checks the versions of client and daemon".to_owned(),
         }),
     }
 }
@@ -173,8 +173,8 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
     match (fitting.next(), fitting.next()) {
         (Some(queued), None) => Ok(queued),
         (Some(_), Some(_)) => Err(Error::usage(
-            format!("several prompts begin with `{}`", text::line(named)),
-            "name it by its place, or by more of its id",
+            format!("several prompts start with `{}`", text::line(named)),
+            "give its position, or more of its id",
         )),
         (None, _) => Err(none(queue, named)),
     }
@@ -188,7 +188,7 @@ fn none(queue: &[QueuedPrompt], named: &str) -> Error {
     };
     Error::usage(
         what,
-        "`reasonix queue SESSION` shows them, with places and ids",
+        "`reasonix queue SESSION` shows them, with positions and ids",
     )
 }
 

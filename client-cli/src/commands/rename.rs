@@ -28,7 +28,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if !args.clear && name.trim().is_empty() {
         return Err(Error::usage(
             "the name is empty",
-            "`--clear` takes the name of a session away",
+            "`--clear` clears the name",
         ));
     }
     let client = reach::daemon("rename").await?;

@@ -96,7 +96,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
             .try_for_each(|turn| output::line(&turn.turn.to_string()));
     }
     if turns.is_empty() {
-        output::progress("· there is no turn to go back to yet");
+        output::progress("· there is no turn to rewind to yet");
     } else {
         let rows: Vec<_> = turns.iter().map(row).collect();
         output::table(["TURN", "AGO", "FILES", "PROMPT"], &rows)?;
@@ -108,7 +108,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
     }
     if *undo {
         output::progress(&format!(
-            "· `reasonix rewind {} --undo` takes the newest rewind back",
+            "· `reasonix rewind {} --undo` undoes the newest rewind",
             text::line(&session)
         ));
     }
@@ -161,12 +161,10 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
             .iter()
             .any(|file| file.result == RewoundResult::ChangedSince)
     {
-        output::progress("  `--force` also takes files that were changed since");
+        output::progress("  `--force` also restores files that were changed since");
     }
     if !params.dry_run && !params.undo {
-        output::progress(&format!(
-            "  `reasonix rewind {session} --undo` takes it back"
-        ));
+        output::progress(&format!("  `reasonix rewind {session} --undo` undoes it"));
     }
     Ok(())
 }

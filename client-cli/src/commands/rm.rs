@@ -45,8 +45,8 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     if !(args.yes || args.dry_run || terminal::is_interactive()) {
         return Err(Error::usage(
-            "nothing was deleted: there is no terminal to ask at",
-            "`--yes` deletes without asking; `--dry-run` only tells what would be deleted",
+            "nothing was deleted: cannot ask without a terminal",
+            "`--yes` deletes without asking; `--dry-run` shows what would be deleted",
         ));
     }
     let client = reach::daemon("rm").await?;
@@ -145,7 +145,7 @@ async fn cost(client: &Client, session: &str, force: bool) -> Result<Failure, Ca
         Ok(output) => Err(Failure::new(
             ErrorName::Internal,
             format!("The daemon deleted session {} unasked.", output.pid),
-            "`reasonix doctor` tells whether client and daemon fit",
+            "`reasonix doctor` checks the versions of client and daemon",
         )
         .into()),
     }
@@ -229,13 +229,13 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
     }
     if found.kept > 0 {
         output::progress(&format!(
-            "· old enough, and kept because they run, wait or are paused: {}",
+            "· not deleted, because they are running, waiting or paused: {}",
             found.kept
         ));
     }
     if found.sessions.is_empty() {
         output::progress(&format!(
-            "· no session was without use for more than {}",
+            "· no session was unused for more than {}",
             output::counted(days, "day")
         ));
     }

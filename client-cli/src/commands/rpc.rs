@@ -38,13 +38,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let params: Value =
         serde_json::from_str(args.params.as_deref().unwrap_or("{}")).map_err(|error| {
             Error::usage(
-                format!("the parameters are no JSON: {error}"),
+                format!("the parameters are not JSON: {error}"),
                 "quote them for the shell: '{\"session\": \"3\"}'",
             )
         })?;
     if !params.is_object() {
         return Err(Error::usage(
-            "the parameters are no JSON object",
+            "the parameters are not a JSON object",
             "write them as '{\"name\": value}'",
         ));
     }

@@ -32,7 +32,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if words.trim().is_empty() {
         return Err(Error::usage(
             "there is nothing to search for",
-            "name words that stand in the message",
+            "give words of the message",
         ));
     }
     let cwd = super::here(args.here)?;
@@ -71,12 +71,10 @@ fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
         }
     }
     if found.hits.is_empty() {
-        output::progress("· no message holds all these words");
+        output::progress("· no message has all these words");
     }
     if !found.complete {
-        output::progress(
-            "· there is more than was looked at or is shown: more words, `--here` or `-n N` help",
-        );
+        output::progress("· not all matches are shown: add words, or use `--here` or `-n N`");
     }
     Ok(())
 }

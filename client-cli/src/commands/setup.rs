@@ -88,7 +88,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if args.provider.is_none() && !interactive {
         return Err(Error::usage(
-            "there is no terminal to ask at: name the provider",
+            "cannot ask without a terminal: name the provider",
             "`reasonix setup --provider NAME --key-stdin < FILE`, or `--key-env VAR`, or `--no-key`; `reasonix models` lists them",
         ));
     }
@@ -96,8 +96,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         && !url.starts_with("https://")
         && !url.starts_with("http://")
     {
-        let what = format!("`{url}` is no URL");
-        return Err(Error::usage(what, "it begins with https:// or http://"));
+        let what = format!("`{url}` is not a URL");
+        return Err(Error::usage(what, "a URL starts with https:// or http://"));
     }
     let mut person = match interactive {
         true => Some(Person::new(STOPPED)?),
@@ -125,7 +125,7 @@ impl SetUp {
             output::progress(&text::line(&format!("· the key is stored in {kept_in}")));
         }
         output::progress(
-            "  `reasonix run \"what is this project?\"` does one turn; `reasonix` begins a session",
+            "  `reasonix run \"what is this project?\"` runs one prompt; `reasonix` starts a session",
         );
     }
 }
@@ -238,9 +238,9 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     let cwd = key::here().unwrap_or_default();
     let trust = client.call::<TrustGet>(&TrustGetParams { cwd }).await;
     let hint = match trust {
-        Ok(project) if !project.trusted && !project.held_back.is_empty() => format!(
-            "{hint}. What the project's own config says has no effect yet: `reasonix trust` shows it"
-        ),
+        Ok(project) if !project.trusted && !project.held_back.is_empty() => {
+            format!("{hint}. The config of this project has no effect yet: see `reasonix trust`")
+        }
         Ok(_) | Err(_) => hint,
     };
     Failure::new(
@@ -264,7 +264,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
     }
     if source == Source::Stdin && provider.api_key_env.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` takes no key", provider.name),
+            format!("provider `{}` needs no key", provider.name),
             "leave out `--key-stdin`",
         ));
     }
@@ -316,7 +316,7 @@ async fn choose(
                 near::hint(
                     name,
                     names,
-                    "`reasonix models` lists them; `--base-url URL` makes a new one.",
+                    "`reasonix models` lists them; `--base-url URL` adds a new one",
                 ),
             ))
         }

@@ -67,7 +67,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 u8::try_from(answer.exit_code).unwrap_or(1)
             }
             Ok(_) => {
-                output::progress(&format!("{session}: not done in time"));
+                output::progress(&format!("{session}: not finished in time"));
                 exit::TIMEOUT
             }
             Err(error) => exit::tell(&error, false),
@@ -102,7 +102,7 @@ async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<Wa
         (Some(WaitingFor::Credentials), cause) => format!(
             "waits for a key ({cause}); run any `reasonix` command where its variable is set"
         ),
-        _ => "waits for you; `reasonix inbox` shows what for".to_owned(),
+        _ => "waits for you: see `reasonix inbox`".to_owned(),
     };
     output::progress(&format!("{session}: {}", text::line(&why)));
     Ok(ask(client, session, Until::Turn, due).await?)
