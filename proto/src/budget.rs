@@ -11,13 +11,13 @@ pub struct Budget {
     /// Millionths of a US dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
-    /// Of prompts, cached or not, and of answers.
+    /// Tokens of prompts (cached or not) and answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Requests to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Milliseconds that turns take, without pauses.
+    /// Milliseconds of running turns, without pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
 }
@@ -87,7 +87,7 @@ pub struct Spent {
     pub cost_micros: u64,
     pub tokens: u64,
     pub steps: u64,
-    /// Milliseconds that turns took; of a session alone.
+    /// Milliseconds of running turns; only for a session.
     pub ms: u64,
     /// Requests without a known price; they count in no sum and toward no limit.
     #[serde(default)]

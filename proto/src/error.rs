@@ -85,7 +85,7 @@ pub struct Failure {
     /// One line: what the user can do next. Empty if there is nothing to do.
     #[serde(default)]
     pub hint: String,
-    /// Whether the same call may succeed later without anything being changed.
+    /// Whether the same call may succeed later.
     #[serde(default)]
     pub retryable: bool,
     /// Details for programs; their keys are beside `name` and `hint` in `data` of the error.

@@ -54,14 +54,14 @@ pub struct HelloParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HelloOutput {
     pub daemon: DaemonInfo,
-    /// The version that both will speak.
+    /// Protocol version of the connection.
     pub protocol: u32,
     pub capabilities: Vec<String>,
     /// Role of the connection: the requested one, or a lower one.
     pub role: Role,
     /// Home directory of this daemon.
     pub home: String,
-    /// Names of environment variables that hold providers' keys: a client sends those it has when it creates a session.
+    /// Names of environment variables with keys of providers. A client sends those it has when it creates a session.
     pub key_variables: Vec<String>,
     /// Variables whose keys sessions are waiting for; every client that has one offers it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -78,6 +78,6 @@ pub struct DaemonInfo {
     pub build: String,
     pub pid: u32,
     pub started_at: Stamp,
-    /// Differs in every life of the daemon.
+    /// Differs after each start of the daemon.
     pub instance: String,
 }

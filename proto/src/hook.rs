@@ -75,7 +75,7 @@ pub struct HookFinished {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub duration_ms: u64,
-    /// The call that it was notified of.
+    /// The call of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
 }

@@ -25,7 +25,7 @@ pub struct UserMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<PromptId>,
     pub text: String,
-    /// What changes from day to day (directory, branch, date), put before the words of the session's first message.
+    /// Environment of the day (directory, branch, date), put before the text of the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Who speaks: the person, steering in mid-turn, or the daemon (a reminder, a demand to sum up).
@@ -53,7 +53,7 @@ pub struct AssistantMessage {
     pub reasoning: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// What the vendor wants back unchanged with this message, in order. Not for people.
+    /// Data that the provider requires back unchanged with this message, in order. Not for display.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<Thought>,
     pub finish: Finish,
@@ -62,7 +62,7 @@ pub struct AssistantMessage {
 /// A vendor's own record of its reasoning, signed or encrypted: only it can read it, and it refuses a changed one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thought {
-    /// The kind of provider that it belongs to. All others leave it out.
+    /// Kind of provider that it belongs to. All others omit it.
     pub kind: String,
     /// Raw JSON text of the arguments, unchanged; repaired if it was cut off.
     pub data: String,
@@ -81,11 +81,11 @@ pub struct ToolCall {
     pub name: String,
     /// Raw JSON text of the arguments, unchanged; repaired if it was cut off.
     pub arguments: String,
-    /// The answer broke off inside this call, by the output limit or otherwise: it must not run.
+    /// Whether the answer was cut off inside this call: it must not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// It stood in the answer's words or reasoning, and was not declared: before it changes anything a person is asked,
-    /// for it may have been quoted.
+    /// It was found in the text or reasoning of the answer, undeclared. It needs approval before it changes anything,
+    /// because it may be a quotation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub found: bool,
 }

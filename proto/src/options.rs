@@ -36,13 +36,13 @@ pub struct SessionOptions {
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    /// Permission rules of this session alone. Fixed when the session is created.
+    /// Permission rules of this session only. Fixed when the session is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
-    /// Steps a turn may have; 0: no limit.
+    /// Maximum number of steps per turn; 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
-    /// Milliseconds a turn may take; absent or 0: no limit.
+    /// Time limit of a turn in milliseconds; absent or 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Limits of the session for its whole life. A change names only the limits that change; 0 removes a limit. Usage
@@ -51,10 +51,10 @@ pub struct SessionOptions {
     pub budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Turn the model's reasoning into lists for people, by a separate request; absent in a new session: `reasoning.extract`.
+    /// Extract lists from the model's reasoning with a separate request; absent in a new session: `reasoning.extract`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract_reasoning: Option<bool>,
-    /// Samples of each request, of which the least uncertain one is kept: 1 to 8.
+    /// Sample N answers and keep the least uncertain one (1 to 8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
 }

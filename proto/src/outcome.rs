@@ -100,7 +100,7 @@ pub struct TurnEnded {
     pub outcome: OutcomeKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// The text of the turn's last answer.
+    /// Text of the last answer of the turn.
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,

@@ -10,8 +10,8 @@ use crate::{ItemId, RequestId, Seq, SessionOptions};
 pub struct CacheReset {
     /// Why: `rewind`, `compaction`, `compaction undone`, `switch`, …
     pub reason: String,
-    /// What requests begin with from here on, in order, in the place of all messages before this record. Absent: the
-    /// records that are shown.
+    /// Fixed start of requests from here on, in order, replacing all messages before this record. Absent: the listed
+    /// records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Vec<Piece>>,
     /// Whether it was copied from the session that this one was forked from: earlier messages are incomplete here, or
@@ -54,17 +54,17 @@ pub struct Compaction {
     pub tokens_after: u64,
     /// Number of messages replaced by the summary.
     pub folded: u64,
-    /// Tool results that were shortened.
+    /// Number of shortened tool results.
     pub shortened: u64,
-    /// Messages that stay word for word.
+    /// Messages that are kept word for word.
     pub kept: u64,
     /// The summary, as the model gets it. Empty if only tool results were shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// It was put together without the model, because that has failed.
+    /// It was written without the model, which failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mechanical: bool,
-    /// The folded messages, first and last record of each run, for the archive.
+    /// Folded messages as runs of records (first and last), for the archive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archive: Vec<(Seq, Seq)>,
 }
@@ -91,7 +91,7 @@ pub struct Wire {
     pub model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Tokens that the model can take; 0: not known.
+    /// Context window in tokens; 0: unknown.
     pub context_window: u64,
     /// SHA-256 of the prefix, hexadecimal.
     pub prefix_sha256: String,

@@ -101,7 +101,7 @@ fn settings() -> String {
             };
             let _ = write!(
                 text,
-                "\n## {title}\n\n| key | value | default | in a project | what it does |\n|---|---|---|---|---|\n"
+                "\n## {title}\n\n| key | value | default | in a project | description |\n|---|---|---|---|---|\n"
             );
             section = Some(table);
         }
@@ -226,7 +226,7 @@ fn protocol() -> String {
         proto::PROTOCOL[1]
     );
     text.push_str(
-        "\n## Methods\n\n| method | role | changes something | what it does |\n|---|---|---|---|\n",
+        "\n## Methods\n\n| method | role | changes something | description |\n|---|---|---|---|\n",
     );
     let methods = schema["methods"]
         .as_object()

@@ -146,7 +146,7 @@ pub fn markdown() -> String {
     for context in Context::ALL {
         let _ = write!(
             out,
-            "\n## {}\n\n| key | what it does |\n|---|---|\n",
+            "\n## {}\n\n| key | description |\n|---|---|\n",
             language.say(*context)
         );
         for row in bindings(*context) {
@@ -158,7 +158,7 @@ pub fn markdown() -> String {
     let title = language.say(Msg::CommandsTitle);
     let _ = write!(
         out,
-        "\n## {title}\n\n| command | what it does | least role | needs a session |\n|---|---|---|---|\n"
+        "\n## {title}\n\n| command | description | least role | needs a session |\n|---|---|---|---|\n"
     );
     for row in COMMANDS {
         let role = row.role.as_str();

@@ -33,7 +33,7 @@ pub struct CacheOutput {
     /// Lifetime of unused cache entries at the provider, in milliseconds; absent: unknown.
     #[serde(default)]
     pub ttl_ms: Option<u64>,
-    /// When it forgets the conversation, unless a request comes before; absent: not known, or there is nothing.
+    /// Time when the cache expires unless a request comes before; absent: unknown, or nothing is cached.
     #[serde(default)]
     pub expires_at: Option<Stamp>,
 }
@@ -56,7 +56,7 @@ pub enum CacheRow {
 pub struct CachedRequest {
     /// Its record.
     pub seq: Seq,
-    /// When its answer ended.
+    /// Time when its answer ended.
     pub at: Stamp,
     pub turn: u64,
     pub step: u64,
@@ -86,14 +86,14 @@ pub struct CachedRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTotals {
     pub requests: u64,
-    /// Those that the provider reported: the sums are over them.
+    /// Requests with a report; the sums are over these.
     pub reported: u64,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
     /// Sum over the requests with a known expectation.
     pub expected_cached: u64,
     pub resets: u64,
-    /// Requests that the cache served far less of than expected.
+    /// Requests with far fewer cached tokens than expected.
     pub misses: u64,
     /// Requests that changed earlier bytes without a reset: bugs of Reasonix.
     pub rewrites: u64,
@@ -105,16 +105,16 @@ pub struct PrefixParams {
     /// Pid, id or name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Absolute. What a new session here would get; none is made.
+    /// Absolute path: show the prefix of a new session there. Creates none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Model of the new session, if not the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Variables for which the client has keys, by their names: which provider is used may depend on them.
+    /// Variables for which the client has keys; they may decide which provider is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// Parts to leave out: those that are there already.
+    /// Number of parts that the client has already.
     #[serde(default)]
     pub after: u64,
 }
@@ -139,12 +139,12 @@ pub struct PrefixOutput {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrefixPart {
     pub kind: PrefixKind,
-    /// Of a tool: its name. Else empty.
+    /// Name of the tool, if any.
     pub name: String,
     pub bytes: u64,
     /// Estimated.
     pub tokens: u64,
-    /// The very bytes that are sent.
+    /// The exact bytes that are sent.
     pub text: String,
 }
 

@@ -13,7 +13,7 @@ use crate::{ItemId, RequestId, Seq};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompactParams {
     pub session: String,
-    /// What the summary is to keep, in words for the model.
+    /// Instructions for the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Preview the effect; send and change nothing.
@@ -24,7 +24,7 @@ pub struct CompactParams {
     pub undo: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Keys by variable name, of those that `daemon.hello` asked for. Kept in memory only.
+    /// Keys requested by `daemon.hello`, by variable name. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
 }
@@ -32,7 +32,7 @@ pub struct CompactParams {
 /// Answer of `session.compact`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompactOutput {
-    /// The record of the cache reset; absent: nothing has changed.
+    /// Record of the cache reset; absent: nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
     /// The compaction, done or previewed; of an undo: the undone one.
@@ -53,7 +53,7 @@ pub struct PinParams {
     pub session: String,
     /// A message by its id (`m7.3`), or all of a turn (`m7`).
     pub item: ItemId,
-    /// It is to stay word for word no longer.
+    /// Remove the pin.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpin: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

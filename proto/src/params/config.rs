@@ -71,17 +71,17 @@ pub struct ProviderStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelFacts {
     pub model: String,
-    /// Tokens; 0: not known.
+    /// Tokens; 0: unknown.
     pub context_window: u64,
-    /// Tokens; 0: not known.
+    /// Tokens; 0: unknown.
     pub max_output_tokens: u64,
-    /// Empty: not known.
+    /// Empty: unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub efforts: Vec<String>,
-    /// Whether it can be shown images; absent: not known.
+    /// Whether it accepts images; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vision: Option<bool>,
-    /// Absent: not known.
+    /// Absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<ModelPrice>,
 }
@@ -97,10 +97,10 @@ pub struct ModelPrice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     pub output: u64,
-    /// It is another one at other hours, or for long prompts.
+    /// Whether the price differs at other hours or for long prompts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub varies: bool,
-    /// The day on which the catalog's price was seen; absent: it is the config's.
+    /// Date of the price in the catalog; absent: from the config.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
 }
@@ -122,9 +122,9 @@ pub struct SetParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ConfigSetOutput")]
 pub struct SetOutput {
-    /// The file that was written.
+    /// The written file.
     pub file: String,
-    /// The setting as it is in force now. Of `provider.set`: `providers.NAME`, with the entry.
+    /// The setting now in force. For `provider.set`: `providers.NAME`, with the entry.
     pub value: Value,
     /// Why the change has no effect everywhere or at once, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -154,12 +154,12 @@ pub struct ProviderSetParams {
 /// Parameters of `provider.probe`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderProbeParams {
-    /// A configured provider, or one that is shipped.
+    /// A configured or built-in provider.
     pub name: String,
-    /// In its place: an endpoint that is not configured yet.
+    /// Instead: an endpoint that is not configured yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// A key to try; absent: the one that a session would use. Kept nowhere.
+    /// Key to check; absent: the key of new sessions. Not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,14 +171,14 @@ pub struct ProviderProbeParams {
 pub struct ProviderProbeOutput {
     /// Requested host and port; empty if this kind of provider needs none.
     pub host: String,
-    /// Whether anything answered.
+    /// Whether the provider answered.
     pub reachable: bool,
     pub key: KeyState,
-    /// Until the answer was there.
+    /// Time until the answer was complete.
     pub duration_ms: u64,
     /// Models listed by the provider; empty if it lists none.
     pub models: Vec<String>,
-    /// What happened, in one line, without secrets.
+    /// Description in one line, without secrets.
     pub text: String,
     /// What to do; empty if all is well.
     pub hint: String,
@@ -206,7 +206,7 @@ pub enum KeyState {
 /// Parameters of `credential.set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CredentialSetParams {
-    /// The variable that a provider's `api_key_env` names.
+    /// Variable in `api_key_env` of the provider.
     pub variable: String,
     /// The key; absent: remove the stored key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,7 +223,7 @@ pub struct CredentialSetOutput {
 /// Answer of `trust.get` and `trust.set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustOutput {
-    /// The directory that is trusted or not: the one that holds the project's config.
+    /// Directory of the project config.
     pub directory: Option<String>,
     pub trusted: bool,
     /// Settings without effect until the project is trusted, line by line.
@@ -243,7 +243,7 @@ pub struct TrustGetParams {
 pub struct TrustSetParams {
     pub cwd: String,
     pub trusted: bool,
-    /// The hash that `trust.get` showed.
+    /// Hash from `trust.get`.
     pub hash: String,
 }
 
@@ -252,7 +252,7 @@ pub struct TrustSetParams {
 pub struct DoctorParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Throw the index away and make it again from the logs first.
+    /// Rebuild the index from the logs first.
     #[serde(default)]
     pub rebuild_index: bool,
 }

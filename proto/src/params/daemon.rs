@@ -20,7 +20,7 @@ pub struct StatusOutput {
     pub clients: Vec<ClientStatus>,
     /// State of the sandbox, and its limits.
     pub confinement: String,
-    /// Problems with the configuration, one a line.
+    /// Problems of the config, one per line.
     pub problems: Vec<String>,
 }
 

@@ -13,9 +13,9 @@ use crate::{Pid, RequestId, Seq, SessionId, Stamp};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForkParams {
     pub session: String,
-    /// The id of the new session, made by the client: forking to the same id again answers with the same session.
+    /// Id of the new session, chosen by the client: forking to the same id again returns the same session.
     pub fork: SessionId,
-    /// The last turn that the fork has; absent: the newest that has ended.
+    /// Last turn to copy; absent: the newest ended one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_turn: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct ForkParams {
 pub struct ForkOutput {
     pub session: SessionId,
     pub pid: Pid,
-    /// The last turn that was taken over.
+    /// Last copied turn.
     pub at_turn: u64,
     /// Cost of its first prompt if sent now; absent: its origin is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,10 +49,10 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RewindParams {
     pub session: String,
-    /// The last turn that stays; 0: none.
+    /// Last turn to keep; 0: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_turn: Option<u64>,
-    /// Takes back the newest rewind that was not taken back.
+    /// Undo the newest rewind.
     #[serde(default)]
     pub undo: bool,
     #[serde(default)]
@@ -70,16 +70,16 @@ pub struct RewindParams {
 /// Answer of `session.rewind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RewindOutput {
-    /// The record that holds it; absent: nothing was done (`dry_run`).
+    /// Its record; absent: nothing was changed (`dry_run`).
     #[serde(default)]
     pub seq: Option<Seq>,
-    /// The newest turn that is shown now.
+    /// Newest visible turn.
     pub turn: u64,
-    /// Turns that are hidden, or shown again.
+    /// Hidden turns, or turns shown again.
     pub turns: u64,
-    /// What became of each file.
+    /// Result for each file.
     pub files: Vec<RewoundFile>,
-    /// What no checkpoint holds, in words.
+    /// Parts that no checkpoint has, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -87,9 +87,9 @@ pub struct RewindOutput {
 /// Answer of `session.checkpoints`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckpointsOutput {
-    /// Oldest first; those that a rewind has hidden are not among them.
+    /// Oldest first; without hidden ones.
     pub turns: Vec<TurnCheckpoint>,
-    /// Whether there is a rewind that can be undone.
+    /// Whether a rewind can be undone.
     pub undo: bool,
 }
 
@@ -100,7 +100,7 @@ pub struct TurnCheckpoint {
     pub at: Stamp,
     /// The first line of its prompt.
     pub prompt: String,
-    /// Files that it has changed, as far as is known.
+    /// Known files that it changed.
     pub files: Vec<String>,
     /// Parts that no checkpoint has, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -123,7 +123,7 @@ pub struct ExportParams {
     pub session: String,
     #[serde(default)]
     pub format: ExportFormat,
-    /// Bytes that are there already.
+    /// Bytes that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -149,7 +149,7 @@ pub struct DeleteOutput {
 /// Parameters of `session.prune`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PruneParams {
-    /// Sessions without activity for more days than this; absent: `sessions.keep_days`.
+    /// Delete sessions that have been unused for more than this many days; absent: `sessions.keep_days`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_days: Option<u64>,
     /// Preview only; delete nothing.
@@ -162,7 +162,7 @@ pub struct PruneParams {
 pub struct PruneOutput {
     pub sessions: Vec<Pruned>,
     pub bytes: u64,
-    /// Those that are old enough and stay because they run, wait or are paused.
+    /// Number of old sessions that were kept because they are running, waiting or paused.
     pub kept: u64,
 }
 
@@ -183,7 +183,7 @@ pub struct Pruned {
 pub struct SearchParams {
     /// Words to find, all of them, in any order, ignoring case.
     pub text: String,
-    /// Only sessions of this working directory; absent: of all.
+    /// Only sessions of this working directory; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Maximum number of messages; 0 or absent: 50.
@@ -195,7 +195,7 @@ pub struct SearchParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchOutput {
     pub hits: Vec<Hit>,
-    /// False: there is more than was looked at, or more hits than the limit.
+    /// False: there are more hits, or not all sessions were searched.
     pub complete: bool,
 }
 
@@ -213,14 +213,14 @@ pub struct Hit {
     pub at: Stamp,
     /// `user`, `assistant` or `tool`.
     pub role: String,
-    /// The place, with some words around it, in one line.
+    /// Excerpt around the match, in one line.
     pub text: String,
 }
 
 /// Parameters of `stats.query`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsParams {
-    /// From this moment on; absent: all.
+    /// Start time; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Stamp>,
     /// Only this session.
@@ -232,7 +232,7 @@ pub struct StatsParams {
     /// Offset of the caller from UTC in minutes; its days start at its midnight.
     #[serde(default)]
     pub utc_offset_minutes: i32,
-    /// Whether hooks are counted too: that reads whole logs.
+    /// Whether to include hooks; reads whole logs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
     /// Whether tools are counted too: that reads whole logs.
@@ -246,7 +246,7 @@ pub struct StatsOutput {
     pub total: StatsRow,
     /// By day (`2026-11-21`), oldest first.
     pub days: Vec<StatsRow>,
-    /// By the `provider/model` that was asked, most tokens first. Turns are of no model: one may ask several.
+    /// By `provider/model`, most tokens first. Rows have no turns: a turn may use several models.
     pub models: Vec<StatsRow>,
     /// By session (its pid), most tokens first; at most 100. Deleted ones are one row, `deleted`.
     pub sessions: Vec<StatsRow>,
@@ -268,29 +268,29 @@ pub struct StatsOutput {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolRow {
     pub tool: String,
-    /// Calls that have ended, those that never ran included.
+    /// Ended calls, including those that never ran.
     pub calls: u64,
     /// Unsuccessful calls: failed, denied, refused, interrupted.
     pub failed: u64,
-    /// All of them together, as they ran.
+    /// All of them, as they ran.
     pub time_ms: u64,
-    /// Of the results, in the words for the model.
+    /// Results in the words for the model.
     pub result_bytes: u64,
-    /// An estimate of the tokens by which the results made the conversation longer. They are read again, mostly from the
-    /// vendor's cache, with each request that follows; that is not in it.
+    /// Estimated tokens that the results added to the conversation. Later requests read them again, mostly from the
+    /// cache; that is not counted.
     pub result_tokens: u64,
 }
 
 /// Numbers of repaired calls, by repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairCounts {
-    /// Not declared, and taken up.
+    /// Undeclared, and accepted.
     pub taken_up: u64,
-    /// Broken off, and closed.
+    /// Cut off, and completed.
     pub closed: u64,
-    /// Flat arguments, nested again.
+    /// Flattened arguments, nested again.
     pub nested: u64,
-    /// Repeated in circles, and not run.
+    /// Repeated in a loop, and not run.
     pub held_back: u64,
 }
 
@@ -305,19 +305,19 @@ pub struct HookRow {
     pub runs: u64,
     /// Runs that blocked their event.
     pub blocked: u64,
-    /// Runs that warned, were too slow or could not be started, and stopped nothing.
+    /// Runs that warned, timed out or could not be started, and blocked nothing.
     pub failed: u64,
-    /// All its runs together.
+    /// All its runs.
     pub time_ms: u64,
 }
 
 /// One row of statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsRow {
-    /// The day, the model, the session, the purpose; `total`.
+    /// Key of the row: day, model, session or purpose; `total`.
     pub key: String,
     pub usage: crate::outcome::UsageTotals,
-    /// Turns that ended, however they did; 0 in rows of models and purposes.
+    /// Ended turns; 0 in rows of models and purposes.
     #[serde(default)]
     pub turns: u64,
 }

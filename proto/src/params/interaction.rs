@@ -64,14 +64,14 @@ pub struct Approval {
     pub kind: ToolKind,
     /// Subject of the call: the whole command, or the path.
     pub subject: String,
-    /// What would happen: the diff, the command with its parts.
+    /// Preview: the diff, or the command with its parts.
     pub preview: Display,
     /// Reason for the question: a rule, or another reason.
     pub rule: String,
     /// Why the sandbox stopped the call, if it did; an approval then lets this call run once more, unsandboxed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<String>,
-    /// What an answer may cover, narrowest first.
+    /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
 }
 
@@ -80,9 +80,9 @@ pub struct Approval {
 pub struct Scope {
     /// Rule that this scope adds, for instance `Bash(cargo test:*)`.
     pub rule: String,
-    /// The same in words.
+    /// In words.
     pub words: String,
-    /// Whether it may be allowed always: calls that are never the same twice may not.
+    /// Whether it can be allowed always; not for calls that are never the same twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
 }
@@ -114,7 +114,7 @@ pub struct Question {
     pub header: String,
     /// 2 to 4.
     pub options: Vec<Choice>,
-    /// Whether several options may be chosen.
+    /// Whether several options can be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multi_select: bool,
 }
@@ -214,7 +214,7 @@ impl PlanDecision {
 /// What the user says to one question: options, words of their own, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
-    /// Labels of the options that were chosen.
+    /// Labels of the chosen options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

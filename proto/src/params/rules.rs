@@ -24,7 +24,7 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RulesListParams")]
 pub struct ListParams {
-    /// Those of this session: pid, id or name.
+    /// Session: pid, id or name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Without a session: those of a new session in this directory, absolute.
@@ -89,7 +89,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RulesRevokeParams")]
 pub struct RevokeParams {
-    /// The rule as `rules.list` has it.
+    /// Rule, as `rules.list` shows it.
     pub rule: String,
     /// Also of this session, and of its workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,11 +133,11 @@ pub struct Checked {
     pub verdict: String,
     /// Rule or other reason of the verdict; for `error`: the problem.
     pub rule: String,
-    /// Whether the verdict is one that the case accepts.
+    /// Whether the case accepts the verdict.
     pub ok: bool,
-    /// It is a call of daily work, that must be allowed.
+    /// An ordinary call that must be allowed.
     pub honest: bool,
-    /// It is a call that must not be allowed.
+    /// A call that must not be allowed.
     pub hostile: bool,
 }
 
@@ -156,7 +156,7 @@ pub struct ExplainParams {
     /// Arguments of the tool.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub arguments: Map<String, Value>,
-    /// As if this approval mode were in force [default: the one that is, or would be].
+    /// Judge under this approval mode [default: the current one].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_mode: Option<ApprovalMode>,
 }
@@ -180,7 +180,7 @@ pub struct ExplainOutput {
     pub doubt: Option<String>,
     /// Commands or paths of the call, in order; at most 512.
     pub parts: Vec<ExplainedPart>,
-    /// What a yes to it could cover.
+    /// Scopes of an approval.
     pub scopes: Vec<Scope>,
 }
 
@@ -193,7 +193,7 @@ pub struct ExplainedPart {
     pub start: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<u64>,
-    /// How it is reached, from the line inwards: `subshell`, `launched by env`, …
+    /// How it is run, from the outside in: `subshell`, `launched by env`, …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
     /// Why its commands are not known in advance.

@@ -16,20 +16,20 @@ use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 /// Parameters of `session.create`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CreateParams {
-    /// Made by the client: creating the same id again answers with the same session.
+    /// Chosen by the client: creating the same id again returns the same session.
     pub session: SessionId,
     /// Absolute.
     pub cwd: String,
     /// Environment of the session's tools: the client's, without secrets.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Names of variables that the client has and kept to itself.
+    /// Names of variables that the client did not send.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_held: Vec<String>,
-    /// Keys by variable name, of those that `daemon.hello` asked for. Kept in memory only.
+    /// Keys requested by `daemon.hello`, by variable name. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
-    /// The first prompt: creation and prompt are one commit.
+    /// First prompt; stored in the same commit as the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,11 +80,11 @@ pub struct SessionSummary {
     #[serde(default)]
     pub only_reads: bool,
     pub turns: u64,
-    /// The session and turn that it was forked from.
+    /// Session and turn of the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<crate::record::Origin>,
     pub usage: UsageTotals,
-    /// Of the newest request: prompt tokens, to be seen against `context_window`.
+    /// Prompt tokens of the newest request, to compare with `context_window`.
     pub context_tokens: u64,
     pub context_window: u64,
     pub created_at: Stamp,
@@ -105,19 +105,19 @@ pub struct SessionSummary {
     /// Commands that run in the background.
     #[serde(default)]
     pub children: u64,
-    /// Since when the provider has sent nothing of the answer that is waited for; absent while data comes.
+    /// Time since which the provider has sent nothing; absent while data arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_since: Option<Stamp>,
     /// Why the session cannot be written, and accepts no work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
-    /// Its context is compacted, or rendered for another model, just now.
+    /// Its context is being compacted, or rendered for another model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compacting: bool,
-    /// What the model has reasoned is turned into lists for people.
+    /// Whether lists are extracted from the reasoning, for display.
     #[serde(default)]
     pub extract_reasoning: bool,
-    /// Samples of each request, of which one is taken.
+    /// Number of samples of each answer.
     #[serde(default = "one_sample")]
     pub samples: u32,
     /// Failed `provider/model` that `model` replaces; it is used again from the next turn.
@@ -129,7 +129,7 @@ pub struct SessionSummary {
     /// Lifetime of unused cache entries at the provider, in milliseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_ttl_ms: Option<u64>,
-    /// When the newest request was sent that the next one extends.
+    /// Time of the newest request that the next one extends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_used: Option<Stamp>,
 }
@@ -152,7 +152,7 @@ pub struct ListParams {
     /// Maximum number of sessions; 0 or absent: 100.
     #[serde(default)]
     pub limit: u64,
-    /// Only sessions older than this pid: the `next` of the page before.
+    /// Only sessions older than this pid: `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Pid>,
 }
@@ -177,12 +177,12 @@ pub struct OneParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttachParams {
     pub session: String,
-    /// Named by the caller; comes back with every event of it.
+    /// Chosen by the caller; every event of the subscription has it.
     pub subscription: String,
     /// Replay every durable event after this one. Absent: a `snapshot` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_seq: Option<Seq>,
-    /// The epoch that `after_seq` belongs to; absent: not known.
+    /// Epoch of `after_seq`; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// Also live events, which have no `seq`: deltas, output of running tools.
@@ -246,14 +246,14 @@ pub struct PromptParams {
     pub text: String,
     #[serde(default)]
     pub when: When,
-    /// Keys by variable name, for a session that lost its own. Kept in memory only.
+    /// Keys for a session that lost its own, by variable name. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
-    /// Values of variables of the session's environment that were lost with an earlier life of the daemon. Others are
-    /// ignored: a session's environment is that of the client that made it. Kept in memory only.
+    /// Values of session variables that were lost when the daemon restarted. Others are ignored: a session keeps the
+    /// environment of the client that created it. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// What becomes of questions of the turn that begins with it; absent: as the session is set, which this leaves as it is.
+    /// `on_ask` for the turn of this prompt; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -266,7 +266,7 @@ pub struct PromptOutput {
     pub prompt_id: PromptId,
     /// Number of prompts before it.
     pub position: u64,
-    /// The record that holds it.
+    /// Its record.
     pub seq: Seq,
 }
 
@@ -283,7 +283,7 @@ pub struct EditParams {
     pub session: String,
     pub prompt_id: PromptId,
     pub text: String,
-    /// Whether it is to be folded into the running turn; absent: as it was.
+    /// Whether it joins the running turn; absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -314,7 +314,7 @@ pub struct QueuedPrompt {
     pub text: String,
     pub steer: bool,
     pub by: String,
-    /// What becomes of questions of its turn; absent: as the session is set.
+    /// `on_ask` for its turn; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
 }
@@ -378,16 +378,16 @@ pub struct WaitParams {
 /// Answer of `session.wait`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitOutput {
-    /// False: the time was up first.
+    /// False: the timeout came first.
     pub done: bool,
-    /// It waits for a person (`until: attention`).
+    /// It waits for the user (`until: attention`).
     pub attention: bool,
     /// Outcome of the newest turn; absent if there was none.
     #[serde(default)]
     pub ended: Option<TurnEnded>,
     #[serde(default)]
     pub exited: Option<Exited>,
-    /// What a script's exit code should be.
+    /// Exit code for scripts.
     pub exit_code: i32,
 }
 
@@ -433,7 +433,7 @@ impl SetParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadParams {
     pub session: String,
-    /// The first record wanted, from 1.
+    /// First record to return, from 1.
     pub from_seq: Seq,
     /// Maximum number of events; 0 or absent: 200. A page also ends before 512 KiB.
     #[serde(default)]
@@ -455,7 +455,7 @@ pub struct ReadOutput {
 pub struct EventParams {
     pub session: String,
     pub seq: Seq,
-    /// Bytes of the data's JSON text that are there already.
+    /// Bytes of the JSON text that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -464,7 +464,7 @@ pub struct EventParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PieceOutput {
     pub text: String,
-    /// Bytes of the whole.
+    /// Total bytes.
     pub total: u64,
     /// Start of the next piece; absent at the end.
     #[serde(default)]
@@ -475,7 +475,7 @@ pub struct PieceOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepsParams {
     pub session: String,
-    /// Only those of this turn.
+    /// Only this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// Only steps after this one.
@@ -504,7 +504,7 @@ pub struct Step {
     /// The record of the answer.
     pub seq: Seq,
     pub at: Stamp,
-    /// Tries that it took.
+    /// Number of tries.
     pub attempts: u32,
     pub request_bytes: u64,
     pub first_token_ms: u64,
@@ -537,7 +537,7 @@ pub struct StepParams {
     pub session: String,
     pub n: u64,
     pub part: StepPart,
-    /// Bytes that are there already.
+    /// Bytes that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -557,7 +557,7 @@ pub enum StepPart {
 pub struct OutputParams {
     pub session: String,
     pub call: crate::CallId,
-    /// Bytes that are there already.
+    /// Bytes that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -664,7 +664,7 @@ pub struct Block {
     pub bytes: u64,
     /// Estimated from the bytes, at the rate of the newest request.
     pub tokens: u64,
-    /// How many messages it is.
+    /// Number of messages.
     pub messages: u64,
     /// Whether the provider's cache served it in the newest request; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]

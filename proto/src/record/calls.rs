@@ -68,7 +68,7 @@ pub struct ToolStarted {
     /// Subject of the call: the command, or the path.
     pub subject: String,
     pub read_only: bool,
-    /// It runs once more, outside the sandbox that had stopped it: a person has allowed that.
+    /// It runs once more, unsandboxed, with the approval of the user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
 }
@@ -106,8 +106,8 @@ pub struct ToolFinished {
     /// State of the changed paths after the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
-    /// Files that the model knows by this call. They may be edited as long as they are of this state, whichever daemon
-    /// the session lives in then.
+    /// Files that the model has read by this call. It may edit them as long as they are unchanged, also after a restart
+    /// of the daemon.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownFile>,
 }
@@ -136,16 +136,16 @@ pub struct InteractionResolved {
 /// `calls.repaired`: repairs of malformed calls. The first three lists name calls of the next answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallsRepaired {
-    /// They stood in its words or its reasoning, and were not declared.
+    /// They were found in its text or reasoning, undeclared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_up: Vec<CallId>,
-    /// Their arguments broke off, and were closed.
+    /// Their arguments were cut off, and completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<CallId>,
-    /// Their arguments came flat, and are nested before they run.
+    /// Their arguments were flattened, and are nested before they run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<CallId>,
-    /// It repeats others, and does not run; its result follows.
+    /// It repeats other calls and does not run; its result follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<CallId>,
     /// Whether files that were read have changed; earlier calls may then be repeated.
@@ -163,7 +163,7 @@ pub struct TodoUpdated {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
     pub content: String,
-    /// The same while it is done: "Running the tests".
+    /// Wording while in progress: "Running the tests".
     pub active_form: String,
     pub status: TodoStatus,
 }

@@ -10,7 +10,7 @@ use crate::{CallId, RequestId, Seq};
 /// before the change. The content is in the `own` member of the line, or in blobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckpointCreated {
-    /// The call that may change them; absent: a rewind.
+    /// The call that changes them; absent: a rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,7 +44,7 @@ pub struct Changed {
 pub struct KnownFile {
     /// Absolute.
     pub path: String,
-    /// Of the content, hexadecimal.
+    /// Hash of the content, hexadecimal.
     pub sha256: String,
     pub bytes: u64,
     /// Nanoseconds since 1970.
@@ -58,7 +58,7 @@ pub struct KnownFile {
 pub enum FileState {
     Absent,
     File {
-        /// Of the content, hexadecimal.
+        /// Hash of the content, hexadecimal.
         sha256: String,
         bytes: u64,
         /// Permission bits.
@@ -77,13 +77,13 @@ pub enum FileState {
 /// `session.rewound`: messages after a turn are hidden (never erased), files are restored, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRewound {
-    /// The newest turn that is shown now.
+    /// Newest visible turn.
     pub to_turn: u64,
     pub what: What,
-    /// The rewind that this takes back.
+    /// The undone rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
-    /// The records before this one that make up the conversation now, first and last of each run; absent: unchanged.
+    /// Records that form the conversation now, as runs (first and last); absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Vec<(Seq, Seq)>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -14,10 +14,10 @@ pub struct PromptQueued {
     /// Add it to the running turn, after the next tool results, instead of waiting for the end of the turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
-    /// What becomes of questions of the turn that begins with it; absent: as the session is set.
+    /// `on_ask` for the turn of this prompt; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
-    /// The name of the client that sent it.
+    /// Name of the sending client.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,

@@ -10,17 +10,17 @@ use crate::words::words;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     pub item: ItemId,
-    /// The provider that was asked, by its name in the config; empty in logs of before it was noted: the session's.
+    /// Requested provider, by its name in the config; empty in old logs: the provider of the session.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider: String,
-    /// The model that was asked; empty as `provider`.
+    /// Requested model; empty as `provider`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
     #[serde(default, skip_serializing_if = "Purpose::is_answer")]
     pub purpose: Purpose,
     /// The step of the turn, from 1.
     pub step: u64,
-    /// The try that succeeded, from 1.
+    /// Number of the successful try, from 1.
     pub attempt: u32,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
@@ -51,7 +51,7 @@ pub struct Usage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheMiss {
     pub cause: MissCause,
-    /// Milliseconds between the sending of the request before and of this one.
+    /// Milliseconds since the previous request was sent.
     #[serde(default)]
     pub gap_ms: u64,
     /// First difference from the previous request: `model`, `system`, `tools`, `extra`, or `message N`, from 1. Only
