@@ -42,7 +42,7 @@ pub struct SessionArgs {
     #[arg(long)]
     read_only: bool,
     /// How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`].
-    #[arg(long, value_name = "WHAT", value_parser = one_of!(OnAsk))]
+    #[arg(long, value_name = "ACTION", value_parser = one_of!(OnAsk))]
     on_ask: Option<OnAsk>,
     /// Allow calls that match this rule, for instance `Bash(cargo test:*)`; repeatable.
     #[arg(long, value_name = "RULE")]
