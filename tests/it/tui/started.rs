@@ -36,7 +36,7 @@ fn a_dumb_terminal_gets_the_lines() {
         let mut command = house.command(arguments);
         command.env("TERM", "dumb");
         let mut terminal = Terminal::start(command, 80, 24);
-        terminal.wait_scrolled("line by line, as this terminal shows no more");
+        terminal.wait_scrolled("line mode, because this terminal is simple");
         if arguments.is_empty() {
             terminal.type_text("hello\n");
         }
