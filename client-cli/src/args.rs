@@ -1,19 +1,19 @@
-//! The arguments, and the way from them to a command. What each command does is its own file's business.
+//! Parses the arguments and runs the command that they name.
 
 use std::ffi::OsString;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{FromArgMatches, Parser};
 
 use crate::commands::{self, Command, Done};
 use crate::exit::{self, Error};
 use crate::output;
 
-/// Reasonix, a coding agent: sessions live in a daemon, and this is a client of it.
+/// Reasonix, a coding agent for the terminal. Sessions run in a background daemon.
 #[derive(Debug, Parser)]
 #[command(name = "reasonix", version = proto::VERSION, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Cli {
-    /// Tell more: the whole chain of causes of an error, more columns of a listing.
+    /// Show more: full error chains, more columns.
     #[arg(short, long, global = true)]
     pub verbose: bool,
     #[command(flatten)]
@@ -24,7 +24,8 @@ pub struct Cli {
 
 /// Runs the command that the arguments name; returns the exit code.
 pub fn start(arguments: Vec<OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(&arguments) {
+    let parsed = crate::command().try_get_matches_from(&arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refused(&error, &arguments),
     };
@@ -52,15 +53,15 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
     }
 }
 
-/// What is said of the interface before the name of a command.
+/// Options of the interface before the name of a command.
 fn misplaced() -> Error {
     Error::usage(
-        "options before a command belong to `reasonix` alone",
-        "put what belongs to the command behind its name",
+        "options before a command are only for `reasonix` without a command",
+        "put the options of the command after its name",
     )
 }
 
-/// Arguments that are no command: help and version on standard output, all else as a usage error.
+/// Prints help and version on standard output, and everything else as a usage error.
 fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
     let asked = matches!(
         error.kind(),

@@ -100,7 +100,7 @@ impl Dialog {
                     true => "numbers (1,3)",
                     false => "a number",
                 };
-                format!("? answer{place}: {numbers}, or words of your own: ")
+                format!("? answer{place}: {numbers}, or your own text: ")
             }
         }
     }

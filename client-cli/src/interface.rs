@@ -16,10 +16,10 @@ use crate::{output, reach};
 /// How the interface shall look, where the settings say something else.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Look {
-    /// The whole screen with its own scrolling, in place of the terminal's scrollback.
+    /// Use the whole screen, with its own scrolling.
     #[arg(long, conflicts_with = "inline")]
     fullscreen: bool,
-    /// Below the shell's lines, whatever the settings say.
+    /// Draw below the shell's output, even if `tui.fullscreen` is set.
     #[arg(long)]
     inline: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line `reasonix`: a file a verb under `commands`, and what they share.
+//! The command line `reasonix`: one file per command under `commands`, and shared code.
 
 mod args;
 mod commands;
@@ -22,13 +22,15 @@ use std::process::ExitCode;
 
 use client::text;
 
-/// The program: reads the arguments, does what they say, says how it went by the exit code.
+/// The program: runs the command that the arguments name, and exits with its code.
 pub fn main() -> ExitCode {
     ExitCode::from(args::start(std::env::args_os().collect()))
 }
 
-/// Everything that can be said on the command line, for the reference.
+/// The whole command line, also for the reference.
 #[must_use]
 pub fn command() -> clap::Command {
-    <args::Cli as clap::CommandFactory>::command()
+    let command = <args::Cli as clap::CommandFactory>::command();
+    let overview = commands::help::overview(&command, false);
+    command.override_help(overview)
 }

@@ -146,7 +146,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             block(Tone::Approval, asked.settled_lines(resolved))
         }
         EntryKind::Todos(todos) if todos.is_empty() => {
-            block(Tone::State, "the list of things to do is empty".to_owned())
+            block(Tone::State, "the to-do list is empty".to_owned())
         }
         EntryKind::Todos(todos) => vec![Piece::Todos {
             todos: todos.clone(),

@@ -100,7 +100,7 @@ pub fn say_none(paths: &Paths) {
             "  unfinished when it ended: {}",
             crate::text::line(&open.join(", "))
         ));
-        output::progress("  `reasonix daemon start` takes them up again");
+        output::progress("  `reasonix daemon start` continues them");
     }
 }
 
@@ -112,7 +112,7 @@ pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
         Some(path) => {
             let real = path.canonicalize().map_err(|_| {
                 Error::usage(
-                    format!("`{}` is no directory", path.display()),
+                    format!("`{}` is not a directory", path.display()),
                     "`--cwd` needs a directory that exists",
                 )
             })?;
@@ -120,7 +120,7 @@ pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
                 Ok(real)
             } else {
                 Err(Error::usage(
-                    format!("`{}` is no directory", path.display()),
+                    format!("`{}` is not a directory", path.display()),
                     "`--cwd` needs a directory",
                 ))
             }
@@ -152,8 +152,8 @@ pub async fn last_if_any(client: &Client, cwd: &str) -> Result<Option<SessionSum
 /// What is said where a directory has no session.
 pub fn none_yet(cwd: &str) -> Error {
     Error::usage(
-        format!("there is no session of `{cwd}` yet"),
-        "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
+        format!("there is no session in `{cwd}` yet"),
+        "`reasonix run PROMPT` starts one; `reasonix ls` lists all",
     )
 }
 

@@ -22,57 +22,57 @@ pub(crate) use one_of;
 /// Options of a session.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SessionArgs {
-    /// Provider, model, or `provider/model`.
+    /// Model to use: a provider, a model, or `provider/model`.
     #[arg(long)]
     model: Option<String>,
-    /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's own [default: as the config says].
+    /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's default [default: from the config].
     #[arg(long, value_name = "LEVEL")]
     effort: Option<String>,
-    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config.
+    /// Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// Which tool calls run without asking.
+    /// Approval mode: which tool calls run without asking.
     // Scripts that check the answers of vendors use the flag's first name.
     #[arg(long, alias = "posture", value_name = "MODE", value_parser = one_of!(ApprovalMode))]
     approval_mode: Option<ApprovalMode>,
-    /// Plan mode: look and plan, and change nothing until you approve the plan.
+    /// Start in plan mode: change nothing until you approve a plan.
     #[arg(long)]
     plan: bool,
-    /// Read-only: refuse every call that changes anything, even after a plan is approved.
+    /// Refuse every call that changes anything, even after a plan is approved.
     #[arg(long)]
     read_only: bool,
     /// How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`].
-    #[arg(long, value_name = "WHAT", value_parser = one_of!(OnAsk))]
+    #[arg(long, value_name = "ACTION", value_parser = one_of!(OnAsk))]
     on_ask: Option<OnAsk>,
-    /// Allow what matches this rule, for instance `Bash(cargo test:*)`; repeatable.
+    /// Allow calls that match this rule, for instance `Bash(cargo test:*)`; repeatable.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Ask before what matches this rule; repeatable.
+    /// Ask before calls that match this rule; repeatable.
     #[arg(long, value_name = "RULE")]
     ask: Vec<String>,
-    /// Deny what matches this rule; repeatable.
+    /// Deny calls that match this rule; repeatable.
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
-    /// Stop a turn after N steps; 0: no limit.
+    /// Stop a turn after N requests to the model; 0: no limit.
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
-    /// Interrupt a turn after so many seconds. `run` then exits with code 124.
+    /// Interrupt a turn after this many seconds. `run` then exits with code 124.
     #[arg(long, value_name = "SECONDS", value_parser = crate::when::seconds)]
     timeout: Option<u64>,
-    /// Stop when the session has used so many US dollars in its whole life; 0: no limit. `run` then exits with code 2.
+    /// Stop when the session has cost this many US dollars in total; 0: no limit. `run` then exits with code 2.
     #[arg(long, value_name = "DOLLARS", value_parser = client::amounts::usd)]
     budget_usd: Option<u64>,
-    /// Stop when the session has used so many tokens in its whole life, of prompts and answers: `100k`, `2M`; 0: no
-    /// limit. As `--budget-usd`.
+    /// Stop when the session has used this many tokens in total, prompts and answers (`100k`, `2M`); 0: no limit. `run`
+    /// then exits with code 2.
     #[arg(long, value_name = "N", value_parser = client::amounts::count)]
     budget_tokens: Option<u64>,
-    /// Name the session.
+    /// Set the name of the session.
     #[arg(long)]
     name: Option<String>,
-    /// Label the session; repeatable.
+    /// Add a label to the session; repeatable.
     #[arg(long)]
     label: Vec<String>,
-    /// Turn the model's reasoning into lists, by a separate request.
+    /// Extract subgoals, hypotheses and doubts from the model's reasoning, with a separate request.
     #[arg(long, alias = "harvest")]
     extract_reasoning: bool,
     /// Sample N answers and keep the least uncertain one (1–8). Every sample is billed.

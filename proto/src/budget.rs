@@ -11,13 +11,13 @@ pub struct Budget {
     /// Millionths of a US dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
-    /// Of prompts, cached or not, and of answers.
+    /// Tokens of prompts (cached or not) and answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Requests to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Milliseconds that turns take, without pauses.
+    /// Milliseconds of running turns, without pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
 }
@@ -80,16 +80,16 @@ impl Budget {
     }
 }
 
-/// What was used.
+/// Usage so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// Millionths of a US dollar, of the requests whose price is known.
+    /// Cost in millionths of a US dollar, of the requests with a known price.
     pub cost_micros: u64,
     pub tokens: u64,
     pub steps: u64,
-    /// Milliseconds that turns took; of a session alone.
+    /// Milliseconds of running turns; only for a session.
     pub ms: u64,
-    /// Requests whose price is not known: their cost is in no sum, and held by no limit.
+    /// Requests without a known price; they count in no sum and toward no limit.
     #[serde(default)]
     pub unpriced: u64,
 }
@@ -120,13 +120,13 @@ impl Spent {
 }
 
 words! {
-    /// Whose a budget is.
+    /// Scope of a budget.
     BudgetNodeKind {
-        /// All sessions of the home, since the daemon's last midnight.
+        /// All sessions of the home, since midnight of the daemon's clock.
         Day = "day",
-        /// All sessions of a workspace root, since then.
+        /// All sessions of a workspace root, since the same midnight.
         Project = "project",
-        /// One session, in its whole life.
+        /// One session, in total.
         Session = "session",
     }
 }
@@ -140,6 +140,6 @@ pub struct BudgetNode {
     /// Absent members: no limit.
     pub limit: Budget,
     pub spent: Spent,
-    /// What is left of each limit.
+    /// Remainder of each limit.
     pub rest: Budget,
 }

@@ -39,39 +39,39 @@ names! {
     ProtocolMismatch = -31002, "protocol_mismatch";
     /// No such session, approval, model, tool (data: nearest names).
     NotFound = -31003, "not_found";
-    /// An abbreviation fits several (data: which).
+    /// An abbreviation matches several (data: which).
     Ambiguous = -31004, "ambiguous";
-    /// A turn runs, and `when: "now"` was asked.
+    /// A turn is running, and the call asked for `when: "now"`.
     Busy = -31005, "busy";
     /// Another answer came first (data: by whom, what, when).
     AlreadyResolved = -31006, "already_resolved";
     /// A watcher tried to drive; an untrusted project.
     NotAllowed = -31007, "not_allowed";
-    /// The config that this call needs is wrong (data: file, key, repair).
+    /// The config is invalid (data: file, key, repair).
     InvalidConfig = -31008, "invalid_config";
     /// The provider failed for good, after all retries (data: status, provider, retry_after).
     ProviderFailed = -31009, "provider_failed";
-    /// The change resets the cache or deletes data: say it again with `confirm`.
+    /// The change resets the cache or deletes data: repeat it with `confirm`.
     ConfirmNeeded = -31010, "confirm_needed";
-    /// The daemon is on its way out.
+    /// The daemon is shutting down.
     ShuttingDown = -31011, "shutting_down";
-    /// Too much: queue, sessions, connections, frame.
+    /// A limit was exceeded: queue, sessions, connections, frame size.
     Limit = -31012, "limit";
     /// The log was repaired since the cursor was taken (data: epoch, oldest seq).
     CursorStale = -31013, "cursor_stale";
-    /// The disk is full or unreadable (data: what, whether it can be repaired).
+    /// The disk is full or unreadable (data: what, and whether it can be repaired).
     Storage = -31014, "storage";
     /// The same `request_id` with other content.
     RequestIdReused = -31015, "request_id_reused";
-    /// What was shown has changed: look again.
+    /// The shown content has changed: look again.
     Stale = -31016, "stale";
-    /// A hook of the user's does not let it through.
+    /// A hook blocked it.
     Blocked = -31017, "blocked";
-    /// A budget is used up: nothing is sent.
+    /// A budget is used up; nothing was sent.
     BudgetExceeded = -31018, "budget_exceeded";
-    /// A parameter's value makes no sense (data: which). JSON-RPC's own "invalid params".
+    /// A parameter has an invalid value (data: which). JSON-RPC's own "invalid params".
     InvalidParams = -32602, "invalid_params";
-    /// A bug of ours. JSON-RPC's own "internal error".
+    /// A bug in Reasonix. JSON-RPC's own "internal error".
     Internal = -32603, "internal";
 }
 
@@ -82,13 +82,13 @@ pub struct Failure {
     pub name: ErrorName,
     /// One line: what happened.
     pub message: String,
-    /// One line: what the person can do next. Empty where there is nothing to do.
+    /// One line: what the user can do next. Empty if there is nothing to do.
     #[serde(default)]
     pub hint: String,
-    /// Whether the same call may succeed later without anything being changed.
+    /// Whether the same call may succeed later.
     #[serde(default)]
     pub retryable: bool,
-    /// More, for programs; its keys stand beside `name` and `hint` in the error's `data`.
+    /// Details for programs; their keys are beside `name` and `hint` in `data` of the error.
     #[serde(default, skip_serializing_if = "has_none")]
     pub details: Box<Map<String, Value>>,
 }

@@ -9,13 +9,13 @@ use crate::Stamp;
 use crate::words::words;
 
 words! {
-    /// What a connection may do. Each role may do all that the one before it may.
+    /// Rights of a connection. Each role includes the ones before it.
     Role {
-        /// Only reads.
+        /// Read only.
         Watch = "watch",
-        /// May also answer approvals and questions.
+        /// Also answer approvals and questions.
         Approve = "approve",
-        /// May also prompt, interrupt and set.
+        /// Also send prompts, interrupt, and change settings.
         Drive = "drive",
     }
 }
@@ -23,7 +23,7 @@ words! {
 /// Who a client says it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientInfo {
-    /// Shown to other clients: what the person is called, or the program (`reasonix run`).
+    /// Shown to other clients: name of the user or of the program (`reasonix run`).
     pub name: String,
     pub version: String,
     #[serde(default)]
@@ -33,7 +33,7 @@ pub struct ClientInfo {
     pub kind: String,
     #[serde(default)]
     pub pid: u32,
-    /// A person sits in front of it and could answer a question.
+    /// Whether the client can answer questions.
     #[serde(default)]
     pub interactive: bool,
 }
@@ -45,7 +45,7 @@ pub struct HelloParams {
     /// Oldest and newest protocol version that the client speaks.
     pub protocol: [u32; 2],
     pub role: Role,
-    /// Keys for sessions that lost theirs with the last life of the daemon, by variable name. Kept in memory only.
+    /// Keys for sessions that lost theirs when the daemon restarted, by variable name. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
 }
@@ -54,19 +54,19 @@ pub struct HelloParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HelloOutput {
     pub daemon: DaemonInfo,
-    /// The version that both will speak.
+    /// Protocol version of the connection.
     pub protocol: u32,
     pub capabilities: Vec<String>,
-    /// The role that the connection really has: what was asked, or less.
+    /// Role of the connection: the requested one, or a lower one.
     pub role: Role,
-    /// The home whose sessions this daemon owns.
+    /// Home directory of this daemon.
     pub home: String,
-    /// Names of environment variables that hold providers' keys: a client sends those it has when it creates a session.
+    /// Names of environment variables with keys of providers. A client sends those it has when it creates a session.
     pub key_variables: Vec<String>,
-    /// Those whose keys sessions wait for now: every client that has one offers it.
+    /// Variables whose keys sessions are waiting for; every client that has one offers it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub wanted_keys: BTreeSet<String>,
-    /// Names, with `*`, of what commands get of the variables that are otherwise held back from them.
+    /// Variables passed to commands although they look secret; `*` stands for any letters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_variables: Vec<String>,
 }
@@ -78,6 +78,6 @@ pub struct DaemonInfo {
     pub build: String,
     pub pid: u32,
     pub started_at: Stamp,
-    /// Differs in every life of the daemon.
+    /// Differs after each start of the daemon.
     pub instance: String,
 }

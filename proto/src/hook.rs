@@ -7,25 +7,25 @@ use crate::CallId;
 use crate::words::words;
 
 words! {
-    /// When a hook runs. Written as its users know it: `PreToolUse`.
+    /// Event of a hook, spelled as in its settings: `PreToolUse`.
     HookEvent {
-        /// Before a call of a tool is looked at by the rules. Gating.
+        /// Before a tool call, and before the rules decide about it. Can block.
         PreToolUse = "PreToolUse",
-        /// Before a prompt enters the session. Gating.
+        /// Before a prompt enters the session. Can block.
         UserPromptSubmit = "UserPromptSubmit",
-        /// Before a sub-agent starts. Gating.
+        /// Before a sub-agent starts. Can block.
         PreSubagent = "PreSubagent",
-        /// After a call has its result, before the model sees it. Observing.
+        /// After a tool call has run, before the model sees its result. Cannot block.
         PostToolUse = "PostToolUse",
-        /// A turn has ended. Observing.
+        /// After a turn has ended. Cannot block.
         Stop = "Stop",
-        /// The session waits for a person. Observing.
+        /// When the session waits for the user. Cannot block.
         Notification = "Notification",
     }
 }
 
 impl HookEvent {
-    /// Whether a hook can stop what happens.
+    /// Whether a hook can block the event.
     #[must_use]
     pub fn is_gating(self) -> bool {
         match self {
@@ -36,22 +36,22 @@ impl HookEvent {
 }
 
 words! {
-    /// What a run of a hook came to.
+    /// Outcome of a hook.
     HookOutcome {
         Pass = "pass",
-        /// What was about to happen is stopped.
+        /// The event was blocked.
         Block = "block",
-        /// It ended otherwise than with 0; nothing is stopped by that.
+        /// It exited with another code than 0; blocks nothing.
         Warn = "warn",
-        /// It took longer than it may, and was killed. On a gating event that blocks.
+        /// It exceeded its time limit and was killed. Blocks events that can be blocked.
         Timeout = "timeout",
-        /// It could not be started. That blocks nothing.
+        /// It could not be started. Blocks nothing.
         Error = "error",
     }
 }
 
 impl HookOutcome {
-    /// Whether what the hook was notified of is stopped by this.
+    /// Whether this outcome blocks the event.
     #[must_use]
     pub fn blocks(self, event: HookEvent) -> bool {
         match self {
@@ -68,20 +68,20 @@ pub struct HookFinished {
     pub event: HookEvent,
     /// Its description, else its command.
     pub hook: String,
-    /// The file that it stands in.
+    /// File of the hook.
     pub source: String,
     pub outcome: HookOutcome,
-    /// What it said on its standard error, or why it did not run; absent where it passed.
+    /// Its standard error, or why it did not run; absent if it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub duration_ms: u64,
-    /// The call that it was notified of.
+    /// The call of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
 }
 
 impl HookFinished {
-    /// Whether what it was notified of was stopped by it.
+    /// Whether the event was blocked by it.
     #[must_use]
     pub fn blocks(&self) -> bool {
         self.outcome.blocks(self.event)

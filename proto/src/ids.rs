@@ -88,7 +88,7 @@ uuid_id! {
     PromptId
 }
 uuid_id! {
-    /// Made by a client for one wish: repeating it with the same id does the thing once.
+    /// Chosen by a client for one request; repeating the request with the same id has no further effect.
     RequestId
 }
 
@@ -129,13 +129,13 @@ text_id! {
 /// 9999-12-30T22:00:00Z, the last second of the calendar in all time zones.
 const STAMP_MAX: i64 = 253_402_207_200_000;
 
-/// A moment of the wall clock in milliseconds since 1970, written as RFC 3339 with milliseconds, UTC.
-/// For showing only: durations are measured on the monotonic clock.
+/// A time of day in milliseconds since 1970, written as RFC 3339 with milliseconds, UTC. For display only: durations
+/// are measured on the monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub i64);
 
 impl Stamp {
-    /// This moment, by the wall clock.
+    /// The current time of day.
     #[must_use]
     pub fn now() -> Self {
         let since = SystemTime::now()

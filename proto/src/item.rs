@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 use crate::{CallId, ItemId, PromptId};
 
-/// One member of a conversation. The system prompt is not one: it stands in the frozen prefix.
+/// One item of a conversation. The system prompt is not an item; it is part of the frozen prefix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Item {
     /// What a person (or something in a person's place) said.
@@ -21,11 +21,11 @@ pub enum Item {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UserMessage {
     pub item: ItemId,
-    /// The prompt this is; absent where the daemon speaks in the user's place.
+    /// Id of the prompt; absent for messages of the daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<PromptId>,
     pub text: String,
-    /// What changes from day to day (directory, branch, date), put before the words of the session's first message.
+    /// Environment of the day (directory, branch, date), put before the text of the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Who speaks: the person, steering in mid-turn, or the daemon (a reminder, a demand to sum up).
@@ -48,12 +48,12 @@ pub enum Voice {
 pub struct AssistantMessage {
     pub item: ItemId,
     pub text: String,
-    /// The reasoning that the vendor showed; sent back only where the vendor demands it.
+    /// Reasoning shown by the provider; sent back only if the provider requires it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// What the vendor wants back unchanged with this message, in order. Not for people.
+    /// Data that the provider requires back unchanged with this message, in order. Not for display.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<Thought>,
     pub finish: Finish,
@@ -62,14 +62,14 @@ pub struct AssistantMessage {
 /// A vendor's own record of its reasoning, signed or encrypted: only it can read it, and it refuses a changed one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thought {
-    /// The kind of provider that it belongs to. All others leave it out.
+    /// Kind of provider that it belongs to. All others omit it.
     pub kind: String,
-    /// The raw JSON text, byte for byte as it goes back. Without raw newlines.
+    /// Raw JSON text of the arguments, unchanged; repaired if it was cut off.
     pub data: String,
-    /// Its place: so many bytes of the message's text stand before it.
+    /// Position: number of bytes of the message text before it.
     #[serde(default)]
     pub text_at: u64,
-    /// Its place: so many of the message's calls stand before it.
+    /// Position: number of calls of the message before it.
     #[serde(default)]
     pub calls_at: u64,
 }
@@ -79,20 +79,20 @@ pub struct Thought {
 pub struct ToolCall {
     pub id: CallId,
     pub name: String,
-    /// The raw JSON text of the arguments, byte for byte as it came; as it was repaired, where it broke off.
+    /// Raw JSON text of the arguments, unchanged; repaired if it was cut off.
     pub arguments: String,
-    /// The answer broke off inside this call, by the output limit or otherwise: it must not run.
+    /// Whether the answer was cut off inside this call: it must not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// It stood in the answer's words or reasoning, and was not declared: before it changes anything a person is asked,
-    /// for it may have been quoted.
+    /// It was found in the text or reasoning of the answer, undeclared. It needs approval before it changes anything,
+    /// because it may be a quotation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub found: bool,
 }
 
 impl ToolCall {
-    /// What it works on, as far as its arguments tell: for calls of which no record says it, because they failed before
-    /// anybody judged them. All of the arguments, where they have none of the usual names.
+    /// Subject of the call, from its arguments, for calls that failed before they were judged. All arguments, if none
+    /// has a usual name.
     #[must_use]
     pub fn subject(&self) -> String {
         let arguments =
@@ -121,7 +121,7 @@ pub enum Finish {
     Interrupted,
 }
 
-/// `message.tool`: what one call came to, in the words that the model gets.
+/// `message.tool`: the result of one call, as the model gets it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolMessage {
     pub item: ItemId,
@@ -134,17 +134,17 @@ pub struct ToolMessage {
 words! {
     /// How a call ended.
     CallStatus {
-        /// It did what it was asked.
+        /// It succeeded.
         Ok = "ok",
-        /// The tool could not do it and said why. Also a command with an exit code other than 0.
+        /// It failed, and the tool reported why; also a command with an exit code other than 0.
         Failed = "failed",
-        /// A rule or a person said no. It never ran.
+        /// A rule or the user denied it. It never ran.
         Denied = "denied",
-        /// It was stopped while it ran, or before.
+        /// It was stopped before or while it ran.
         Interrupted = "interrupted",
-        /// The daemon died while it ran: what it did is not known.
+        /// The daemon died while it ran; its effects are unknown.
         Unknown = "unknown",
-        /// It never ran: arguments that don't parse, an unknown tool, an answer cut in the middle.
+        /// It never ran: invalid arguments, an unknown tool, or an answer that was cut off.
         Refused = "refused",
     }
 }
@@ -155,7 +155,7 @@ words! {
 pub enum ToolKind {
     /// Runs a command.
     Command,
-    /// Shows what a background command has printed since the last look. The same call again is a new question.
+    /// Shows new output of a background command. The same call again is a new question.
     CommandOutput,
     /// Stops a background command.
     CommandStop,
@@ -175,7 +175,7 @@ pub enum ToolKind {
     Move,
     Copy,
     CreateDirectory,
-    /// Writes the list of what is to be done.
+    /// Writes the to-do list.
     Todo,
     /// Asks a person.
     Ask,
@@ -197,7 +197,7 @@ impl ToolKind {
     }
 }
 
-/// What the person sees of an outcome, beside the words that the model gets.
+/// The outcome as shown to the user, in addition to the text for the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Display {

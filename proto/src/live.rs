@@ -55,7 +55,7 @@ lives! {
     ToolArgs(Delta) = "delta.tool_args";
     /// A running tool prints.
     ToolOutput(ToolOutput) = "tool.output";
-    /// What was streamed under this item does not count any more.
+    /// The text streamed for this item is void.
     Partial(Partial) = "message.partial";
     /// Something about the stream or the turn that is not worth a record.
     Status(Value) = "status";
@@ -70,9 +70,9 @@ lives! {
 /// A piece of a message in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Delta {
-    /// The message that grows. The finished message carries the same id.
+    /// The growing message. The finished message has the same id.
     pub item: ItemId,
-    /// The call that grows (`delta.tool_args` only).
+    /// The growing call (`delta.tool_args` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
     /// Bytes of this item's text (reasoning, arguments) that came before.
@@ -80,7 +80,7 @@ pub struct Delta {
     pub text: String,
 }
 
-/// A piece of what a running tool prints.
+/// A piece of the output of a running tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolOutput {
     pub call: CallId,
@@ -93,7 +93,7 @@ pub struct ToolOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Partial {
     pub item: ItemId,
-    /// A new attempt takes its place.
+    /// A retry replaces it.
     pub superseded: bool,
 }
 
@@ -107,15 +107,15 @@ pub struct ClientPresence {
 /// The state at the moment of attaching.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Snapshot {
-    /// The newest durable record that this state includes.
+    /// Newest durable record included in this state.
     pub seq: Seq,
     pub epoch: u64,
     pub session: SessionSummary,
     pub queue: Vec<crate::params::session::QueuedPrompt>,
-    /// What the model has set out to do.
+    /// The to-do list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub todos: Vec<crate::record::Todo>,
-    /// What happened since the last person left; absent where nothing did, or somebody is there.
+    /// Events since the last client detached; absent if there are none or a client is attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
 }
@@ -123,13 +123,13 @@ pub struct Snapshot {
 /// While you were away.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Away {
-    /// When the last person left.
+    /// Time when the last client detached.
     pub since: crate::Stamp,
-    /// The newest record that they had seen.
+    /// Newest record that the client had seen.
     pub seq: Seq,
-    /// Turns that ended since.
+    /// Turns that have ended since.
     pub turns: u64,
-    /// How the newest of them ended.
+    /// Outcome of the newest one.
     #[serde(default)]
     pub outcome: Option<crate::outcome::OutcomeKind>,
     /// Files that were changed by tools, each once, oldest first; at most 100.
@@ -142,14 +142,14 @@ pub struct Away {
 /// The border between replay and live.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sync {
-    /// The newest durable record that has been sent, or that the snapshot includes.
+    /// Newest durable record that was sent or is in the snapshot.
     pub seq: Seq,
     pub epoch: u64,
-    /// Messages in progress, as far as they have come.
+    /// Messages in progress, with their text so far.
     pub live: Vec<Delta>,
-    /// What waits for the user.
+    /// Open approvals and questions.
     pub interactions: Vec<Interaction>,
-    /// How many clients follow the session now, the one that reads this included.
+    /// Number of attached clients, including this one.
     #[serde(default)]
     pub attached: u64,
 }

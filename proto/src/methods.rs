@@ -14,7 +14,7 @@ pub trait Method {
     const NAME: &'static str;
     /// The least role that may call it.
     const ROLE: Role;
-    /// Whether it changes anything. Mutating methods take a `request_id` where repeating them would matter.
+    /// Whether it changes anything. Mutating methods take a `request_id` if a repetition would matter.
     const MUTATES: bool;
     /// One sentence for the reference.
     const ABOUT: &'static str;
@@ -67,113 +67,113 @@ macro_rules! methods {
 
 methods! {
     DaemonHello = "daemon.hello", Watch, false, HelloParams => HelloOutput,
-        "The first call of a connection: versions, role, who is there.";
+        "Opens a connection: versions, role, client. Must be the first call.";
     DaemonStatus = "daemon.status", Watch, false, Empty => daemon::StatusOutput,
-        "Versions, uptime, memory, sessions, clients, problems.";
+        "Returns versions, uptime, memory, sessions, clients and problems.";
     DaemonShutdown = "daemon.shutdown", Drive, true, daemon::ShutdownParams => Empty,
         "Stops the daemon: at once, or when the last turn has ended.";
     SessionCreate = "session.create", Drive, true, session::CreateParams => session::CreateOutput,
-        "Makes a session, with its first prompt in the same commit.";
+        "Creates a session, with its first prompt in the same commit.";
     SessionList = "session.list", Watch, false, session::ListParams => session::ListOutput,
-        "Stored sessions, newest first, page by page.";
+        "Lists stored sessions, newest first, page by page.";
     SessionGet = "session.get", Watch, false, session::OneParams => session::SessionSummary,
-        "One session in short.";
+        "Returns the summary of a session.";
     SessionAttach = "session.attach", Watch, false, session::AttachParams => session::AttachOutput,
         "Follows a session: snapshot or replay, then `sync`, then live, as notifications `event`; `event.ended` is the last one.";
     SessionDetach = "session.detach", Watch, false, session::DetachParams => Empty,
         "Ends a subscription.";
     SessionPrompt = "session.prompt", Drive, true, session::PromptParams => session::PromptOutput,
-        "Gives a session a prompt. The answer means: it is on disk.";
+        "Queues a prompt in a session. It is on disk when the answer comes.";
     SessionUnqueue = "session.unqueue", Drive, true, session::UnqueueParams => Empty,
-        "Takes back a prompt that has not started.";
+        "Removes a queued prompt.";
     SessionEdit = "session.edit", Drive, true, session::EditParams => session::QueueOutput,
-        "Gives a prompt that has not started other words.";
+        "Replaces the text of a queued prompt.";
     SessionReorder = "session.reorder", Drive, true, session::ReorderParams => session::QueueOutput,
-        "Gives a prompt that has not started another place in the queue.";
+        "Moves a queued prompt to another position.";
     SessionInterrupt = "session.interrupt", Drive, true, session::OneParams => session::SignalOutput,
         "Stops the running turn.";
     SessionSignal = "session.signal", Drive, true, session::SignalParams => session::SignalOutput,
-        "INT, TERM, KILL, PAUSE or RESUME.";
+        "Signals a session: INT, TERM, KILL, PAUSE or RESUME.";
     SessionWait = "session.wait", Watch, false, session::WaitParams => session::WaitOutput,
-        "Answers when the turn or the session has ended, or a person is needed.";
+        "Waits until the turn or the session has ended, or needs the user.";
     SessionSet = "session.set", Drive, true, session::SetParams => session::SessionSummary,
         "Changes settings of a session.";
     SessionRead = "session.read", Watch, false, session::ReadParams => session::ReadOutput,
-        "A page of durable events.";
+        "Reads a page of durable events.";
     SessionEvent = "session.event", Watch, false, session::EventParams => session::PieceOutput,
-        "The data of one durable event, piece by piece: for those that are too large for a frame.";
+        "Reads one durable event that is too large for a frame, piece by piece.";
     SessionSteps = "session.steps", Watch, false, session::StepsParams => session::StepsOutput,
-        "Answers of the model with their times, tokens and calls.";
+        "Lists the requests of a session with times, tokens and calls.";
     SessionStep = "session.step", Watch, false, session::StepParams => session::PieceOutput,
-        "Exactly what one step sent, or what it got, piece by piece.";
+        "Reads the exact request or answer of one step, piece by piece.";
     SessionOutput = "session.output", Watch, false, session::OutputParams => session::PieceOutput,
-        "All that a call printed, or else what it returned, piece by piece.";
+        "Reads the whole output or result of a call, piece by piece.";
     SessionCache = "session.cache", Watch, false, cache::CacheParams => cache::CacheOutput,
-        "What the provider's cache served of each request, what was to be expected, and why it missed.";
+        "Lists cache hits per request: served, expected, and causes of misses.";
     SessionPrefix = "session.prefix", Watch, false, cache::PrefixParams => cache::PrefixOutput,
-        "The frozen prefix part by part, with bytes and estimated tokens: of a session, or of a new one in a directory.";
+        "Returns the fixed start of requests part by part, with bytes and estimated tokens: of a session, or of a new one in a directory.";
     SessionInspect = "session.inspect", Watch, false, session::InspectParams => session::InspectOutput,
-        "Looks into a session: status, context, files, children, environment.";
+        "Returns details of a session: status, context, files, children, environment or budget.";
     SessionClose = "session.close", Drive, true, session::OneParams => Empty,
-        "Ends an interactive session; it can be resumed.";
+        "Closes an interactive session; its next prompt opens it again.";
     SessionFork = "session.fork", Drive, true, history::ForkParams => history::ForkOutput,
-        "Makes a session that begins with the same conversation, up to the end of a turn.";
+        "Copies the conversation up to the end of a turn into a new session.";
     SessionRewind = "session.rewind", Drive, true, history::RewindParams => history::RewindOutput,
-        "Goes back to the end of a turn: conversation, files, or both; or takes that back.";
+        "Goes back to the end of a turn: conversation, files, or both; or undoes that.";
     SessionCompact = "session.compact", Drive, true, compact::CompactParams => compact::CompactOutput,
-        "Folds old messages into a summary, says what that would do, or takes it back.";
+        "Replaces old messages with a summary, previews that, or undoes it.";
     SessionPin = "session.pin", Drive, true, compact::PinParams => Empty,
-        "Keeps a message, or a turn, word for word in every compaction; or no longer.";
+        "Pins or unpins a message or a turn: compactions keep it word for word.";
     SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,
-        "Turns that can be gone back to, with the files that they changed.";
+        "Lists the turns to rewind to, with the files that they changed.";
     SessionExport = "session.export", Watch, false, history::ExportParams => session::PieceOutput,
-        "A session as Markdown or as JSON lines, piece by piece.";
+        "Exports a session as Markdown or JSON lines, piece by piece.";
     SessionDelete = "session.delete", Drive, true, history::DeleteParams => history::DeleteOutput,
-        "Deletes a session for good. What it used stays in the statistics.";
+        "Deletes a session for good. Its usage stays in the statistics.";
     SessionPrune = "session.prune", Drive, true, history::PruneParams => history::PruneOutput,
-        "Deletes sessions that nobody has used for long.";
+        "Deletes sessions that have been unused for a number of days.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
-        "What runs: sessions and the processes of their tools.";
+        "Lists live sessions and the processes of their tools.";
     ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,
-        "Stops a command that runs in the background.";
+        "Stops a background command.";
     InteractionList = "interaction.list", Watch, false, interaction::ListParams => interaction::ListOutput,
-        "What waits for the user: approvals of calls, questions and plans of models; oldest first.";
+        "Lists open interactions: approvals, questions and plans; oldest first.";
     InteractionAnswer = "interaction.answer", Approve, true, interaction::AnswerParams => Empty,
-        "Answers one of them. The first answer counts.";
+        "Answers an interaction. The first answer counts.";
     PermissionExplain = "permission.explain", Watch, false, rules::ExplainParams => rules::ExplainOutput,
-        "What would become of a call: its parts, the rule for each, the verdict. Nothing is done.";
+        "Judges a call without running it: its parts, the rule for each, the verdict.";
     RulesList = "rules.list", Watch, false, rules::ListParams => rules::ListOutput,
-        "Permission rules in force, where each stands, and what is wrong with them; page by page.";
+        "Lists permission rules in force with their origin and problems, page by page.";
     RulesRevoke = "rules.revoke", Drive, true, rules::RevokeParams => rules::RevokeOutput,
-        "Takes back what was allowed: in a session, always, or in the user's own config.";
+        "Revokes an allow rule: of a session, of the workspace, or of the user's config.";
     RulesCheck = "rules.check", Watch, false, rules::CheckParams => rules::CheckOutput,
-        "Runs cases: calls under rules, and the verdicts that are right.";
+        "Checks test cases: calls, rules, and expected verdicts.";
     HistorySearch = "history.search", Watch, false, history::SearchParams => history::SearchOutput,
-        "Messages of all sessions that hold some words.";
+        "Searches the messages of all sessions.";
     StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,
-        "Tokens and cost by day, model and session.";
+        "Returns tokens and cost by day, model and session.";
     HookList = "hook.list", Watch, false, hook::ListParams => hook::ListOutput,
-        "Hooks of a directory or a session: what runs when, whether it is trusted or broken, how it went last.";
+        "Lists the hooks of a directory or a session, with trust, problems and last outcome.";
     HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,
-        "Has a session read its hooks again. They count for what is asked next.";
+        "Makes a session read its hooks again. They apply from the next event.";
     ProviderList = "provider.list", Watch, false, config::CheckParams => config::ProviderListOutput,
-        "Configured providers, and whether they have a key.";
+        "Lists providers and the state of their keys.";
     ConfigCheck = "config.check", Watch, false, config::CheckParams => config::CheckOutput,
-        "Settings in force with their origins, problems, and what an untrusted project may not set.";
+        "Returns the settings in force with their origins, problems, and settings that an untrusted project may not set.";
     ConfigSet = "config.set", Drive, true, config::SetParams => config::SetOutput,
-        "Changes a setting of the user's own config; comments and order stay.";
+        "Changes a setting of the user's config; keeps comments and order.";
     ProviderSet = "provider.set", Drive, true, config::ProviderSetParams => config::SetOutput,
-        "Adds or changes a provider in the user's own config.";
+        "Adds or changes a provider in the user's config.";
     ProviderProbe = "provider.probe", Drive, false, config::ProviderProbeParams => config::ProviderProbeOutput,
-        "Asks a provider whether it can be reached and takes the key. Sends no prompt.";
+        "Checks that a provider answers and accepts the key. Sends no prompt.";
     CredentialSet = "credential.set", Drive, true, config::CredentialSetParams => config::CredentialSetOutput,
-        "Stores a key, or forgets it.";
+        "Stores or removes a key.";
     TrustGet = "trust.get", Watch, false, config::TrustGetParams => config::TrustOutput,
-        "Whether a project's config may take effect, and what is held back.";
+        "Returns whether a project is trusted, and its settings without effect.";
     TrustSet = "trust.set", Drive, true, config::TrustSetParams => config::TrustOutput,
-        "Trusts a project's config as it was shown, or stops trusting it.";
+        "Trusts a project with its shown config, or stops trusting it.";
     DoctorRun = "doctor.run", Watch, false, config::DoctorParams => config::DoctorOutput,
-        "Checks the daemon's side: home, store, confinement, config, providers. `rebuild_index` takes the role `drive`.";
+        "Checks the daemon: home, store, sandbox, config, providers. `rebuild_index` needs the role `drive`.";
 }
 
 /// JSON Schema (2020-12) of all methods, of the event envelope, and of every durable kind's data.

@@ -25,7 +25,7 @@ pub struct SessionOptions {
     /// Plan mode or normal mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Refuse every call that changes anything, whatever the mode.
+    /// Refuse every call that changes anything, in all modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
     /// How to handle approval requests when no client is attached.
@@ -36,25 +36,25 @@ pub struct SessionOptions {
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    /// Permission rules of this session alone. Fixed when the session is created.
+    /// Permission rules of this session only. Fixed when the session is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
-    /// Steps a turn may have; 0: no limit.
+    /// Maximum number of steps per turn; 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
-    /// Milliseconds a turn may take; absent or 0: no limit.
+    /// Time limit of a turn in milliseconds; absent or 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What the session may use in its whole life. A change names only the limits that change; 0 removes a limit. What was
-    /// spent stays, and prompts that wait for a budget continue.
+    /// Limits of the session for its whole life. A change names only the limits that change; 0 removes a limit. Usage
+    /// so far stays, and prompts that wait for a budget continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Turn the model's reasoning into lists for people, by a separate request; absent in a new session: `reasoning.extract`.
+    /// Extract lists from the model's reasoning with a separate request; absent in a new session: `reasoning.extract`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract_reasoning: Option<bool>,
-    /// Samples of each request, of which the least uncertain one is kept: 1 to 8.
+    /// Sample N answers and keep the least uncertain one (1 to 8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
 }

@@ -20,7 +20,7 @@ words! {
     }
 }
 
-/// Why, where the kind alone does not say.
+/// Reason, if the kind alone does not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -32,18 +32,18 @@ pub enum Reason {
     Shutdown,
     /// The session got TERM.
     Term,
-    /// Blocked: an ask was denied because nobody was there to answer it.
+    /// Blocked: an approval request was denied because no client could answer it.
     Denied,
 }
 
-/// A call that was denied because nobody was there to say yes.
+/// A call that was denied because no client could approve it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Denied {
     pub call: CallId,
     pub tool: String,
-    /// What it wanted: the command, or the path.
+    /// Subject of the call: the command, or the path.
     pub subject: String,
-    /// Why nobody could allow it, and what would.
+    /// Why it was not approved, and how to allow it.
     pub why: String,
 }
 
@@ -55,11 +55,11 @@ pub struct UsageTotals {
     pub cached_tokens: u64,
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
-    /// Millionths of a US dollar, of the calls whose price is known.
+    /// Cost in millionths of a US dollar, of the calls with a known price.
     pub cost_micros: u64,
-    /// Calls whose price is not known; their cost is in no sum.
+    /// Calls without a known price; they count in no sum.
     pub unknown_cost_calls: u64,
-    /// Of the prompts' tokens: those that went into the vendors' caches, where they tell.
+    /// Prompt tokens written to the providers' caches, if reported.
     #[serde(default)]
     pub cache_write_tokens: u64,
 }
@@ -94,13 +94,13 @@ impl UsageTotals {
     }
 }
 
-/// `turn.ended`: the end of a turn, and what waits and scripts are told.
+/// `turn.ended`: the end of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEnded {
     pub outcome: OutcomeKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// The text of the turn's last answer.
+    /// Text of the last answer of the turn.
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
@@ -110,7 +110,7 @@ pub struct TurnEnded {
     pub duration_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<Denied>,
-    /// `Stop` hooks are notified of it: what follows the turn comes when they have ended.
+    /// Whether `Stop` hooks run; work after the turn starts when they have ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
 }

@@ -69,7 +69,7 @@ macro_rules! bodies {
             /// The `data` member, as JSON text.
             ///
             /// # Errors
-            /// Never for the types that stand here; serde's signature.
+            /// Never for our own types; the signature is that of serde.
             pub fn to_json(&self) -> Result<String, serde_json::Error> {
                 match self {
                     $(Self::$variant(data) => serde_json::to_string(data),)*

@@ -10,33 +10,33 @@ use crate::{ItemId, RequestId, Seq, SessionOptions};
 pub struct CacheReset {
     /// Why: `rewind`, `compaction`, `compaction undone`, `switch`, …
     pub reason: String,
-    /// What requests begin with from here on, in order, in the place of all messages before this record. Absent: the
-    /// records that are shown.
+    /// Fixed start of requests from here on, in order, replacing all messages before this record. Absent: the listed
+    /// records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Vec<Piece>>,
-    /// It was taken over from the session that this one was forked from: what stood before it is not all here, or was
-    /// rendered for another provider.
+    /// Whether it was copied from the session that this one was forked from: earlier messages are incomplete here, or
+    /// were rendered for another provider.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
-    /// The reset that is taken back: what it put in the place of messages no longer stands.
+    /// The undone reset; its inserted messages no longer apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<Compaction>,
-    /// Who is asked from here on, and with which prefix (it stands in the line's `own` member).
+    /// Provider and prefix from here on (in the `own` member of the line).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
 
-/// A part of what requests begin with.
+/// A part of the fixed start of requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Piece {
     /// The messages from this record to that one, both included.
     Run(Seq, Seq),
-    /// What a reset has put in the place of messages: it stands in that record's `own` member.
+    /// Messages inserted by a reset, in the `own` member of that record.
     Element {
         /// The record of the reset; 0: the record that says this.
         reset: Seq,
@@ -49,22 +49,22 @@ pub enum Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Compaction {
     pub trigger: Trigger,
-    /// Of the newest request and its answer, as the provider reported them; estimated where it did not.
+    /// Tokens of the newest request and its answer, as reported by the provider, else estimated.
     pub tokens_before: u64,
     pub tokens_after: u64,
-    /// Messages that the summary stands for.
+    /// Number of messages replaced by the summary.
     pub folded: u64,
-    /// Tool results that were shortened.
+    /// Number of shortened tool results.
     pub shortened: u64,
-    /// Messages that stay word for word.
+    /// Messages that are kept word for word.
     pub kept: u64,
-    /// The summary, as the model gets it. Empty where tool results were only shortened.
+    /// The summary, as the model gets it. Empty if only tool results were shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// It was put together without the model, because that has failed.
+    /// It was written without the model, which failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mechanical: bool,
-    /// The folded messages, first and last record of each run, for the archive.
+    /// Folded messages as runs of records (first and last), for the archive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archive: Vec<(Seq, Seq)>,
 }
@@ -82,7 +82,7 @@ pub enum Trigger {
     TooLong,
 }
 
-/// Who is asked, and how.
+/// Provider and prefix from here on (in the `own` member of the line).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wire {
     /// The provider, by its name in the config.
@@ -91,7 +91,7 @@ pub struct Wire {
     pub model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Tokens that the model can take; 0: not known.
+    /// Context window in tokens; 0: unknown.
     pub context_window: u64,
     /// SHA-256 of the prefix, hexadecimal.
     pub prefix_sha256: String,

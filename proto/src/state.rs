@@ -7,14 +7,17 @@ use crate::params::interaction::InteractionKind;
 use crate::words::words;
 
 words! {
-    /// What a session is doing, as `ps` shows it.
+    /// State of a session, as `ps` shows it.
     State {
-        /// Waits for a prompt. A new session is idle as soon as it is on disk.
+        /// Ready for the next prompt.
         Idle = "idle",
+        /// A turn is in progress.
         Running = "running",
+        /// Waits for an answer, a key or a retry.
         Waiting = "waiting",
-        /// Stopped by `PAUSE` before its next step; `RESUME` takes it back to where it was.
+        /// Paused before its next step; `resume` continues it.
         Paused = "paused",
+        /// Closed; the next prompt opens it again.
         Exited = "exited",
     }
 }
@@ -35,13 +38,13 @@ impl State {
     }
 }
 
-/// For what a waiting session waits.
+/// Reason why a session waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingFor {
-    /// The next try of a provider request that failed.
+    /// The next retry of a failed provider request.
     Retry,
-    /// A key that a client brought and that was lost with the last life of the daemon.
+    /// A provider key, which was lost when the daemon restarted.
     Credentials,
     /// The user.
     #[serde(untagged)]
@@ -49,7 +52,7 @@ pub enum WaitingFor {
 }
 
 impl WaitingFor {
-    /// Whether the session goes on only when a person does something.
+    /// Whether the session continues only after an action of the user.
     #[must_use]
     pub fn needs_person(self) -> bool {
         match self {
@@ -59,36 +62,39 @@ impl WaitingFor {
     }
 }
 
-/// Who runs a session: a person who is there, or a script.
+/// Kind of a session: used by a person, or by a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     #[default]
     Interactive,
-    /// Exits with its turn's outcome; its asks follow `on_ask`.
+    /// Exits with the outcome of its turn; approval requests follow `on_ask`.
     Headless,
 }
 
 words! {
-    /// How approvals of tool calls are answered (contract, chapter 50).
+    /// Approval mode: which tool calls run without asking (contract, chapter 50).
     ApprovalMode default Ask {
+        /// Ask before every call that changes anything and that no rule allows.
         Ask = "ask",
+        /// Allow sandboxed writes and commands; `ask` and `deny` rules still apply.
         Auto = "auto",
+        /// Allow everything that no `deny` rule matches.
         Yolo = "yolo",
     }
 }
 
 words! {
-    /// How the agent works with a person (contract, chapter 50).
+    /// Mode of a session (contract, chapter 50).
     Mode default Normal {
         Normal = "normal",
-        /// It looks and plans: calls that change anything are refused until a person has approved a plan.
+        /// Read and plan only: calls that change anything are refused until the user approves a plan.
         Plan = "plan",
     }
 }
 
 impl Mode {
-    /// Whether it is what a session has where nothing else was said.
+    /// Whether it is the default mode.
     #[must_use]
     pub fn is_normal(&self) -> bool {
         *self == Self::Normal
@@ -96,17 +102,17 @@ impl Mode {
 }
 
 words! {
-    /// What becomes of a question that nobody is there to answer (contract, chapters 50 and 80).
+    /// How to handle approval requests when no client is attached (contract, chapters 50 and 80).
     OnAsk {
-        /// Writes inside the sandbox are allowed; all else waits for an attached client, or is denied where there is none.
+        /// Allow sandboxed writes; other requests wait for an attached client, or are denied if there is none.
         Sandboxed = "sandboxed",
-        /// Everything is allowed, except what a deny rule matches.
+        /// Allow everything that no deny rule matches.
         Allow = "allow",
-        /// Everything that would be asked is denied.
+        /// Deny every request.
         Deny = "deny",
-        /// Wait, however long it takes.
+        /// Wait for an answer.
         Wait = "wait",
-        /// Wait, but `run` exits with code 75.
+        /// Wait for an answer, but let `run` exit with code 75.
         Park = "park",
     }
 }

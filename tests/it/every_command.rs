@@ -218,6 +218,7 @@ const ROWS: &[Row] = &[
     row("permissions check", None, None, None, Alone::Skip),
     row("completions", Some(&["bash"]), None, None, Alone::Works),
     row("man", Some(&[]), None, None, Alone::Works),
+    row("help", Some(&["--all"]), None, None, Alone::Works),
     row("rpc", Some(&["daemon.status"]), None, None, Alone::Fails),
     row("setup", None, None, None, Alone::Fails),
     row("login", None, None, None, Alone::Fails),
@@ -342,12 +343,20 @@ fn commands(house: &House) -> Vec<String> {
     fn below(house: &House, words: &[String], found: &mut Vec<String>) {
         let mut arguments: Vec<&str> = words.iter().map(String::as_str).collect();
         arguments.push("--help");
+        if words.is_empty() {
+            arguments = vec!["help", "--all"];
+        }
         let help = house.reasonix(&arguments).expect_code(0).out;
-        let mut lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-        let names: Vec<String> = lines
-            .by_ref()
-            .take_while(|line| line.starts_with("  "))
-            .filter(|line| !line.starts_with("   "))
+        // The overview has groups of commands up to its options; the help of a command has one list.
+        let listed = match words.is_empty() {
+            true => help.split("\nOptions:\n").next(),
+            false => help.split("\nCommands:\n").nth(1),
+        };
+        let names: Vec<String> = listed
+            .unwrap_or_default()
+            .lines()
+            .take_while(|line| words.is_empty() || line.starts_with("  "))
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
             .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
             .collect();
         // A command with others below it that is none by itself says so.

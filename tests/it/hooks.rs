@@ -230,7 +230,7 @@ fn the_example_that_commits_works_as_written() {
         .calls("write_file", &json!({"path": "a.txt", "content": "two\n"}))
         .says("The file has a second line now.");
     let house = House::playing(&script);
-    own(&house, &example("Commit when a turn has ended"));
+    own(&house, &example("Commit after each turn"));
     house.files("//- a.txt\none\n");
     let git = |arguments: &[&str]| {
         let done = Command::new("git")

@@ -78,30 +78,30 @@ fn check(path: &str, wanted: &str) {
 /// The head of a page: its subject, and a note that it is generated.
 fn page(title: &str, about: &str) -> String {
     format!(
-        "# {title}\n\n{about}\n\n*Made from the code; a test compares. Not to be edited by hand.*\n"
+        "# {title}\n\n{about}\n\n*Generated from the code; a test compares. Do not edit by hand.*\n"
     )
 }
 
 fn settings() -> String {
     let mut text = page(
         "Settings",
-        "They stand in `<home>/config.toml` (`<home>` is `$REASONIX_HOME`, else `~/.reasonix`) and in a project's \
-         `reasonix.toml`, which is looked for upwards from the working directory to its git root. The project's value \
-         counts before the user's; rules of both are united.\n\n\
-         *In a project* says when a project's file may set a key: *always*; *when trusted*; or *never*.",
+        "Settings are read from `<home>/config.toml` (`<home>` is `$REASONIX_HOME`, else `~/.reasonix`) and from \
+         `reasonix.toml` in the working directory or the nearest parent up to its git root. A project's value overrides \
+         yours; rules of both apply.\n\n\
+         *In a project*: whether a project's file may set the key: *always*, *when trusted*, *if lower* (a limit), or *never*.",
     );
     let mut section = None;
     for key in KEYS {
         let (table, _) = key.name.split_once('.').unwrap_or(("", key.name));
         if section != Some(table) {
             let title = if table.is_empty() {
-                "At the top".to_owned()
+                "Top level".to_owned()
             } else {
                 format!("`[{table}]`")
             };
             let _ = write!(
                 text,
-                "\n## {title}\n\n| key | value | default | in a project | what it does |\n|---|---|---|---|---|\n"
+                "\n## {title}\n\n| key | value | default | in a project | description |\n|---|---|---|---|---|\n"
             );
             section = Some(table);
         }
@@ -113,7 +113,7 @@ fn settings() -> String {
             Kind::Place => "directory".to_owned(),
             Kind::Places => "list of directories".to_owned(),
             Kind::Globs => "list of globs".to_owned(),
-            Kind::Variables => "list of names of variables".to_owned(),
+            Kind::Variables => "list of variable names".to_owned(),
             Kind::Number { min, max } | Kind::Decimal { min, max } => format!("{min} to {max}"),
             Kind::Word(words) => words
                 .iter()
@@ -129,7 +129,7 @@ fn settings() -> String {
         let reach = match key.reach {
             Reach::Free => "always",
             Reach::Trusted => "when trusted",
-            Reach::Lower => "where it is lower",
+            Reach::Lower => "if lower",
             Reach::User => "never",
         };
         let _ = writeln!(
@@ -140,8 +140,8 @@ fn settings() -> String {
         );
     }
     text.push_str(
-        "\n## `[[providers]]`\n\nAny number of entries, each with its own name. A project's entries count when the \
-         project is trusted, and never take the place of one of yours.\n\n```toml\n",
+        "\n## `[[providers]]`\n\nAny number of entries, each with its own name. Entries of a project apply once the \
+         project is trusted, and never replace one of yours.\n\n```toml\n",
     );
     let entry = example::text();
     let (_, entry) = entry
@@ -158,9 +158,9 @@ fn settings() -> String {
 fn errors() -> String {
     let mut text = page(
         "Errors of the protocol",
-        "An error is JSON-RPC's `{code, message, data}`. `data` always holds `name`, `hint` (what a person can do next) \
-         and `retryable` (whether the same call may succeed later without anything being changed); details stand \
-         beside them. Programs test `data.name`, never the message.",
+        "An error is JSON-RPC's `{code, message, data}`. `data` always has `name`, `hint` (what to do next) and `retryable` \
+         (whether the same call may succeed later), and may have details. Programs should test `data.name`, never the \
+         message.",
     );
     text.push_str("\n| code | name | when |\n|---|---|---|\n");
     let schema = proto::methods::schema();
@@ -182,17 +182,14 @@ fn errors() -> String {
         );
     }
     text.push_str(
-        "\nWhat is no call at all (no JSON, a batch, an unknown method) gets JSON-RPC's own codes -32700, -32600 and \
-         -32601, and the connection lives on.\n",
+        "\nInvalid JSON, batches and unknown methods get JSON-RPC's own codes -32700, -32600 and -32601; the connection \
+         stays open.\n",
     );
     text
 }
 
 fn commands() -> String {
-    let mut text = page(
-        "Commands",
-        "What `reasonix --help` and the help of each command say.",
-    );
+    let mut text = page("Commands", "The help of `reasonix` and of each command.");
     let mut root = client_cli::command().term_width(HELP_WIDTH);
     root.build();
     let mut waiting = vec![root];
@@ -206,11 +203,7 @@ fn commands() -> String {
             "\n{level} `{name}`\n\n```text\n{}\n```\n",
             help.join("\n").trim_end()
         );
-        let inner: Vec<_> = command
-            .get_subcommands()
-            .filter(|inner| inner.get_name() != "help")
-            .cloned()
-            .collect();
+        let inner: Vec<_> = command.get_subcommands().cloned().collect();
         waiting.extend(inner.into_iter().rev());
     }
     text
@@ -222,10 +215,9 @@ fn protocol() -> String {
         .as_object()
         .expect("the schema has definitions");
     let mut text = page(
-        "The protocol's methods, events and types",
-        "JSON-RPC 2.0, one JSON text a line, over a Unix socket; how it is spoken is told in the contract's \
-         [chapter 10](../contract/10-protocol.md), its errors in [errors](errors.md). `reasonix rpc --schema` prints \
-         the same as JSON Schema.",
+        "Protocol: methods, events and types",
+        "JSON-RPC 2.0, one JSON text per line, over a Unix socket. [Chapter 10](../contract/10-protocol.md) of the contract \
+         describes its use, [errors](errors.md) lists its errors. `reasonix rpc --schema` prints it as JSON Schema.",
     );
     let _ = write!(
         text,
@@ -234,7 +226,7 @@ fn protocol() -> String {
         proto::PROTOCOL[1]
     );
     text.push_str(
-        "\n## Methods\n\n| method | role | changes something | what it does |\n|---|---|---|---|\n",
+        "\n## Methods\n\n| method | role | changes something | description |\n|---|---|---|---|\n",
     );
     let methods = schema["methods"]
         .as_object()
@@ -259,8 +251,8 @@ fn protocol() -> String {
         part(&mut text, "Answer", &method["result"], types);
     }
     text.push_str(
-        "\n## Events\n\nThey come as notifications `event` with `{subscription, event}`. Durable kinds are records of \
-         the session's log and have a `seq`; live kinds have none.\n\n| kind | | `data` |\n|---|---|---|\n",
+        "\n## Events\n\nEvents are `event` notifications with `{subscription, event}`. Durable events are records of \
+         the session's log and have a `seq`; live events have none.\n\n| kind | | `data` |\n|---|---|---|\n",
     );
     for (kinds, what) in [("records", "durable"), ("live", "live")] {
         for (kind, data) in schema[kinds].as_object().expect("the schema has events") {

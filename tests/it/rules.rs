@@ -144,7 +144,7 @@ fn wrong_cases_and_invalid_files_are_reported() {
     let done = house
         .reasonix(&["permissions", "check", &shown])
         .expect_code(64);
-    assert!(done.err.contains("no JSON"), "{}", done.err);
+    assert!(done.err.contains("not JSON"), "{}", done.err);
 }
 
 #[test]

@@ -41,33 +41,33 @@ const BACKLOG: u64 = 100;
 /// Lines of a tool's output that are shown.
 const OUTPUT_LINES: usize = 20;
 
-/// Follow a running session, give it prompts, answer its questions.
+/// Open an existing session: follow it, prompt it, answer it.
 ///
-/// With `--plain`, lines that are typed are prompts, but for those that begin with a slash: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`,
-/// `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer TEXT`, `/todos`,
-/// `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/fork [NAME]`, `/rename NAME`, `/export FILE`, `/help`, and `/quit`,
-/// which leaves the session as it is. While the model asks something, a line that begins with a digit is the answer: `2`,
-/// `1,3`, `2: and why`. Who was away is told what happened meanwhile.
+/// With `--plain`, each line you type is a prompt, except commands: `/steer TEXT`, `/steer N`, `/queue`, `/edit N
+/// TEXT`, `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer
+/// TEXT`, `/todos`, `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/fork [NAME]`, `/rename NAME`, `/export FILE`, `/help`,
+/// and `/quit`, which leaves the session running. While the model asks a question, a line that starts with a digit
+/// answers it: `2`, `1,3`, `2: and why`. On attaching, it lists what happened since you left.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Line mode, for pipes and simple terminals.
+    /// Use plain lines, for pipes and simple terminals.
     #[arg(long)]
     plain: bool,
-    /// What this client may do [default: drive].
+    /// Rights of this client [default: drive].
     #[arg(long, value_name = "ROLE", value_parser = one_of!(Role))]
     role: Option<Role>,
-    /// Only watch: the same as `--role watch`.
+    /// Watch only; same as `--role watch`.
     #[arg(long, conflicts_with_all = ["new", "role"])]
     read_only: bool,
-    /// Begin a new session in this directory.
+    /// Start a new session in this directory.
     #[arg(long, conflicts_with = "session")]
     new: bool,
-    /// Provider name, model, or `provider/model` of the new session.
+    /// Model of the new session: a provider, a model, or `provider/model`.
     #[arg(long, value_name = "MODEL", requires = "new")]
     model: Option<String>,
     #[command(flatten)]
     look: Look,
-    /// Pid, id, or name; without it the session of this directory that was active last, or a new one.
+    /// Session: pid, id, or name [default: the most recent one of this directory, or a new one].
     session: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let role = args.role();
     if args.new && role != Role::Drive {
         return Err(Error::usage(
-            "a new session needs somebody who drives it",
+            "`--new` needs the role `drive`",
             "leave out `--new` or `--role`",
         ));
     }
@@ -309,7 +309,7 @@ impl Attached {
                         return self.leave(exit::INTERRUPTED);
                     }
                     interrupted = Some(Instant::now());
-                    self.note("interrupting; Ctrl-C again leaves at once, the session stays")?;
+                    self.note("interrupting; Ctrl-C again exits at once, the session stays")?;
                 }
             }
         }
@@ -383,7 +383,7 @@ impl Attached {
         }
         self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
-            self.note(&format!("it can only be read: {reason}"))?;
+            self.note(&format!("the session is read-only: {reason}"))?;
         }
         self.away = away::lines(snapshot);
         for queued in &snapshot.queue {

@@ -10,22 +10,22 @@ use crate::session_options::SessionArgs;
 use crate::terminal::{self, Screen};
 use crate::{near, reach, text};
 
-/// Talk with a session in the terminal: a new one in this directory, or one that is there.
+/// Open a session in the terminal, a new or an existing one.
 ///
-/// Where a session of this directory is at work or waits for somebody, it is offered first. The session lives in the
-/// daemon: leaving does not end it, and `reasonix attach` comes back to it. Without a terminal use `reasonix run`.
+/// Offers running and waiting sessions of this directory first. Closing the terminal does not end the session:
+/// `reasonix attach` opens it again. Without a terminal use `reasonix run`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
-    /// The first prompt, in quotes.
+    /// First prompt, in quotes.
     #[arg(value_name = "PROMPT", conflicts_with_all = ["last", "resume"])]
     prompt: Option<String>,
     /// What other agents call `run`.
     #[arg(short = 'p', long = "print", hide = true, num_args = 0..=1, value_name = "PROMPT")]
     print: Option<Option<String>>,
-    /// Go on with the session of this directory that was active last.
+    /// Continue the most recent session of this directory.
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "SessionArgs"])]
     last: bool,
-    /// Go on with this session; without a name: pick one of this directory.
+    /// Continue this session; without a name: pick one of this directory.
     #[arg(short = 'r', long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "", conflicts_with = "SessionArgs")]
     resume: Option<String>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if terminal::screen() == Screen::Lines && args.prompt.is_none() {
         return super::attach::run(line_by_line(args)).await;
     }
-    let otherwise = "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`";
+    let otherwise = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`";
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
@@ -89,7 +89,7 @@ fn misspelt(word: &str) -> Error {
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
     let otherwise =
-        "`reasonix --help` lists the commands; a prompt of one word: `reasonix run WORD`";
+        "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`";
     Error::usage(
         format!("There is no command `{shown}`."),
         near::hint(word, names, otherwise),

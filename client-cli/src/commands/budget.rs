@@ -9,13 +9,14 @@ use proto::params::session::{InspectOutput, InspectParams, InspectPart};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Show what a session, its project and the day have used and may use, or change what the session may use.
+/// Show usage and limits of a session, its project and the day.
 ///
-/// A session's budget is for its whole life; 0 takes a limit away. Those of the day and of projects stand in the config
-/// (`budget.day.usd`, `budget.project.tokens`, …). No request is sent once any of them is used up.
+/// With options: change the limits of the session. The limits of a session apply to its whole life; 0 removes a limit.
+/// The config sets the limits of the day and of projects (`budget.day.usd`, `budget.project.tokens`, …). No request is
+/// sent once any limit is reached.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name; without one: the last session of this directory.
+    /// Session: pid, id, or name [default: the most recent one of this directory].
     session: Option<String>,
     #[command(flatten)]
     limits: Limits,
@@ -27,16 +28,16 @@ pub struct Args {
 /// The limits that are to change.
 #[derive(Debug, clap::Args)]
 struct Limits {
-    /// US dollars that it may use.
+    /// Set the limit in US dollars.
     #[arg(long, value_name = "DOLLARS", value_parser = amounts::usd)]
     usd: Option<u64>,
-    /// Tokens, of prompts and answers; `100k` and `2M` are understood.
+    /// Set the limit in tokens, prompts and answers (`100k`, `2M`).
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     tokens: Option<u64>,
-    /// Requests to the model.
+    /// Set the limit in requests to the model.
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     steps: Option<u64>,
-    /// Minutes that its turns may take.
+    /// Set the limit in minutes of running turns.
     #[arg(long, value_name = "MINUTES", value_parser = amounts::minutes)]
     minutes: Option<u64>,
 }

@@ -8,13 +8,13 @@ use proto::{Seq, Stamp};
 use crate::exit::Error;
 use crate::{output, reach};
 
-/// Show what the provider's cache served of each request of a session, what was to be expected, and why it missed.
+/// Show prompt-cache hits per request, and the causes of misses.
 ///
-/// HIT is the part of the prompt that came from the cache; EXPECTED is what an ideal cache would have served: the prompt of
-/// the request before, in whole blocks.
+/// HIT is the share of the prompt that the provider's cache served. EXPECTED is the share that a perfect cache would
+/// have served: the previous request's prompt, in whole blocks.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
     /// Print JSON.
     #[arg(long)]
@@ -101,7 +101,7 @@ fn cause(miss: &CacheMiss) -> String {
             format!("rewritten by Reasonix, from {place} on: a bug")
         }
         MissCause::Vendor => "evicted, or another server".to_owned(),
-        MissCause::NotReported => "the provider tells nothing of its cache".to_owned(),
+        MissCause::NotReported => "the provider reports no cache usage".to_owned(),
     }
 }
 
@@ -135,9 +135,9 @@ fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
         told.prefix_sha256
     ));
     lines.push(match (told.ttl_ms, told.expires_at) {
-        (None, _) => "how long the provider keeps it is not known".to_owned(),
+        (None, _) => "cache lifetime unknown".to_owned(),
         (Some(ttl), None) => format!(
-            "nothing is kept now; the provider keeps what was used last for {}",
+            "the cache has expired; its lifetime is {}",
             output::lasted(ttl)
         ),
         (Some(_), Some(at)) if at > now => {

@@ -8,12 +8,12 @@ use super::signal::Sent;
 use crate::exit::{self, Error};
 use crate::{output, reach};
 
-/// End sessions that are open; they stay stored, and go on with their next prompt.
+/// Close idle sessions; their next prompt opens them again.
 ///
-/// `reasonix rm` deletes them.
+/// Closed sessions stay stored. `reasonix rm` deletes sessions.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print JSON: what came of it, one object a line.
+    /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -12,21 +12,21 @@ use crate::pieces::LANGUAGE;
 use crate::signals::Signals;
 use crate::{output, reach};
 
-/// Fold old messages into a summary that the model writes, so that the context has room again.
+/// Replace old messages with a summary, to make room in the context.
 ///
-/// Word for word stay: the user's own messages of at most 4,000 tokens, earlier summaries, what is pinned, and the newest
-/// messages. The vendor's cache starts anew. Nothing is erased: `--undo` brings the originals back, until a turn that began
-/// behind it has ended; the log keeps them for good.
+/// Kept word for word: user messages of at most 4,000 tokens, earlier summaries, pinned messages, and the newest
+/// messages. The provider's prompt cache is lost. `--undo` restores the originals until a later turn has ended. The log
+/// keeps them for good.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// What the summary is to keep, in words for the model.
+    /// Instructions for the summary: what to keep.
     instructions: Vec<String>,
-    /// Only say what it would do: nothing is asked, and nothing changes.
+    /// Show the effect; send and change nothing.
     #[arg(long, conflicts_with = "undo")]
     preview: bool,
-    /// Take the newest compaction back.
+    /// Undo the newest compaction.
     #[arg(long, conflicts_with = "instructions")]
     undo: bool,
     /// Print JSON.

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use crate::exit::Error;
 use crate::output;
 
-/// Print a script by which a shell completes commands and options.
+/// Print the completion script of a shell.
 ///
 /// For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`.
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,9 @@ use super::setup::key::here;
 use crate::exit::{self, Error};
 use crate::{near, output, reach, text};
 
-/// Show the settings that are in force here, with the file that each comes from; change those of your own.
+/// Show the settings in force and where each is set; change your own.
 ///
-/// Without a word behind it: all of them.
+/// Without a command: all settings.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print JSON.
@@ -25,30 +25,30 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Show a setting, or all of a table, or all.
+    /// Show one setting, one table, or all settings.
     Get {
-        /// For instance `agent.max_steps`, or `agent`.
+        /// Setting or table, for instance `agent.max_steps` or `agent`.
         key: Option<String>,
-        /// Print the value alone.
+        /// Print only the value.
         #[arg(short, long, requires = "key", conflicts_with = "json")]
         quiet: bool,
     },
-    /// Change a setting of your own config; comments and order of the file stay.
+    /// Set a value in your config; comments and order of the file are kept.
     Set {
-        /// For instance `agent.max_steps`.
+        /// Setting, for instance `agent.max_steps`.
         key: String,
-        /// As in TOML: `50`, `true`, `["a", "b"]`; anything else is text.
+        /// Value in TOML: `50`, `true`, `["a", "b"]`; anything else is text.
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a setting out of your own config: it goes back to its default.
+    /// Remove a setting from your config; its default applies again.
     Unset {
-        /// For instance `agent.max_steps`.
+        /// Setting, for instance `agent.max_steps`.
         key: String,
     },
-    /// Look for problems. Exits 78 where there are some.
+    /// Check the config. Exits with code 78 if there are problems.
     Check,
-    /// Print where your own config is.
+    /// Print the path of your config.
     Path,
 }
 
@@ -98,7 +98,7 @@ async fn all(client: &Client, json: bool) -> Result<u8, Error> {
     let found = in_force(client).await?;
     print(&found.values.iter().collect::<Vec<_>>(), json)?;
     if !found.problems.is_empty() && !json {
-        output::progress("! there are problems: `reasonix config check` tells them");
+        output::progress("! the config has problems: run `reasonix config check`");
     }
     Ok(0)
 }
@@ -126,7 +126,7 @@ async fn get(client: &Client, key: &str, quiet: bool, json: bool) -> Result<u8, 
         let keys = found.values.iter().map(|value| value.key.as_str());
         return Err(Error::usage(
             format!("there is no setting `{key}`"),
-            near::hint(key, keys, "`reasonix config get` lists them all."),
+            near::hint(key, keys, "`reasonix config get` lists all settings"),
         ));
     }
     print(&of, json)?;
@@ -208,15 +208,16 @@ async fn check(client: &Client, json: bool) -> Result<u8, Error> {
         output::line(&format!("! {}", text::line(problem)))?;
     }
     for line in &found.held_back {
-        output::line(&format!("· held back: {}", text::line(line)))?;
+        output::line(&format!(
+            "· not trusted, without effect: {}",
+            text::line(line)
+        ))?;
     }
     if !found.held_back.is_empty() {
-        output::progress(
-            "  `reasonix trust` shows what the project asks for, and lets it take effect",
-        );
+        output::progress("  `reasonix trust` shows these settings and lets you trust the project");
     }
     if found.problems.is_empty() {
-        output::progress("· no problem was found");
+        output::progress("· no problems");
     }
     Ok(code)
 }

@@ -19,7 +19,7 @@ use crate::exit::{self, Error};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
-/// Start and stop the daemon, and see how it is.
+/// Start, stop and inspect the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -28,15 +28,15 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Start it, unless it runs.
+    /// Start the daemon if it is not running.
     Start,
-    /// Stop it: running turns are interrupted, and told here.
+    /// Stop the daemon: interrupts running turns and lists them.
     Stop {
-        /// Let the running turns end first; no new ones begin.
+        /// Let running turns finish first; start no new ones.
         #[arg(long)]
         idle: bool,
     },
-    /// Replace it by the one that is installed: running turns pause before their next step, and go on there.
+    /// Restart with the installed version: running turns pause before their next step and continue afterwards.
     Restart,
     /// Show versions, uptime, memory, sessions and clients.
     Status {
@@ -44,9 +44,9 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Print the end of its log.
+    /// Print the end of the daemon log.
     Logs {
-        /// So many lines.
+        /// Number of lines.
         #[arg(short = 'n', long, default_value_t = 100)]
         lines: usize,
     },
@@ -134,7 +134,7 @@ async fn restart() -> Result<u8, Error> {
             if failure.name == ErrorName::InvalidParams =>
         {
             return Err(Error::Failed {
-                what: "this daemon is too old to hand over its work".to_owned(),
+                what: "this daemon is too old to hand over running turns".to_owned(),
                 hint: "`reasonix daemon stop --idle` lets the running turns end, `reasonix daemon stop` interrupts them; then `reasonix daemon start`".to_owned(),
             });
         }
@@ -156,7 +156,7 @@ async fn fits(running: &str) -> Result<(), Error> {
     if skew(&installed, running) == Skew::DaemonNewer {
         return Err(Error::Failed {
             what: format!(
-                "the daemon that runs ({}) is newer than the one that is installed ({})",
+                "the running daemon ({}) is newer than the installed one ({})",
                 text::line(running),
                 text::line(&installed)
             ),

@@ -31,10 +31,12 @@ const OUTPUT_LINES: usize = 20;
 /// Longer than this, and the socket does not fit into the home.
 const TEMP_MAX: usize = 50;
 
-/// Watch it fix a failing test in a small project, with a scripted model: no key, no network, nothing left behind.
+/// Fix a failing test in a sample project, without a key.
+///
+/// A scripted model answers; nothing goes over the network. Removes its files afterwards.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Leave the daemon running and the files in place, to attach and look around.
+    /// Keep the daemon running and the files in place, so that you can attach to the session.
     #[arg(long)]
     keep: bool,
 }
@@ -78,7 +80,7 @@ fn stopped(arrived: Arrived) -> Error {
     };
     Error::Failed {
         what: format!("the demo was {what}"),
-        hint: "nothing of it is left".to_owned(),
+        hint: "its files were removed".to_owned(),
     }
 }
 
@@ -165,7 +167,7 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
     {
         return Err(Error::Failed {
             what: "the demo's test passes before anything was fixed".to_owned(),
-            hint: "is `sort` of this system another one?".to_owned(),
+            hint: "check that `sort` is the usual one".to_owned(),
         });
     }
     output::line(&format!(
@@ -264,15 +266,15 @@ fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
         .map_err(|source| Error::io("run the demo's test", source))?;
     output::line("")?;
     if !passes {
-        output::line("The test still fails: the demo did not do what it should.")?;
+        output::line("The test still fails: the demo did not work.")?;
         return Ok(1);
     }
     output::line(&format!(
-        "The test passes now. This was session {pid}: its model was scripted, all else was real."
+        "The test passes now. This was session {pid}: only its model was scripted."
     ))?;
     if keep {
         let home = text::line(&place.home.display().to_string());
-        output::line("The daemon is still there. Attach to the session, from any terminal:\n")?;
+        output::line("The daemon is still running. Attach to the session from any terminal:\n")?;
         output::line(&format!("  REASONIX_HOME={home} reasonix attach {pid}\n"))?;
         output::line("Stop it and remove its files:\n")?;
         let root = text::line(&place.root.display().to_string());
@@ -281,7 +283,7 @@ fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
         ))?;
     } else {
         output::line(
-            "`reasonix demo --keep` leaves the daemon running, and tells how to attach to the session.",
+            "`reasonix demo --keep` keeps the daemon running, so that you can attach to the session.",
         )?;
     }
     Ok(0)

@@ -12,13 +12,15 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Check home, socket, daemon, config and providers. Exits 0 only if all that is needed holds.
+/// Check home, socket, daemon, config and providers.
+///
+/// Exits 0 if everything required works.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Throw the index away and make it again from the logs.
+    /// Rebuild the index from the logs.
     #[arg(long)]
     rebuild_index: bool,
-    /// Also ask each provider that can be used whether it answers and takes the key. Sends no prompt.
+    /// Also check that each usable provider answers and accepts its key. Sends no prompt.
     #[arg(long)]
     probe: bool,
     /// Print JSON.
@@ -90,7 +92,12 @@ fn home(paths: &Paths) -> Check {
     let metadata = match std::fs::metadata(&paths.home) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return check("home", CheckLevel::Ok, &format!("{shown} will be made"), "");
+            return check(
+                "home",
+                CheckLevel::Ok,
+                &format!("{shown} will be created"),
+                "",
+            );
         }
         Err(error) => {
             return check(
@@ -105,7 +112,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} is no directory"),
+            &format!("{shown} is not a directory"),
             "set `REASONIX_HOME`",
         );
     }
@@ -148,7 +155,7 @@ fn socket(paths: &Paths) -> Check {
         Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => check(
             "socket",
             CheckLevel::Failed,
-            &format!("{shown} is open to other users"),
+            &format!("other users have access to {shown}"),
             "`reasonix daemon stop`, then look who changes its mode",
         ),
         Ok(_) => check("socket", CheckLevel::Ok, &shown, ""),

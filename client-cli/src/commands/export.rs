@@ -17,18 +17,18 @@ use crate::{output, reach};
 
 use file::Target;
 
-/// Write a session out: as Markdown for people, or all its events as JSON lines.
+/// Export a session as Markdown, or its events as JSON lines.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// What to write.
+    /// Format of the export.
     #[arg(long, default_value = "markdown", value_name = "FORMAT", value_parser = one_of!(ExportFormat))]
     format: ExportFormat,
-    /// Into this file, instead of standard output. It is there whole, or not at all.
+    /// Write to this file, completely or not at all [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace the file where it exists.
+    /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     force: bool,
 }

@@ -7,15 +7,15 @@ use proto::params::history::ForkParams;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Make a session that begins with the same conversation; the first one stays as it is. Prints its pid.
+/// Copy a session up to a turn into a new one, and print its pid.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// The last turn that it takes over [default: the newest that has ended].
+    /// Last turn to copy [default: the newest one that has ended].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     at_turn: Option<u64>,
-    /// A name for the new session.
+    /// Name of the new session.
     #[arg(long)]
     name: Option<String>,
     /// Print JSON.
@@ -40,7 +40,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let pid = forked.pid;
     output::line(&pid.to_string())?;
     output::progress(&format!(
-        "· a fork of {} behind its turn {}; `reasonix run -s {pid} PROMPT` or `reasonix attach {pid}` goes on there",
+        "· a fork of {} after its turn {}: continue it with `reasonix run -s {pid} PROMPT` or `reasonix attach {pid}`",
         text::line(&params.session),
         forked.at_turn
     ));

@@ -9,15 +9,15 @@ use super::setup::key::here;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// List the hooks: commands of your own that are told what a session does, and may stop it.
+/// List hooks: commands of yours that sessions run on events.
 ///
-/// They stand in `.reasonix/settings.json` of a project that you trust, and in `settings.json` of the home.
+/// They are configured in `.reasonix/settings.json` of a trusted project and in `settings.json` in the home.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Those that this session uses (pid, id, or name), and how each went last; otherwise those of this directory.
+    /// Show the hooks of this session (pid, id, or name) and their last results [default: those of this directory].
     #[arg(long, short)]
     session: Option<String>,
-    /// Have the session read them again.
+    /// Make the session read its hooks again.
     #[arg(long, requires = "session")]
     reload: bool,
     #[command(flatten)]

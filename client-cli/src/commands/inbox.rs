@@ -34,25 +34,25 @@ const LOOK: Duration = Duration::from_millis(300);
 /// How long a status bar waits for the daemon.
 const LINE_MAX: Duration = Duration::from_secs(2);
 
-/// Show what waits for a person, oldest first, and answer it.
+/// List the approvals, questions and plans that wait for you.
 ///
-/// Beside questions about tool calls and of models, and plans of models: sessions that wait for a key of their provider, and paused ones with
-/// something waiting in them. Never starts a daemon: without one nothing waits.
+/// Oldest first. The subcommands answer them. Also lists sessions that need a key for their provider, and paused
+/// sessions with pending work. Never starts a daemon: without one nothing waits.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// Print one line for a status bar, and nothing where nothing waits.
+    /// Print one line for a status bar; print nothing if nothing waits.
     #[arg(long, conflicts_with_all = ["json", "quiet", "wait", "watch"])]
     line: bool,
-    /// Return when something waits, in any session.
+    /// Return when something waits in any session.
     #[arg(long, conflicts_with = "watch")]
     wait: bool,
-    /// Wait no longer than this; then the exit code is 124.
+    /// Stop waiting after this many seconds, with exit code 124.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "wait")]
     timeout: Option<u64>,
-    /// Stay, and print what comes to wait and what waits no more, a line each.
+    /// Keep running; print a line when a question opens or closes.
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     watch: bool,
     #[command(subcommand)]
@@ -63,36 +63,37 @@ pub struct Args {
 enum Verb {
     /// Allow a call to run, or approve a plan.
     Allow {
-        /// The number of the question, as `inbox` shows it.
+        /// Question, as `inbox` shows it.
         id: String,
-        /// Also what is like it, for the rest of the session.
+        /// Also allow calls like it for the rest of the session.
         #[arg(long)]
         session: bool,
-        /// Also what is like it, from now on, in every session of this workspace: `reasonix permissions list` shows
-        /// what is allowed so, `reasonix permissions revoke` takes it back.
+        /// Also allow calls like it from now on, in every session of this workspace. `reasonix permissions list` shows
+        /// these rules, `reasonix permissions revoke` removes them.
         #[arg(long, conflicts_with = "session")]
         always: bool,
-        /// With `--session` or `--always`: which of the rules that the question offers [default: the first that fits].
+        /// Rule to add with `--session` or `--always`, one of those that the question offers [default: the first that
+        /// fits].
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
     },
-    /// Deny a call, or have the model go on planning, if need be with words for it.
+    /// Deny a call, or reject a plan, with an optional note to the model.
     Deny {
-        /// The number of the question, as `inbox` shows it.
+        /// Question, as `inbox` shows it.
         id: String,
-        /// Words to the model. The number of another question is none: deny one at a time.
+        /// Note to the model. Must not start with the number of another question.
         #[arg(value_name = "NOTE")]
         words: Vec<String>,
-        /// The same, whatever it begins with.
+        /// Note to the model, taken literally even if it looks like a question number.
         #[arg(long, conflicts_with = "words")]
         note: Option<String>,
     },
-    /// Answer a question of a model.
+    /// Answer a question from the model.
     Answer {
-        /// The number of the question, as `inbox` shows it.
+        /// Question, as `inbox` shows it.
         id: String,
-        /// An answer for each question that is asked: the number of an option (`2`), several (`1,3`), an option and words
-        /// (`2: and why`), or words of your own. Without any the question is shown.
+        /// One answer per question: the number of an option (`2`), several (`1,3`), an option with a comment (`2: and
+        /// why`), or your own text. Without answers, the question is shown.
         #[arg(value_name = "N|TEXT")]
         answers: Vec<String>,
     },
@@ -117,7 +118,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return match args.verb {
             None => Ok(0),
             Some(_) => Err(Error::Away {
-                what: "there is nobody to answer to".to_owned(),
+                what: "no session is waiting for an answer".to_owned(),
             }),
         };
     };
@@ -138,8 +139,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }) => {
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(
-                    "`--rule` says how far a yes reaches that is for more than once",
-                    "give `--session` or `--always` with it",
+                    "`--rule` needs `--session` or `--always`",
+                    "add one of them",
                 ));
             }
             let decision = match (session, always) {
@@ -161,10 +162,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 fn joined(words: &[String]) -> Result<Option<String>, Error> {
     if let Some(number) = words.first().filter(|word| is_number(word)) {
         return Err(Error::usage(
-            format!(
-                "`{number}` looks like the number of another question, not like words to the model"
-            ),
-            "deny one at a time: `reasonix inbox deny ID`; a note that begins so is given with `--note`",
+            format!("`{number}` looks like the number of another question, not like a note"),
+            "deny one at a time: `reasonix inbox deny ID`; use `--note` for a note that starts like this",
         ));
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))
@@ -326,7 +325,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
             _ => format!("question {id} takes {count} answers; there are {given}"),
         };
         let hint = format!(
-            "`reasonix inbox answer {id} {}`; quote words of your own",
+            "`reasonix inbox answer {id} {}`; quote your own text",
             vec!["N"; count].join(" ")
         );
         return Err(Error::usage(what, hint));
@@ -336,7 +335,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
         .map(|(index, (question, words))| {
             reply::read(question, words).map_err(|why| {
                 let what = format!("answer {}: {why}", index + 1);
-                Error::usage(what, "`reasonix inbox` shows what is asked")
+                Error::usage(what, "`reasonix inbox` lists the open questions")
             })
         })
         .collect()
@@ -372,10 +371,10 @@ fn offered(scopes: &[Scope], rule: &str) -> Result<Scope, Error> {
                 .map(|scope| format!("`{}`", text::line(&scope.rule)))
                 .collect();
             let hint = match rules.is_empty() {
-                true => "it can be allowed once".to_owned(),
+                true => "it can only be allowed once".to_owned(),
                 false => format!("offered are {}", rules.join(", ")),
             };
-            Error::usage("that rule is not offered", hint)
+            Error::usage("the question does not offer that rule", hint)
         })
 }
 

@@ -8,12 +8,12 @@ use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, Ins
 use crate::exit::Error;
 use crate::{commands, output, reach, text};
 
-/// Look into a session: its state and settings, its context, the files it changed, its commands, its environment, its budget.
+/// Show details of a session: context, files, commands, budget.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// What to look at.
+    /// Part to show.
     #[arg(value_enum, default_value_t = Part::Status)]
     part: Part,
     /// Print JSON.
@@ -23,17 +23,17 @@ pub struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Part {
-    /// State, queue, settings, who is attached.
+    /// State, queue, settings and attached clients.
     Status,
-    /// What a request holds now.
+    /// Contents of the context.
     Context,
-    /// Files that its tools have changed.
+    /// Files changed by its tools.
     Files,
-    /// Commands that run.
+    /// Running commands.
     Children,
-    /// What its commands see of the environment.
+    /// Environment of its commands.
     Env,
-    /// What it, its project and the day may use, and have used.
+    /// Usage and limits of the session, its project and the day.
     Budget,
 }
 
@@ -108,12 +108,12 @@ fn print(output: InspectOutput) -> Result<(), Error> {
             }
             for name in lost {
                 output::line(&text::line(&format!(
-                    "{name} (lost with an earlier life of the daemon; the next prompt from a client that has it brings it)"
+                    "{name} (lost when the daemon restarted; the next prompt from a client that has it restores it)"
                 )))?;
             }
             for name in held_back {
                 output::line(&text::line(&format!(
-                    "{name} (held back: commands do not get it; `tools.shell.pass` lets through what is no provider's key)"
+                    "{name} (not passed to commands; `tools.shell.pass` can pass it unless it is a provider's key)"
                 )))?;
             }
             Ok(())
@@ -200,7 +200,7 @@ fn context(context: InspectOutput) -> Result<(), Error> {
     };
     let share = match (tokens * 100).checked_div(window) {
         Some(percent) => format!(" of {} ({percent} %)", output::short(window)),
-        None => " (how many the model takes is not known)".to_owned(),
+        None => " (context window unknown)".to_owned(),
     };
     row("tokens", &format!("{}{share}", output::short(tokens)))?;
     row(

@@ -7,15 +7,16 @@ use super::{Many, signal};
 use crate::exit::Error;
 use crate::reach;
 
-/// Send a signal to sessions: INT stops the turn, TERM also ends the session, KILL ends it at once.
+/// Signal sessions: INT stops the turn, TERM and KILL end them.
 ///
-/// The number of a command in the background, as `reasonix ps` shows it, stops that command, whichever the signal.
+/// TERM ends the turn and closes the session, KILL does it at once. The number of a background command, as `reasonix
+/// ps` shows it, stops that command with any signal.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which signal.
+    /// Signal to send.
     #[arg(short, long, value_enum, default_value = "TERM", ignore_case = true)]
     signal: Name,
-    /// Print JSON: what came of it, one object a line.
+    /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

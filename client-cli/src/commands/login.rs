@@ -12,20 +12,20 @@ use crate::exit::Error;
 use crate::person::Person;
 use crate::{near, output, reach, terminal, text};
 
-/// Store a provider's key, in place of the one that is stored; or forget it.
+/// Store or remove the key of a provider.
 ///
-/// The key is not shown while it is typed, and is tried before it is kept.
+/// The key is not shown while you type it, and is checked before it is stored. It replaces an earlier one.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Whose [default: that of the model which sessions use].
+    /// Provider of the key [default: that of the default model].
     provider: Option<String>,
-    /// Forget the key that is stored.
+    /// Remove the stored key.
     #[arg(long, conflicts_with_all = ["key_stdin", "no_probe"])]
     forget: bool,
     /// Read the key from standard input.
     #[arg(long)]
     key_stdin: bool,
-    /// Do not ask the provider whether it takes the key.
+    /// Skip the check of the key.
     #[arg(long)]
     no_probe: bool,
     /// Print JSON.
@@ -47,7 +47,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if !interactive && !args.key_stdin && !args.forget {
         return Err(Error::usage(
-            "there is no terminal to ask for the key at",
+            "the key cannot be asked for without a terminal",
             "`reasonix login PROVIDER --key-stdin < FILE` reads it from a file",
         ));
     }
@@ -63,8 +63,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let variable = provider.api_key_env.clone();
     if variable.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` takes no key", provider.name),
-            "`reasonix models` shows which do",
+            format!("provider `{}` needs no key", provider.name),
+            "`reasonix models` lists the providers",
         ));
     }
     let value = match args.forget {
@@ -73,7 +73,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let kept_in = store(&client, &variable, value).await?;
     if in_environment(&variable).is_some() {
-        let words = format!("! `{variable}` is set here, and comes before what is stored");
+        let words = format!("! `{variable}` is set here and overrides the stored key");
         output::progress(&text::line(&words));
     }
     let done = LoggedIn {
@@ -115,7 +115,7 @@ async fn new_key(
 fn tell(done: &LoggedIn) {
     let (provider, kept_in) = (&done.provider, &done.kept_in);
     let words = match done.forgotten {
-        true => format!("· the key of {provider} is not in {kept_in} any more"),
+        true => format!("· the key of {provider} was removed from {kept_in}"),
         false => format!("· the key of {provider} is stored in {kept_in}"),
     };
     output::progress(&text::line(&words));
@@ -147,7 +147,7 @@ async fn chosen(
         }
         (None, None, Some(person)) => pick::provider(person, &known.providers).await,
         (None, None, None) => Err(Error::usage(
-            "no provider was named, and none is used yet",
+            "no provider was named, and there is no default model",
             "`reasonix login PROVIDER`; `reasonix models` lists them",
         )),
     }

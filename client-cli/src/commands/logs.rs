@@ -11,19 +11,19 @@ use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
 use crate::{exit, output, reach, when};
 
-/// Print what happened in a session, from the first record, also of one that has exited.
+/// Print the transcript of a session, running or exited.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print the durable events, one a line.
+    /// Print JSON: the stored events, one per line.
     #[arg(long)]
     json: bool,
-    /// Start with the record of this number, or with the first one of a time: `10m`, `2h`, `2026-11-01`.
+    /// Start at this record number, or at a time: `10m` ago, `2h` ago, `2026-11-01`.
     #[arg(long, value_name = "WHEN", default_value = "1", value_parser = since)]
     since: Since,
-    /// Go on with what happens from now on.
+    /// Keep running and print new events.
     #[arg(short, long)]
     follow: bool,
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
 }
 
@@ -62,7 +62,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     printer.close()?;
     if let Some(reason) = client.session(&args.session).await?.read_only {
         output::progress(&format!(
-            "· the session can only be read: {}",
+            "· the session is read-only: {}",
             crate::text::line(&reason)
         ));
     }

@@ -26,7 +26,7 @@ pub struct Args {
     /// Only sessions with this label.
     #[arg(short, long)]
     label: Option<String>,
-    /// Only sessions whose name holds this text; upper and lower case are the same.
+    /// Only sessions whose name contains this text, ignoring case.
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
     #[command(flatten)]

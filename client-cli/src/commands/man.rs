@@ -3,46 +3,23 @@
 use clap::Command;
 
 use crate::exit::Error;
-use crate::{near, output};
+use crate::output;
 
-/// Print the manual page of a command, or of the whole program, in the format of `man`.
+/// Print a manual page in the format of `man`.
 ///
 /// For instance `reasonix man run | man -l -`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// For instance `run`, or `daemon start`.
+    /// Command, for instance `run` or `daemon start` [default: the whole program].
     command: Vec<String>,
 }
 
 /// Prints it.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let page = page(&args.command)?;
+    let (command, name) = super::help::find(&args.command)?;
+    let page = rendered(command, &name).map_err(|source| Error::io("write the page", source))?;
     output::part(&page)?;
     Ok(0)
-}
-
-/// The page of a command.
-fn page(words: &[String]) -> Result<String, Error> {
-    let mut command = crate::command();
-    command.build();
-    let mut name = command.get_name().to_owned();
-    for word in words {
-        let names: Vec<String> = command
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set())
-            .map(|command| command.get_name().to_owned())
-            .collect();
-        let Some(found) = command.find_subcommand(word) else {
-            let names = names.iter().map(String::as_str);
-            return Err(Error::usage(
-                format!("there is no command `{name} {word}`"),
-                near::hint(word, names, "`reasonix --help` lists them."),
-            ));
-        };
-        command = found.clone();
-        name = format!("{name} {word}");
-    }
-    rendered(command, &name).map_err(|source| Error::io("write the page", source))
 }
 
 fn rendered(command: Command, name: &str) -> std::io::Result<String> {

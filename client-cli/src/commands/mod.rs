@@ -1,6 +1,6 @@
-//! The verbs, a file each; the doc comment of a command's `Args` is its help.
+//! The commands, a file each; the doc comment of a command's `Args` is its help.
 //!
-//! A new one is its file, its `mod` line and its line in the table.
+//! A new command is its file, its `mod` line and its line in the table.
 
 pub mod attach;
 pub mod bare;
@@ -15,6 +15,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod fork;
+pub mod help;
 pub mod hooks;
 pub mod inbox;
 pub mod inspect;
@@ -64,82 +65,103 @@ use crate::reach;
 pub type Done = Pin<Box<dyn Future<Output = Result<u8, Error>>>>;
 
 macro_rules! commands {
-    ($verbose:ident; $($(#[$meta:meta])* $name:ident = $module:ident $(($more:ident))?;)*) => {
-        /// What can be done.
+    ($verbose:ident; $($title:literal {
+        $($(#[$meta:meta])* $name:ident = $module:ident $(($more:ident))? $(, $rare:ident)?;)*
+    })*) => {
+        /// All commands.
         #[derive(Debug, Subcommand)]
         pub enum Command {
-            $($(#[$meta])* $name(Box<$module::Args>),)*
+            $($($(#[$meta])* $name(Box<$module::Args>),)*)*
         }
 
+        /// Groups of commands as help lists them: title, and name and mark (`rare` or empty) of each command.
+        pub const GROUPS: &[(&str, &[(&str, &str)])] = &[$(
+            ($title, &[$((stringify!($name), concat!($(stringify!($rare))?)),)*]),
+        )*];
+
         impl Command {
-            /// Does it; says the exit code.
+            /// Runs the command; returns the exit code.
             pub fn run(self, $verbose: bool) -> Done {
                 match self {
-                    $(Self::$name(args) => Box::pin($module::run(*args $(, $more)?)),)*
+                    $($(Self::$name(args) => Box::pin($module::run(*args $(, $more)?)),)*)*
                 }
             }
         }
     };
 }
 
+// `rare`: only `reasonix help --all` lists it.
 commands! {
     verbose;
-    #[command(alias = "code")]
-    Chat = bare;
-    Run = run;
-    Attach = attach;
-    Ls = ls(verbose);
-    Ps = ps(verbose);
-    Top = top;
-    Send = send;
-    Kill = kill;
-    Pause = pause;
-    Resume = resume;
-    Queue = queue;
-    Inspect = inspect;
-    Strace = strace;
-    Steps = steps;
-    Cache = cache;
-    Prompt = prompt;
-    Show = show;
-    Wait = wait;
-    #[command(alias = "log")]
-    Logs = logs;
-    Search = search;
-    Export = export;
-    Rename = rename;
-    Fork = fork;
-    Rewind = rewind;
-    Compact = compact;
-    Pin = pin;
-    Model = model;
-    Budget = budget;
-    Close = close;
-    Rm = rm;
-    Stats = stats;
-    Hooks = hooks;
-    Inbox = inbox;
-    Daemon = daemon;
-    Demo = demo;
-    Setup = setup;
-    Login = login;
-    Models = models;
-    Config = config;
-    Trust = trust;
-    Permissions = permissions;
-    Doctor = doctor;
-    Completions = completions;
-    Man = man;
-    Rpc = rpc;
+    "Start and talk" {
+        #[command(alias = "code")]
+        Chat = bare;
+        Run = run;
+        Attach = attach;
+        Send = send;
+        Queue = queue, rare;
+    }
+    "Running sessions" {
+        Ps = ps(verbose);
+        Top = top;
+        Wait = wait;
+        Pause = pause;
+        Resume = resume;
+        Close = close;
+        Kill = kill;
+        Inspect = inspect, rare;
+        Strace = strace, rare;
+        Steps = steps, rare;
+    }
+    "Stored sessions" {
+        Ls = ls(verbose);
+        Show = show;
+        #[command(alias = "log")]
+        Logs = logs;
+        Search = search;
+        Export = export;
+        Rename = rename;
+        Fork = fork;
+        Rewind = rewind;
+        Compact = compact;
+        Rm = rm;
+        Pin = pin, rare;
+    }
+    "Approvals and permissions" {
+        Inbox = inbox;
+        Permissions = permissions;
+        Trust = trust;
+        Hooks = hooks;
+    }
+    "Cost and models" {
+        Model = model;
+        Models = models;
+        Budget = budget;
+        Stats = stats;
+        Cache = cache, rare;
+        Prompt = prompt, rare;
+    }
+    "Setup and maintenance" {
+        Setup = setup;
+        Login = login;
+        Config = config;
+        Doctor = doctor;
+        Daemon = daemon;
+        Demo = demo;
+        Help = help;
+        Completions = completions, rare;
+        Man = man, rare;
+        Rpc = rpc, rare;
+    }
 }
 
 /// Sessions, by name or by label.
 #[derive(Debug, clap::Args)]
 pub struct Many {
-    /// Pids, ids, or names.
+    /// Sessions: pids, ids, or names.
     #[arg(required_unless_present = "label")]
     session: Vec<String>,
-    /// Also all sessions with this label that have not exited.
+    /// Add every session with this label that has not exited.
     #[arg(short, long)]
     label: Option<String>,
 }
@@ -182,7 +204,7 @@ pub struct Listing {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Print ids only, one a line.
+    /// Print only ids, one per line.
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
 }

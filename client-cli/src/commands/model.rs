@@ -7,33 +7,33 @@ use proto::params::session::{SessionSummary, SetParams};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Show which model a session asks, or have it ask another one from its next request on.
+/// Show or change the model of a session.
 ///
-/// The conversation goes on; what only the old vendor can read (its signed reasoning) is left out. The vendor's cache starts
-/// anew: once there is a conversation, `--yes` says that this is meant. Another model keeps the effort where it knows that level.
+/// A change applies from the next request. The conversation stays, except the signed reasoning that only the old
+/// provider can read. The prompt cache is lost: once there is a conversation, confirm with `--yes`. The effort is kept
+/// if the new model supports it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// A provider, a model, or `provider/model`.
+    /// New model: a provider, a model, or `provider/model`.
     model: Option<String>,
-    /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's own.
+    /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's default.
     #[arg(long)]
     effort: Option<String>,
-    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. What is said beside
-    /// it goes first.
+    /// Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config. Other options override it.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Sample N answers and keep the least uncertain one (1–8); 1: no sampling. Every sample is billed.
     #[arg(long, alias = "branch", value_name = "N")]
     samples: Option<u32>,
-    /// Turn the model's reasoning into lists, by a separate request; or stop that.
+    /// Turn extraction of lists from the model's reasoning on or off.
     #[arg(long, alias = "harvest", value_name = "on|off", value_parser = on_or_off)]
     extract_reasoning: Option<bool>,
     /// Confirm that the provider's prompt cache will be lost.
     #[arg(short, long)]
     yes: bool,
-    /// Print JSON: the session in short.
+    /// Print JSON: the summary of the session.
     #[arg(long)]
     json: bool,
 }

@@ -14,16 +14,15 @@ use super::setup::pick::{is_usable, key_words};
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// List the models of all providers: which is used where none is named (`*`), what each can and costs, and whether there
-/// is a key.
+/// List the models of all providers, with prices and key status.
 ///
-/// Prices are US dollars for a million tokens, sent / sent from the vendor's cache / got, at this moment; `~`: at other
-/// hours, or for long prompts, they are others. `-` is not known.
+/// `*` marks the default model. Prices are US dollars per million tokens: input / cached input / output. `~`: the price
+/// differs at other hours or for long prompts. `-`: unknown.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// Ask each provider that can be used which models it has, and list those too.
+    /// Also ask each usable provider for its models, and list them.
     #[arg(long)]
     probe: bool,
 }
@@ -43,7 +42,7 @@ pub struct Row {
     key: String,
     /// `default`, `provider` (it was asked), or the file of the entry.
     origin: String,
-    /// It comes with the program, and nobody has configured it.
+    /// Built in, and not configured.
     shipped: bool,
     /// What is known of it. Prices are millionths of a US dollar for a million tokens.
     facts: ModelFacts,
@@ -92,7 +91,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 },
                 row.key.clone(),
                 match row.shipped {
-                    true => "comes with the program".to_owned(),
+                    true => "built in".to_owned(),
                     false => row.origin.clone(),
                 },
             ]
@@ -105,7 +104,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         &cells,
     )?;
     if list.default_model.is_none() {
-        output::progress("· none can be used yet: `reasonix setup` changes that");
+        output::progress("· no model can be used yet: run `reasonix setup`");
     }
     Ok(0)
 }

@@ -6,13 +6,13 @@ use super::{Many, signal};
 use crate::exit::Error;
 use crate::reach;
 
-/// Pause sessions: what runs ends in peace, nothing new starts until `reasonix resume`.
+/// Pause sessions: running work finishes, nothing new starts.
 ///
-/// A stream is let finish and a running command too; the next step waits, and the time limit of the turn with it.
-/// Prompts and answers are still taken. A pause outlives the daemon.
+/// `reasonix resume` continues them. The current answer and running commands finish; the next step waits, and the time
+/// limit of the turn stops. Prompts and answers are still accepted. A pause survives a restart of the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print JSON: what came of it, one object a line.
+    /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -20,9 +20,9 @@ use crate::{output, reach, text};
 
 pub use check::Line;
 
-/// Show the permission rules in force, and what they say of a call; take back what was allowed.
+/// Show, test and revoke permission rules.
 ///
-/// Without a word behind it: the rules in force here.
+/// Without a command: the rules in force here.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print JSON.
@@ -34,48 +34,47 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Show the rules in force, with where each stands, and those that are not understood.
+    /// List the rules in force and where each is set, with the ones that are not understood.
     List {
-        /// Those of a session, with what was allowed in it: pid, id, or name.
+        /// Include the rules of this session: pid, id, or name.
         #[arg(short, long)]
         session: Option<String>,
     },
-    /// Show what would become of a command or another call: its parts, the rule for each, the verdict. Nothing is done.
+    /// Show how a command or tool call would be judged: its parts, the rule for each, the verdict. Runs nothing.
     Explain(Explain),
-    /// Take back what was allowed: in a session, always, or in your own config.
+    /// Revoke an allow rule: of a session, of this workspace, or of your config.
     Revoke {
-        /// The rule as `list` shows it.
+        /// Rule, as `list` shows it.
         rule: String,
-        /// Also look at what was allowed in this session: pid, id, or name.
+        /// Also search the rules of this session: pid, id, or name.
         #[arg(short, long)]
         session: Option<String>,
-        /// Where it stands, if it stands in several places.
+        /// Source of the rule, if several have it.
         #[arg(long, value_name = "PLACE", value_parser = one_of!(Place))]
         from: Option<Place>,
     },
-    /// Run a file of cases, calls under rules with the verdicts that are right, and print a JSON line for each. Exits 1
-    /// where one is wrong.
+    /// Check a file of test cases (calls, rules, expected verdicts); print one JSON line each. Exits 1 if any fails.
     Check {
-        /// A JSON file with `cases`.
+        /// JSON file with `cases`.
         file: PathBuf,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct Explain {
-    /// As in this session: pid, id, or name [default: as in a new session here].
+    /// Judge as in this session: pid, id, or name [default: a new session here].
     #[arg(short, long)]
     session: Option<String>,
-    /// As under this approval mode [default: the one that is in force].
+    /// Judge under this approval mode [default: the current one].
     #[arg(long, value_name = "MODE", value_parser = one_of!(ApprovalMode))]
     approval_mode: Option<ApprovalMode>,
-    /// A call of this tool, not a command; what it is called with is said by `--args`.
+    /// Judge a call of this tool instead of a command; `--args` gives its arguments.
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
     /// Arguments of the tool, as a JSON object.
     #[arg(long, value_name = "JSON", requires = "tool")]
     args: Option<String>,
-    /// The command: a line in quotes, or its words.
+    /// Command: one quoted line, or its words.
     #[arg(trailing_var_arg = true, required_unless_present = "tool")]
     command: Vec<String>,
 }
@@ -133,7 +132,7 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
         .collect();
     output::table(["LIST", "RULE", "FROM"], &rows)?;
     if rows.is_empty() {
-        output::progress("· no rule is in force: what changes something is asked about");
+        output::progress("· no rules: calls that change anything need your approval");
     }
     for problem in &found.problems {
         output::progress(&text::line(&format!("! {problem}")));
@@ -167,7 +166,7 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
             Error::usage(
-                format!("`--args` is no JSON object: {error}"),
+                format!("`--args` is not a JSON object: {error}"),
                 "for instance `--args '{\"path\": \"README.md\"}'`",
             )
         })?,
@@ -216,7 +215,7 @@ fn told(found: &ExplainOutput) -> Vec<String> {
             false => "for the session",
         };
         lines.push(format!(
-            "  a yes could cover, {reach}: {} ({})",
+            "  an approval could cover, {reach}: {} ({})",
             scope.words, scope.rule
         ));
     }
@@ -233,7 +232,7 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
         format!("         by {} ({}){via}", part.rule, part.layer),
     ];
     if let Some(doubt) = &part.doubt {
-        lines.push(format!("         what it runs is not known: {doubt}"));
+        lines.push(format!("         its commands are unknown: {doubt}"));
     }
     lines
 }
@@ -258,10 +257,10 @@ async fn revoke(
     }
     let rest = match gone.place {
         Place::Session | Place::Kept => "",
-        Place::User => "; sessions that are in memory keep it until they leave it",
+        Place::User => "; loaded sessions keep it until they are unloaded",
     };
     output::progress(&text::line(&format!(
-        "· `{}` is allowed no longer; it was in {}{rest}",
+        "· `{}` is revoked; it was in {}{rest}",
         params.rule, gone.origin
     )));
     Ok(0)

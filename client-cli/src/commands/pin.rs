@@ -7,14 +7,14 @@ use proto::{ItemId, RequestId};
 use crate::exit::Error;
 use crate::{output, reach};
 
-/// Keep a turn, or one message, word for word in every compaction.
+/// Keep a turn or a message word for word in compactions.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// A turn by its number, or a message by its id (`m7.3`).
+    /// Turn number, or message id (`m7.3`).
     what: String,
-    /// It is to stay no longer.
+    /// Remove the pin.
     #[arg(long)]
     remove: bool,
 }
@@ -34,8 +34,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     client.call::<SessionPin>(&params).await?;
     output::progress(&match args.remove {
-        true => format!("· {item} is pinned no longer"),
-        false => format!("· {item} stays word for word"),
+        true => format!("· {item} is no longer pinned"),
+        false => format!("· {item} is pinned"),
     });
     Ok(0)
 }

@@ -10,16 +10,17 @@ use crate::exit::Error;
 use crate::text::Cleaner;
 use crate::{output, reach};
 
-/// Show the frozen prefix of a session part by part, with bytes and estimated tokens; without a session, what a new one here
-/// would get.
+/// Show the fixed start of each request: system prompt and tools.
+///
+/// Without a session: what a new session here would send.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: Option<String>,
-    /// The model of the new session, where it is not the configured one.
+    /// Model of the new session [default: the configured one].
     #[arg(short, long, conflicts_with = "session")]
     model: Option<String>,
-    /// Print the exact bytes that are sent, a part a line.
+    /// Print the exact bytes that are sent, one part per line.
     #[arg(long)]
     raw: bool,
     /// Print JSON, with the text of each part.

@@ -10,13 +10,13 @@ use crate::exit::Error;
 use crate::output;
 use crate::{commands, reach};
 
-/// List sessions that run, wait, are paused or open, and the processes of their tools.
+/// List live sessions and the processes of their tools.
 ///
-/// A session whose provider is silent says for how long (`no data 45 s`). A command in the background has a number of
-/// its own and the kind `shell`: `reasonix kill NUMBER` stops it. `-v` shows more columns.
+/// Live: running, waiting, paused or idle. `no data 45 s`: the provider has been silent for that long. A background
+/// command has its own number and the kind `shell`: `reasonix kill NUMBER` stops it. `-v` shows more columns.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Also sessions that have exited.
+    /// Include sessions that have exited.
     #[arg(short, long)]
     all: bool,
     /// Only sessions with this label.

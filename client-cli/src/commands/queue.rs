@@ -13,12 +13,12 @@ use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Show the prompts that wait in a session, and change them before they start.
+/// List and change the queued prompts of a session.
 ///
-/// PROMPT is the place of a prompt in the queue, from 1, or an unambiguous start of its id.
+/// PROMPT is the position of a prompt in the queue, from 1, or the start of its id.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
     #[command(flatten)]
     listing: Listing,
@@ -28,30 +28,30 @@ pub struct Args {
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Change {
-    /// Give it other words.
+    /// Replace the text of a prompt.
     Edit {
-        /// Its place, or the start of its id.
+        /// Prompt: position, or start of its id.
         prompt: String,
-        /// What it is to say.
+        /// New text.
         #[arg(required = true)]
         text: Vec<String>,
     },
-    /// Give it another place.
+    /// Move a prompt to another position.
     Move {
-        /// Its place, or the start of its id.
+        /// Prompt: position, or start of its id.
         prompt: String,
-        /// The place it is to have, from 1; beyond the end is the end.
+        /// New position, from 1; a number past the end moves it to the end.
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         place: u64,
     },
-    /// Take it back.
+    /// Remove a prompt from the queue.
     Rm {
-        /// Its place, or the start of its id.
+        /// Prompt: position, or start of its id.
         prompt: String,
     },
-    /// Fold it into the running turn, behind its next results, instead of waiting for the turn's end.
+    /// Add a prompt to the running turn, after its next tool results.
     Steer {
-        /// Its place, or the start of its id.
+        /// Prompt: position, or start of its id.
         prompt: String,
     },
 }
@@ -102,8 +102,8 @@ async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Er
     match client.call::<SessionInspect>(&params).await? {
         InspectOutput::Status { queue, .. } => Ok(queue),
         _ => Err(Error::Failed {
-            what: "the daemon tells something else than the queue".to_owned(),
-            hint: "`reasonix doctor` tells whether client and daemon fit".to_owned(),
+            what: "the daemon did not return the queue".to_owned(),
+            hint: "`reasonix doctor` checks the versions of client and daemon".to_owned(),
         }),
     }
 }
@@ -173,8 +173,8 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
     match (fitting.next(), fitting.next()) {
         (Some(queued), None) => Ok(queued),
         (Some(_), Some(_)) => Err(Error::usage(
-            format!("several prompts begin with `{}`", text::line(named)),
-            "name it by its place, or by more of its id",
+            format!("several prompts start with `{}`", text::line(named)),
+            "give its position, or more of its id",
         )),
         (None, _) => Err(none(queue, named)),
     }
@@ -188,7 +188,7 @@ fn none(queue: &[QueuedPrompt], named: &str) -> Error {
     };
     Error::usage(
         what,
-        "`reasonix queue SESSION` shows them, with places and ids",
+        "`reasonix queue SESSION` shows them, with positions and ids",
     )
 }
 

@@ -5,18 +5,18 @@ use proto::SessionOptions;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Give a session a name, by which it can be called from then on.
+/// Set or clear the name of a session.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// The name it is to have.
+    /// New name.
     #[arg(required_unless_present = "clear", conflicts_with = "clear")]
     name: Option<String>,
-    /// Take its name away.
+    /// Clear the name.
     #[arg(long)]
     clear: bool,
-    /// Print JSON: the session in short.
+    /// Print JSON: the summary of the session.
     #[arg(long)]
     json: bool,
 }
@@ -28,7 +28,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if !args.clear && name.trim().is_empty() {
         return Err(Error::usage(
             "the name is empty",
-            "`--clear` takes the name of a session away",
+            "`--clear` clears the name",
         ));
     }
     let client = reach::daemon("rename").await?;

@@ -6,12 +6,12 @@ use super::{Many, signal};
 use crate::exit::Error;
 use crate::reach;
 
-/// Let paused sessions go on where `reasonix pause` stopped them.
+/// Resume paused sessions.
 ///
-/// A session that has exited is not paused: it goes on with its next prompt, as in `reasonix run -s SESSION PROMPT`.
+/// A session that has exited is not paused: continue it with a new prompt, as in `reasonix run -s SESSION PROMPT`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print JSON: what came of it, one object a line.
+    /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

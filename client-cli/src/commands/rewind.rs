@@ -11,36 +11,37 @@ use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Go back to the end of a turn: hide what was said after it, and give files the content they had then.
+/// Go back to the end of a turn: hide messages, restore files.
 ///
-/// Nothing is erased: `--undo` takes the newest rewind back. A file that somebody else has changed since is left alone,
-/// and told; what was changed while a command of the session ran counts as the command's. Exits 0 when all was done, 1 where a file was left, could not be restored, or was never kept.
+/// `--undo` undoes the newest rewind. Files that somebody else has changed since are left alone and listed. Changes
+/// made while a command of the session ran count as changes of that command. Exits 1 if a file was skipped, failed to
+/// restore, or had no saved copy.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "reasonix rewind <SESSION> <TO_TURN>\n       reasonix rewind <SESSION> --list | --undo"
 )]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// The last turn that stays; 0: none.
+    /// Last turn to keep; 0: none.
     #[arg(required_unless_present_any = ["list", "undo"], conflicts_with_all = ["list", "undo"])]
     to_turn: Option<u64>,
-    /// Show the turns that can be gone back to, with the files that they changed.
+    /// List the turns to rewind to, with the files that they changed.
     #[arg(long, conflicts_with_all = ["undo", "conversation", "code", "force", "dry_run"])]
     list: bool,
-    /// Take the newest rewind back.
+    /// Undo the newest rewind.
     #[arg(long)]
     undo: bool,
-    /// Only what was said; files stay as they are.
+    /// Rewind only the conversation.
     #[arg(long, conflicts_with = "code")]
     conversation: bool,
-    /// Only files; what was said stays.
+    /// Rewind only files.
     #[arg(long)]
     code: bool,
-    /// Also files that somebody else has changed since.
+    /// Also restore files that somebody else has changed since.
     #[arg(long)]
     force: bool,
-    /// Only show what would happen.
+    /// Show what would change; change nothing.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -95,7 +96,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
             .try_for_each(|turn| output::line(&turn.turn.to_string()));
     }
     if turns.is_empty() {
-        output::progress("· there is no turn to go back to yet");
+        output::progress("· there is no turn to rewind to yet");
     } else {
         let rows: Vec<_> = turns.iter().map(row).collect();
         output::table(["TURN", "AGO", "FILES", "PROMPT"], &rows)?;
@@ -107,7 +108,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
     }
     if *undo {
         output::progress(&format!(
-            "· `reasonix rewind {} --undo` takes the newest rewind back",
+            "· `reasonix rewind {} --undo` undoes the newest rewind",
             text::line(&session)
         ));
     }
@@ -160,12 +161,10 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
             .iter()
             .any(|file| file.result == RewoundResult::ChangedSince)
     {
-        output::progress("  `--force` also takes files that were changed since");
+        output::progress("  `--force` also restores files that were changed since");
     }
     if !params.dry_run && !params.undo {
-        output::progress(&format!(
-            "  `reasonix rewind {session} --undo` takes it back"
-        ));
+        output::progress(&format!("  `reasonix rewind {session} --undo` undoes it"));
     }
     Ok(())
 }

@@ -16,25 +16,25 @@ use crate::{output, reach, text};
 /// How long a killed session may take to be gone, in milliseconds.
 const GONE_MS: u64 = 15_000;
 
-/// Delete sessions for good: their logs, and what they kept. What they used stays in `reasonix stats`.
+/// Delete sessions for good, with their logs and saved files.
 ///
-/// Shows what would be lost, and asks; without a terminal it needs `--yes`. Those that run, wait or are paused are
-/// never deleted by age.
+/// Shows what would be lost, and asks; without a terminal it needs `--yes`. `--older-than` never deletes running,
+/// waiting or paused sessions. `reasonix stats` still counts the usage of deleted sessions.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pids, ids, or names.
+    /// Sessions: pids, ids, or names.
     #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
     session: Vec<String>,
-    /// All that nobody has used for more days than this.
+    /// Delete every session that has been unused for more than this many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..))]
     older_than: Option<u64>,
-    /// Only show what would be deleted.
+    /// Show what would be deleted; delete nothing.
     #[arg(long)]
     dry_run: bool,
     /// Delete without asking.
     #[arg(short, long)]
     yes: bool,
-    /// Also sessions that run: they are killed first.
+    /// Also delete running sessions; they are killed first.
     #[arg(short, long, conflicts_with = "older_than")]
     force: bool,
     #[command(flatten)]
@@ -45,8 +45,8 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     if !(args.yes || args.dry_run || terminal::is_interactive()) {
         return Err(Error::usage(
-            "nothing was deleted: there is no terminal to ask at",
-            "`--yes` deletes without asking; `--dry-run` only tells what would be deleted",
+            "nothing was deleted: cannot ask without a terminal",
+            "`--yes` deletes without asking; `--dry-run` shows what would be deleted",
         ));
     }
     let client = reach::daemon("rm").await?;
@@ -145,7 +145,7 @@ async fn cost(client: &Client, session: &str, force: bool) -> Result<Failure, Ca
         Ok(output) => Err(Failure::new(
             ErrorName::Internal,
             format!("The daemon deleted session {} unasked.", output.pid),
-            "`reasonix doctor` tells whether client and daemon fit",
+            "`reasonix doctor` checks the versions of client and daemon",
         )
         .into()),
     }
@@ -229,13 +229,13 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
     }
     if found.kept > 0 {
         output::progress(&format!(
-            "· old enough, and kept because they run, wait or are paused: {}",
+            "· not deleted, because they are running, waiting or paused: {}",
             found.kept
         ));
     }
     if found.sessions.is_empty() {
         output::progress(&format!(
-            "· no session was without use for more than {}",
+            "· no session was unused for more than {}",
             output::counted(days, "day")
         ));
     }

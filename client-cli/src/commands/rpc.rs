@@ -5,19 +5,19 @@ use serde_json::Value;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Make a call of the protocol, or print its schema, or that of what commands print with `--json`.
+/// Call a method of the daemon protocol, or print its JSON Schema.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print JSON Schema of all methods and events.
+    /// Print the JSON Schema of all methods and events.
     #[arg(long, conflicts_with_all = ["method", "params"])]
     schema: bool,
-    /// With `--schema`: of what each command prints with `--json` instead.
+    /// With `--schema`: describe the `--json` output of each command instead.
     #[arg(long, requires = "schema")]
     cli: bool,
-    /// The method, for instance `session.list`.
+    /// Method, for instance `session.list`.
     #[arg(required_unless_present = "schema")]
     method: Option<String>,
-    /// Its parameters, a JSON object.
+    /// Parameters: a JSON object.
     #[arg(value_name = "JSON")]
     params: Option<String>,
 }
@@ -38,13 +38,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let params: Value =
         serde_json::from_str(args.params.as_deref().unwrap_or("{}")).map_err(|error| {
             Error::usage(
-                format!("the parameters are no JSON: {error}"),
+                format!("the parameters are not JSON: {error}"),
                 "quote them for the shell: '{\"session\": \"3\"}'",
             )
         })?;
     if !params.is_object() {
         return Err(Error::usage(
-            "the parameters are no JSON object",
+            "the parameters are not a JSON object",
             "write them as '{\"name\": value}'",
         ));
     }

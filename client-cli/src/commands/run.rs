@@ -19,34 +19,36 @@ use crate::session_options::SessionArgs;
 use report::Report;
 pub use report::RunResult;
 
-/// Do one turn: the answer on standard output, progress on standard error.
+/// Run one prompt without a terminal and print the answer.
 ///
-/// Standard input joins the prompt where it is a pipe or a file, or where `-` is given.
+/// Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is
+/// given.
 ///
-/// With `--session` or `--continue` the session keeps the options that are given, for all its later turns. With `--plan`,
-/// where no client can approve the plan, the run ends with the plan and with exit code 3.
+/// Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no
+/// client to approve the plan, `run` prints the plan and exits with code 3.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to do; `-` stands for standard input.
+    /// Prompt; `-` reads standard input.
     prompt: Vec<String>,
-    /// What to do, as an option: it comes before the words without one.
+    /// Prompt, as an option; it comes before PROMPT arguments.
     #[arg(short = 'p', long = "prompt", value_name = "PROMPT")]
     first: Option<String>,
-    /// What to print: the answer, one JSON object, or every event and that object, one a line.
+    /// Output: the answer (`text`), one result object (`json`), or one event per line and then the result object
+    /// (`jsonl`).
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     output_format: Format,
-    /// The same as `--output-format json`.
+    /// Same as `--output-format json`.
     #[arg(long, conflicts_with = "output_format")]
     json: bool,
-    /// Go on in this session: pid, id, or name. It keeps the settings that are given here.
+    /// Continue this session: pid, id, or name. It keeps the options given here.
     #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
     session: Option<String>,
-    /// Go on in the last session of this directory. It keeps the settings that are given here.
+    /// Continue the most recent session of this directory. It keeps the options given here.
     #[arg(short, long = "continue")]
     continue_last: bool,
     #[command(flatten)]
     options: SessionArgs,
-    /// Return as soon as the prompt is accepted; print the session's pid.
+    /// Print the pid of the session and return once the prompt is stored.
     #[arg(long)]
     detach: bool,
     /// Work in this directory.
@@ -114,7 +116,7 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) {
     let mut report = Report::default();
     report.fail(&Error::usage(
         what,
-        "`reasonix run --help` tells the arguments",
+        "`reasonix run --help` lists the arguments",
     ));
     // The usage error is on standard error already; a closed standard output has nobody to tell.
     let _ = report.print(format).and_then(|()| output::flush());

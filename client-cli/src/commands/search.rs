@@ -8,16 +8,18 @@ use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Find messages that hold all these words, in all sessions of all projects, newest sessions first.
+/// Search the messages of all sessions, newest sessions first.
+///
+/// Searches the sessions of all projects.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// In any order; upper and lower case are the same.
+    /// Words to find, all of them, in any order, ignoring case.
     #[arg(required = true)]
     words: Vec<String>,
     /// Only sessions of this directory.
     #[arg(long)]
     here: bool,
-    /// At most so many messages.
+    /// Maximum number of messages.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
     #[command(flatten)]
@@ -30,7 +32,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if words.trim().is_empty() {
         return Err(Error::usage(
             "there is nothing to search for",
-            "name words that stand in the message",
+            "give words of the message",
         ));
     }
     let cwd = super::here(args.here)?;
@@ -69,12 +71,10 @@ fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
         }
     }
     if found.hits.is_empty() {
-        output::progress("· no message holds all these words");
+        output::progress("· no message has all these words");
     }
     if !found.complete {
-        output::progress(
-            "· there is more than was looked at or is shown: more words, `--here` or `-n N` help",
-        );
+        output::progress("· not all matches are shown: add words, or use `--here` or `-n N`");
     }
     Ok(())
 }

@@ -6,20 +6,20 @@ use super::run::prompt;
 use crate::exit::Error;
 use crate::{output, reach, text};
 
-/// Give a session a prompt and return once it is stored; prints the id of the prompt.
+/// Queue a prompt in a session and print its id.
 ///
-/// It starts when the running turn has ended. Standard input joins the text where it is a pipe or a file, or where `-`
-/// is given. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` shows what waits.
+/// The prompt starts when the running turn has ended. Standard input is added to the text if it is a pipe or a file, or
+/// if `-` is given. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` lists the queue.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// What to do; `-` stands for standard input.
+    /// Prompt; `-` reads standard input.
     text: Vec<String>,
-    /// At once or not at all: where a turn runs, it is refused.
+    /// Fail if a turn is running.
     #[arg(long)]
     now: bool,
-    /// Fold it into the running turn, behind its next results.
+    /// Add it to the running turn, after its next tool results.
     #[arg(long, conflicts_with = "now")]
     steer: bool,
     /// Print JSON.
@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Sends it.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let hint = "say what to do: `reasonix send SESSION \"now the tests\"`";
+    let hint = "give a prompt: `reasonix send SESSION \"now the tests\"`";
     let prompt = prompt::gather(&args.text, hint)?;
     let client = reach::daemon("send").await?;
     let when = match (args.now, args.steer) {
@@ -51,10 +51,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     output::line(&accepted.prompt_id.to_string())?;
     let session = text::line(&args.session);
     let what = match (accepted.position, when) {
-        (0, When::Steer) => "it joins the running turn behind its next results".to_owned(),
+        (0, When::Steer) => "it joins the running turn after its next tool results".to_owned(),
         (0, _) => "it is the next".to_owned(),
-        (1, _) => "one prompt stands before it".to_owned(),
-        (count, _) => format!("{count} prompts stand before it"),
+        (1, _) => "one prompt is before it".to_owned(),
+        (count, _) => format!("{count} prompts are before it"),
     };
     output::progress(&format!(
         "· {what}; `reasonix logs -f {session}` follows, `reasonix wait {session}` waits"

@@ -25,31 +25,31 @@ use key::{Key, Search, Source};
 /// Said when a person stops it.
 const STOPPED: &str = "stopped: nothing was changed";
 
-/// Set up a provider: its key, its model, and that sessions use it.
+/// Set up a provider: store its key and choose the default model.
 ///
-/// At a terminal it asks for what is not said here: the provider, the key (which is not shown, and is tried before it is
-/// kept), the model. Anywhere else `--provider` must be given, and where its key comes from, unless there is one.
+/// On a terminal it asks for missing options: provider, key (not shown, checked before it is stored), model. Without a
+/// terminal `--provider` is required, and an option for the key unless one is set already.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A provider that is configured or comes with the program; or, with `--base-url`, the name of a new one.
+    /// Provider: configured or built in; with `--base-url`, the name of a new one.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// The endpoint.
+    /// Base URL of the API.
     #[arg(long, value_name = "URL", requires = "provider")]
     base_url: Option<String>,
-    /// The model that is used where none is named.
+    /// Default model of new sessions.
     #[arg(long, requires = "provider")]
     model: Option<String>,
-    /// The key stands in this variable whenever a session begins; nothing is stored.
+    /// Read the key from this environment variable when a session starts; store nothing.
     #[arg(long, value_name = "VAR", requires = "provider")]
     key_env: Option<String>,
-    /// Read the key from standard input, and store it.
+    /// Read the key from standard input and store it.
     #[arg(long, requires = "provider", conflicts_with = "key_env")]
     key_stdin: bool,
-    /// It needs no key.
+    /// Use no key.
     #[arg(long, requires = "provider", conflicts_with_all = ["key_env", "key_stdin"])]
     no_key: bool,
-    /// Do not ask the provider whether it can be reached and takes the key.
+    /// Skip the check of endpoint and key.
     #[arg(long, requires = "provider")]
     no_probe: bool,
     /// Print JSON.
@@ -88,7 +88,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if args.provider.is_none() && !interactive {
         return Err(Error::usage(
-            "there is no terminal to ask at: name the provider",
+            "cannot ask without a terminal: name the provider",
             "`reasonix setup --provider NAME --key-stdin < FILE`, or `--key-env VAR`, or `--no-key`; `reasonix models` lists them",
         ));
     }
@@ -96,8 +96,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         && !url.starts_with("https://")
         && !url.starts_with("http://")
     {
-        let what = format!("`{url}` is no URL");
-        return Err(Error::usage(what, "it begins with https:// or http://"));
+        let what = format!("`{url}` is not a URL");
+        return Err(Error::usage(what, "a URL starts with https:// or http://"));
     }
     let mut person = match interactive {
         true => Some(Person::new(STOPPED)?),
@@ -125,7 +125,7 @@ impl SetUp {
             output::progress(&text::line(&format!("· the key is stored in {kept_in}")));
         }
         output::progress(
-            "  `reasonix run \"what is this project?\"` does one turn; `reasonix` begins a session",
+            "  `reasonix run \"what is this project?\"` runs one prompt; `reasonix` starts a session",
         );
     }
 }
@@ -238,9 +238,9 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     let cwd = key::here().unwrap_or_default();
     let trust = client.call::<TrustGet>(&TrustGetParams { cwd }).await;
     let hint = match trust {
-        Ok(project) if !project.trusted && !project.held_back.is_empty() => format!(
-            "{hint}. What the project's own config says has no effect yet: `reasonix trust` shows it"
-        ),
+        Ok(project) if !project.trusted && !project.held_back.is_empty() => {
+            format!("{hint}. The config of this project has no effect yet: see `reasonix trust`")
+        }
         Ok(_) | Err(_) => hint,
     };
     Failure::new(
@@ -264,7 +264,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
     }
     if source == Source::Stdin && provider.api_key_env.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` takes no key", provider.name),
+            format!("provider `{}` needs no key", provider.name),
             "leave out `--key-stdin`",
         ));
     }
@@ -316,7 +316,7 @@ async fn choose(
                 near::hint(
                     name,
                     names,
-                    "`reasonix models` lists them; `--base-url URL` makes a new one.",
+                    "`reasonix models` lists them; `--base-url URL` adds a new one",
                 ),
             ))
         }

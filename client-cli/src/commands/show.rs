@@ -12,23 +12,23 @@ use crate::exit::Error;
 use crate::text::Cleaner;
 use crate::{output, reach};
 
-/// Print a session in short: what it is, what waits in it, and its last prompt and answer.
+/// Show a session in short: state, last prompt and answer.
 ///
-/// With `--step N`: what that step sent to the model, byte for byte, and what it got.
+/// With `--step N`: the exact request of that step, and its answer.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// The number of a step, as `reasonix steps` shows it.
+    /// Step, as `reasonix steps` numbers it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     step: Option<u64>,
-    /// Only the body of the request, made again from the log.
+    /// Print only the request body, rebuilt from the log.
     #[arg(long, conflicts_with = "got", requires = "step")]
     sent: bool,
-    /// Only the answer and the results of its calls, as JSON lines.
+    /// Print only the answer and its tool results, as JSON lines.
     #[arg(long, requires = "step")]
     got: bool,
-    /// Print JSON: the session in short, as `reasonix ls --json` has it.
+    /// Print JSON: the summary, as in `reasonix ls --json`.
     #[arg(long, conflicts_with = "step")]
     json: bool,
 }

@@ -118,7 +118,7 @@ fn neither(pid: Pid) -> Failure {
     Failure::new(
         ErrorName::NotFound,
         format!("There is no session or command {pid}."),
-        "`reasonix ps -a` shows what there is",
+        "`reasonix ps -a` lists them",
     )
 }
 
@@ -136,9 +136,9 @@ fn done(signal: Signal, session: &str) {
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => {}
         Signal::Pause => output::progress(&format!(
-            "· {session} is paused: `reasonix resume {session}` lets it go on"
+            "· {session} is paused: `reasonix resume {session}` continues it"
         )),
-        Signal::Resume => output::progress(&format!("· {session} is paused no longer")),
+        Signal::Resume => output::progress(&format!("· {session} is resumed")),
     }
 }
 

@@ -12,18 +12,18 @@ use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach, when};
 
-/// Show what requests to models took: tokens, cache hits, cost; also of sessions that have been deleted.
+/// Show tokens, cache hits and cost, including deleted sessions.
 ///
-/// `reasonix stats --today --json` has the day's cost as `.totalCostUsd`, in dollars, and as `.total.usage.cost_micros`.
+/// `reasonix stats --today --json` prints the cost of the day as `.totalCostUsd`, in dollars.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Since midnight.
+    /// Count from midnight.
     #[arg(long, conflicts_with = "since")]
     today: bool,
-    /// From then on: a time ago (`7d`), a day (`2026-11-01`), or a moment.
+    /// Count from this time: `7d` ago, a date (`2026-11-01`), or a timestamp.
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Stamp>,
-    /// What a row is; `--json` has days, models, purposes and sessions always, tools and hooks only where asked for.
+    /// Group rows by this. `--json` always has days, models, purposes and sessions; tools and hooks only if asked for.
     #[arg(long, value_enum, default_value_t = By::Day)]
     by: By,
     /// Only sessions of this directory.
@@ -41,11 +41,11 @@ enum By {
     Day,
     Model,
     Session,
-    /// What requests were for: answers, and what is asked beside the conversation.
+    /// Purpose of the request: answers, summaries and other side requests.
     Purpose,
-    /// What calls came to: of sessions that are not deleted. A request is no tool's, so these rows have no cost.
+    /// Outcomes of tool calls, without deleted sessions and without cost.
     Tool,
-    /// What hooks did: of sessions that are not deleted.
+    /// Outcomes of hooks, without deleted sessions.
     Hook,
 }
 

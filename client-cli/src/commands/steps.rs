@@ -8,12 +8,12 @@ use super::Listing;
 use crate::exit::Error;
 use crate::{output, reach};
 
-/// List the steps of a session: each answer of the model with its times, tokens and calls.
+/// List the requests of a session: time, tokens, tool calls.
 ///
-/// `reasonix show SESSION --step N` prints what one of them sent and got.
+/// `reasonix show SESSION --step N` prints one of them in full.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
     /// Only this turn.
     #[arg(long, value_name = "N")]
@@ -92,7 +92,7 @@ fn call(call: &StepCall) -> String {
         Some(CallStatus::Failed) => " (failed)",
         Some(CallStatus::Denied) => " (denied)",
         Some(CallStatus::Interrupted) => " (interrupted)",
-        Some(CallStatus::Unknown) => " (what it did is not known)",
+        Some(CallStatus::Unknown) => " (outcome unknown)",
         Some(CallStatus::Refused) => " (not run)",
     };
     let asked = match call.asked_ms {

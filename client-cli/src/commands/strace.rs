@@ -8,21 +8,21 @@ use crate::exit::{self, Error};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
-/// Trace a session: requests, answers, calls, decisions, questions, with times; from its log, and live with `-f`.
+/// Trace a session: requests, calls and questions, with times.
 ///
-/// The first column holds seconds since the turn began; an answer, a call or a hook that took 10 s or more is marked
-/// as slow. The lines come from the log, so that a trace of what is past and one that was followed are the same.
+/// The first column is seconds since the turn started. Answers, calls and hooks that took 10 s or more are marked as
+/// slow. The trace comes from the log, so that a past and a live trace are the same.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pid, id, or name.
+    /// Session: pid, id, or name.
     session: String,
-    /// Go on with what happens from now on, until the session exits.
+    /// Keep running and trace new events, until the session exits.
     #[arg(short, long)]
     follow: bool,
     /// Only this turn.
     #[arg(long, value_name = "N")]
     turn: Option<u64>,
-    /// Print JSON, one object a line.
+    /// Print JSON, one object per line.
     #[arg(long)]
     json: bool,
 }

@@ -6,10 +6,10 @@ use proto::hello::Role;
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
 
-/// Watch everything that runs: sessions, their commands, what waits for you.
+/// Watch live sessions, their commands and open questions.
 ///
-/// Keys: `p` pauses or goes on, `x` ends, Enter attaches, `a` goes to what a session asks, `q` leaves. Without a terminal
-/// use `reasonix ps`.
+/// Keys: `p` pauses or resumes, `x` closes, Enter attaches, `a` opens the question of a session, `q` quits. Without a
+/// terminal use `reasonix ps`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -9,30 +9,30 @@ use crate::exit::Error;
 use crate::person::Person;
 use crate::{output, reach, terminal, text};
 
-/// Show what a project's config asks for that has no effect until you trust it, and trust it or not.
+/// Show the project settings that need your trust, and decide.
 ///
-/// At a terminal it asks; without one it fails where there is something to trust, unless you give `--yes`, `--no` or
-/// `--show`. What was agreed to is what was shown: when the project's config changes, it is asked again.
+/// On a terminal it asks. Without one it fails if there is something to trust, unless you give `--yes`, `--no` or
+/// `--show`. When the config of the project changes, it has to be trusted again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A directory of the project [default: this one].
+    /// Directory of the project [default: this one].
     directory: Option<PathBuf>,
-    /// Only show it.
+    /// Show the settings; change nothing.
     #[arg(long)]
     show: bool,
-    /// Trust it as it is now.
+    /// Trust the project with its current config.
     #[arg(long, conflicts_with = "show")]
     yes: bool,
-    /// Trust it no more.
+    /// Stop trusting the project.
     #[arg(long, conflicts_with_all = ["show", "yes"])]
     no: bool,
-    /// Print JSON; asks nothing.
+    /// Print JSON; never ask.
     #[arg(long)]
     json: bool,
 }
 
 /// What to say where nobody can be asked.
-const HOW: &str = "`reasonix trust --yes` trusts it, as it is shown here";
+const HOW: &str = "`reasonix trust --yes` trusts it as shown here";
 
 /// Shows, asks, sets.
 pub async fn run(args: Args) -> Result<u8, Error> {
@@ -50,9 +50,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         (_, true) => Some(false),
         _ if asks && can_be_trusted(&shown) => {
             let mut person = Person::new("stopped: nothing was changed")?;
-            let agrees = person
-                .agrees("Trust it, as it is shown here?", false)
-                .await?;
+            let agrees = person.agrees("Trust it as shown here?", false).await?;
             agrees.then_some(true)
         }
         _ => None,
@@ -63,7 +61,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             false if asks || !can_be_trusted(&shown) => {}
             false if args.show => output::progress(&format!("  {HOW}")),
             false => {
-                let what = "nothing was trusted: there is no terminal to ask at";
+                let what = "nothing was trusted: cannot ask without a terminal";
                 return Err(Error::usage(what, HOW));
             }
         }
@@ -80,8 +78,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     output::progress(match done.trusted {
-        true => "· it is trusted now; new sessions follow it",
-        false => "· it is not trusted now: it can only tighten what you have set",
+        true => "· trusted; applies to new sessions",
+        false => "· not trusted; its settings can only be stricter than yours",
     });
     Ok(0)
 }
@@ -93,14 +91,14 @@ fn can_be_trusted(shown: &TrustOutput) -> bool {
 /// The state, and every line that is held back, with nothing hidden in it.
 fn show(shown: &TrustOutput) -> Result<(), Error> {
     let Some(directory) = &shown.directory else {
-        output::progress("· there is no project config here: nothing is to be trusted");
+        output::progress("· this project has no config: there is nothing to trust");
         return Ok(());
     };
     let directory = text::exact(directory).replace('\n', "⏎");
     output::line(&match (shown.trusted, shown.held_back.is_empty()) {
         (true, true) => format!("{directory}: trusted"),
         (true, false) => format!("{directory}: trusted; this has effect:"),
-        (false, true) => format!("{directory}: not trusted, and nothing is held back"),
+        (false, true) => format!("{directory}: not trusted, and there is nothing to trust"),
         (false, false) => format!("{directory}: not trusted; this has no effect:"),
     })?;
     let mut lines = shown.held_back.iter().flat_map(|line| line.lines());

@@ -15,13 +15,15 @@ use crate::exit::{self, Error};
 use crate::pieces::end_lines;
 use crate::{output, reach, text};
 
-/// Wait until the turns of sessions have ended; exits as their runs would. With several, the first that is not 0 counts.
+/// Wait until sessions have finished, and exit as `run` would.
+///
+/// With several sessions, the first code other than 0 counts.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Give up after so many seconds, with exit code 124.
+    /// Stop waiting after this many seconds, with exit code 124.
     #[arg(long, value_name = "SECONDS", value_parser = crate::when::seconds)]
     timeout: Option<u64>,
-    /// Print JSON: how each came out, one object a line.
+    /// Print JSON: one outcome per session, one per line.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -65,7 +67,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 u8::try_from(answer.exit_code).unwrap_or(1)
             }
             Ok(_) => {
-                output::progress(&format!("{session}: not done in time"));
+                output::progress(&format!("{session}: not finished in time"));
                 exit::TIMEOUT
             }
             Err(error) => exit::tell(&error, false),
@@ -100,7 +102,7 @@ async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<Wa
         (Some(WaitingFor::Credentials), cause) => format!(
             "waits for a key ({cause}); run any `reasonix` command where its variable is set"
         ),
-        _ => "waits for you; `reasonix inbox` shows what for".to_owned(),
+        _ => "waits for you: see `reasonix inbox`".to_owned(),
     };
     output::progress(&format!("{session}: {}", text::line(&why)));
     Ok(ask(client, session, Until::Turn, due).await?)

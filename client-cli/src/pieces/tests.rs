@@ -438,7 +438,7 @@ fn a_list_is_shown_when_it_is_another_one() {
     );
     assert_eq!(
         grown(&[todos(1, &one), todos(2, &[])]),
-        "[1 todos][the list of things to do is empty]"
+        "[1 todos][the to-do list is empty]"
     );
 }
 

@@ -362,7 +362,10 @@ fn the_title_stands_there_once() {
 
 #[test]
 fn an_end_too_large_for_an_event_is_asked_for() {
-    for (turn, words) in [(1, "step limit reached"), (0, "does not say how it ended")] {
+    for (turn, words) in [
+        (1, "step limit reached"),
+        (0, "did not report how it ended"),
+    ] {
         let end = durable(
             9,
             Some(turn),

@@ -81,7 +81,7 @@ fn every_command_has_help_and_refuses_nonsense_with_a_hint() {
             wrong.err
         );
     }
-    let all = run(&mut reasonix(home.path(), &["--help"]));
+    let all = run(&mut reasonix(home.path(), &["help", "--all"]));
     for verb in VERBS {
         assert!(
             all.out
@@ -94,6 +94,20 @@ fn every_command_has_help_and_refuses_nonsense_with_a_hint() {
         run(&mut reasonix(home.path(), &["--version"])).out,
         format!("reasonix {}\n", proto::VERSION)
     );
+}
+
+#[test]
+fn help_explains_a_command_and_knows_near_names() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let help = |arguments: &[&str]| run(&mut reasonix(home.path(), arguments));
+    assert_eq!(help(&["help"]).out, help(&["--help"]).out);
+    assert_eq!(
+        help(&["help", "daemon", "stop"]).out,
+        help(&["daemon", "stop", "--help"]).out
+    );
+    let wrong = help(&["help", "daemon", "strt"]);
+    assert_eq!(wrong.code, Some(64), "{wrong:?}");
+    assert!(wrong.err.contains("`start`"), "{}", wrong.err);
 }
 
 #[test]
@@ -358,7 +372,7 @@ fn logs_print_all_pages() {
         .collect();
     assert_eq!((json.code, seqs), (Some(0), vec![3, 4, 5]));
     assert!(
-        json.err.contains("can only be read: the log is damaged"),
+        json.err.contains("is read-only: the log is damaged"),
         "{}",
         json.err
     );

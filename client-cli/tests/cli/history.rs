@@ -243,7 +243,7 @@ fn what_is_found_stands_by_its_session() {
   turn 7 2026-01-02T03:04 user: fox
 "
     );
-    assert!(done.err.contains("there is more"), "{}", done.err);
+    assert!(done.err.contains("not all matches"), "{}", done.err);
     assert_eq!(
         fake.params("history.search")[0],
         json!({"text": "red fox", "cwd": "/tmp", "limit": 7})
@@ -268,11 +268,7 @@ fn a_prompt_is_sent_and_not_waited_for() {
     ));
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(done.out, format!("{PROMPT}\n"));
-    assert!(
-        done.err.contains("2 prompts stand before it"),
-        "{}",
-        done.err
-    );
+    assert!(done.err.contains("2 prompts are before it"), "{}", done.err);
     run(&mut reasonix(&fake.home(), &["send", "3", "x", "--now"]));
     let mut piped = reasonix(&fake.home(), &["send", "3", "look:", "-", "--steer"]);
     piped.stdin(Stdio::piped());

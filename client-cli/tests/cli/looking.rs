@@ -411,12 +411,9 @@ fn a_role_may_what_it_may_and_says_what_not() {
             "a prompt\n/approve 3.1\n/queue\n/help\n/quit\n",
         );
         for (line, may) in [
+            ("you can only watch here", role == "watch"),
             (
-                "you watch: prompts and answers are for others",
-                role == "watch",
-            ),
-            (
-                "you may answer questions; prompts are for others",
+                "you can answer questions here, but not send prompts",
                 role == "approve",
             ),
             ("/edit N TEXT", role == "drive"),

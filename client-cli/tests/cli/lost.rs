@@ -105,7 +105,7 @@ fn a_stop_is_not_undone_by_who_waits() {
         assert_eq!(done.code, Some(69), "{done:?}");
         assert!(
             done.err.contains(
-                "The daemon was stopped. Session 3 goes on when it is started again: `reasonix attach 3`."
+                "The daemon was stopped. Session 3 continues when it is started again: `reasonix attach 3`."
             ),
             "{}",
             done.err

@@ -282,7 +282,7 @@ fn an_open_silent_input_does_not_hang() {
     let held = running.child.stdin.take();
     let done = running.done();
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(done.err.contains("silent"), "{}", done.err);
+    assert!(done.err.contains("open but empty"), "{}", done.err);
     drop(held);
 }
 
@@ -623,11 +623,11 @@ fn settings_that_stay_with_the_session_are_told() {
                 "1.5"
             ]
         ),
-        "· session 3 keeps this from now on: approval mode yolo, max-steps 5, timeout 1.5 s\n"
+        "· session 3 keeps these options: approval mode yolo, max-steps 5, timeout 1.5 s\n"
     );
     assert_eq!(
         notice("headless", &["--on-ask", "deny"]),
-        "· session 3 keeps this from now on: on-ask deny\n"
+        "· session 3 keeps these options: on-ask deny\n"
     );
     assert_eq!(
         notice("interactive", &[]),

@@ -117,7 +117,7 @@ fn by_flags_what_does_not_work_is_told_and_changes_nothing() {
             1,
             "it needs a key",
         ),
-        (&["setup"], 64, "no terminal"),
+        (&["setup"], 64, "without a terminal"),
         (&["login", "deep"], 64, "--key-stdin"),
     ] {
         let done = run(&mut reasonix(&fake.home(), arguments));

@@ -140,13 +140,13 @@ pub fn markdown() -> String {
     let language = Language::English;
     let mut out = String::from(
         "# Keys and commands of the terminal interface\n\n\
-         What is open innermost takes a key first; what it has no use for does what stands under Everywhere.\n\n\
-         *Made from the code; a test compares. Not to be edited by hand.*\n",
+         The innermost open view handles a key first. Keys that it does not use work as listed under Everywhere.\n\n\
+         *Generated from the code; a test compares. Do not edit by hand.*\n",
     );
     for context in Context::ALL {
         let _ = write!(
             out,
-            "\n## {}\n\n| key | what it does |\n|---|---|\n",
+            "\n## {}\n\n| key | description |\n|---|---|\n",
             language.say(*context)
         );
         for row in bindings(*context) {
@@ -158,7 +158,7 @@ pub fn markdown() -> String {
     let title = language.say(Msg::CommandsTitle);
     let _ = write!(
         out,
-        "\n## {title}\n\n| command | what it does | least role | needs a session |\n|---|---|---|---|\n"
+        "\n## {title}\n\n| command | description | least role | needs a session |\n|---|---|---|---|\n"
     );
     for row in COMMANDS {
         let role = row.role.as_str();

@@ -10,10 +10,10 @@ use crate::{Seq, Stamp};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheParams {
     pub session: String,
-    /// Only rows of records behind this one.
+    /// Only rows of records after this one.
     #[serde(default)]
     pub after: Seq,
-    /// At most so many; 0 or absent: 200.
+    /// Maximum number of rows; 0 or absent: 200.
     #[serde(default)]
     pub limit: u64,
 }
@@ -26,14 +26,14 @@ pub struct CacheOutput {
     /// `after` of the next page; absent at the end.
     #[serde(default)]
     pub next: Option<Seq>,
-    /// Of the whole session, whatever page this is.
+    /// Totals of the whole session, on every page.
     pub totals: CacheTotals,
     pub prefix_sha256: String,
     pub prefix_bytes: u64,
-    /// So many milliseconds the provider keeps what was used last; absent: not known.
+    /// Lifetime of unused cache entries at the provider, in milliseconds; absent: unknown.
     #[serde(default)]
     pub ttl_ms: Option<u64>,
-    /// When it forgets the conversation, unless a request comes before; absent: not known, or there is nothing.
+    /// Time when the cache expires unless a request comes before; absent: unknown, or nothing is cached.
     #[serde(default)]
     pub expires_at: Option<Stamp>,
 }
@@ -56,7 +56,7 @@ pub enum CacheRow {
 pub struct CachedRequest {
     /// Its record.
     pub seq: Seq,
-    /// When its answer ended.
+    /// Time when its answer ended.
     pub at: Stamp,
     pub turn: u64,
     pub step: u64,
@@ -67,15 +67,14 @@ pub struct CachedRequest {
     pub model: String,
     #[serde(default)]
     pub purpose: Purpose,
-    /// False: the provider told nothing, and the numbers are 0.
+    /// False: the provider reported nothing, and the numbers are 0.
     pub reported: bool,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// What an ideal cache would have served; absent where that cannot be said.
+    /// Tokens that a perfect cache would have served; absent if unknown.
     #[serde(default)]
     pub expected_cached: Option<u64>,
-    /// Milliseconds between the sending of the answer's request before and of this one; absent for the first, and for
-    /// requests beside the conversation.
+    /// Milliseconds since the previous request for an answer was sent; absent for the first one and for side requests.
     #[serde(default)]
     pub gap_ms: Option<u64>,
     /// Why far less than expected was served.
@@ -87,14 +86,14 @@ pub struct CachedRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTotals {
     pub requests: u64,
-    /// Those that the provider reported: the sums are over them.
+    /// Requests with a report; the sums are over these.
     pub reported: u64,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// Over the requests of which it can be said what to expect.
+    /// Sum over the requests with a known expectation.
     pub expected_cached: u64,
     pub resets: u64,
-    /// Requests that the cache served far less of than expected.
+    /// Requests with far fewer cached tokens than expected.
     pub misses: u64,
     /// Requests that changed earlier bytes without a reset: bugs of Reasonix.
     pub rewrites: u64,
@@ -106,16 +105,16 @@ pub struct PrefixParams {
     /// Pid, id or name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Absolute. What a new session here would get; none is made.
+    /// Absolute path: show the prefix of a new session there. Creates none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The model of that new session, where it is not the configured one.
+    /// Model of the new session, if not the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Variables for which the client has keys, by their names: which provider is used may depend on them.
+    /// Variables for which the client has keys; they may decide which provider is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// Parts to leave out: those that are there already.
+    /// Number of parts that the client has already.
     #[serde(default)]
     pub after: u64,
 }
@@ -132,7 +131,7 @@ pub struct PrefixOutput {
     /// `after` of the next page; absent at the end.
     #[serde(default)]
     pub next: Option<u64>,
-    /// Tokens are estimated by what the provider counted of a request of this session; else four bytes are one.
+    /// Whether tokens are estimated from a count of the provider for this session; otherwise four bytes are one token.
     pub measured: bool,
 }
 
@@ -140,12 +139,12 @@ pub struct PrefixOutput {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrefixPart {
     pub kind: PrefixKind,
-    /// Of a tool: its name. Else empty.
+    /// Name of the tool, if any.
     pub name: String,
     pub bytes: u64,
     /// Estimated.
     pub tokens: u64,
-    /// The very bytes that are sent.
+    /// The exact bytes that are sent.
     pub text: String,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of `config.check` and `config.get`: whose project layer counts.
+/// Parameters of `config.check` and `config.get`: the directory of the project config.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub type ProviderListParams = CheckParams;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderListOutput {
     pub providers: Vec<ProviderStatus>,
-    /// What a session gets that names no model; absent where nothing is usable.
+    /// Model of sessions that name none; absent if no model is usable.
     pub default_model: Option<String>,
 }
 
@@ -47,41 +47,41 @@ pub struct ProviderStatus {
     pub kind: String,
     pub base_url: String,
     pub models: Vec<String>,
-    /// The variable that holds the key; empty where none is needed.
+    /// Variable of the key; empty if no key is needed.
     pub api_key_env: String,
-    /// The model that is used where none is named.
+    /// Default model.
     #[serde(default)]
     pub default: String,
     /// Whether the daemon itself has a key (a client may still bring one).
     pub has_key: bool,
-    /// Where that comes from: `stored`, `environment` (the daemon's own), `dotenv` (the `.env` of a trusted working
+    /// Source of the key: `stored`, `environment` (of the daemon), `dotenv` (the `.env` of a trusted working
     /// directory); empty: there is none, or none is needed.
     #[serde(default)]
     pub key_from: String,
-    /// An entry that comes with the program, and that nobody has configured.
+    /// Built in, and not configured.
     #[serde(default)]
     pub shipped: bool,
     pub origin: String,
-    /// What is known of its models, in the order of `models`.
+    /// Facts about its models, in the order of `models`.
     #[serde(default)]
     pub facts: Vec<ModelFacts>,
 }
 
-/// What is known of a model: the config's words, and the catalog's where it has none.
+/// Facts about a model: from the config, else from the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelFacts {
     pub model: String,
-    /// Tokens; 0: not known.
+    /// Tokens; 0: unknown.
     pub context_window: u64,
-    /// Tokens; 0: not known.
+    /// Tokens; 0: unknown.
     pub max_output_tokens: u64,
-    /// Empty: not known.
+    /// Empty: unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub efforts: Vec<String>,
-    /// Whether it can be shown images; absent: not known.
+    /// Whether it accepts images; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vision: Option<bool>,
-    /// Absent: not known.
+    /// Absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<ModelPrice>,
 }
@@ -90,17 +90,17 @@ pub struct ModelFacts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelPrice {
     pub input: u64,
-    /// Of what comes from the vendor's cache; absent: as input.
+    /// Price of tokens read from the cache; absent: as input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
-    /// Of what goes into the vendor's cache; absent: as input.
+    /// Price of tokens written to the cache; absent: as input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     pub output: u64,
-    /// It is another one at other hours, or for long prompts.
+    /// Whether the price differs at other hours or for long prompts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub varies: bool,
-    /// The day on which the catalog's price was seen; absent: it is the config's.
+    /// Date of the price in the catalog; absent: from the config.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
 }
@@ -122,11 +122,11 @@ pub struct SetParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ConfigSetOutput")]
 pub struct SetOutput {
-    /// The file that was written.
+    /// The written file.
     pub file: String,
-    /// The setting as it is in force now. Of `provider.set`: `providers.NAME`, with the entry.
+    /// The setting now in force. For `provider.set`: `providers.NAME`, with the entry.
     pub value: Value,
-    /// Why it does not count everywhere or at once, in sentences.
+    /// Why the change has no effect everywhere or at once, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
@@ -141,12 +141,12 @@ pub struct ProviderSetParams {
     pub base_url: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// The model that is used where none is named.
+    /// Default model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
-    /// Make it what sessions use that name no model.
+    /// Make it the default model.
     #[serde(default)]
     pub make_default: bool,
 }
@@ -154,12 +154,12 @@ pub struct ProviderSetParams {
 /// Parameters of `provider.probe`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderProbeParams {
-    /// A configured provider, or one that is shipped.
+    /// A configured or built-in provider.
     pub name: String,
-    /// In its place: an endpoint that is not configured yet.
+    /// Instead: an endpoint that is not configured yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// A key to try; absent: the one that a session would use. Kept nowhere.
+    /// Key to check; absent: the key of new sessions. Not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,25 +169,25 @@ pub struct ProviderProbeParams {
 /// Answer of `provider.probe`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderProbeOutput {
-    /// Host and port that were asked; empty where the kind of provider needs none.
+    /// Requested host and port; empty if this kind of provider needs none.
     pub host: String,
-    /// Whether anything answered.
+    /// Whether the provider answered.
     pub reachable: bool,
     pub key: KeyState,
-    /// Until the answer was there.
+    /// Time until the answer was complete.
     pub duration_ms: u64,
-    /// Models that it names; empty where it tells none.
+    /// Models listed by the provider; empty if it lists none.
     pub models: Vec<String>,
-    /// What happened, in one line, without secrets.
+    /// Description in one line, without secrets.
     pub text: String,
-    /// What to do about it; empty where all is well.
+    /// What to do; empty if all is well.
     pub hint: String,
-    /// What is known of the models that it names, in the order of `models`.
+    /// Facts about the listed models, in the order of `models`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<ModelFacts>,
 }
 
-/// What is known of a key.
+/// State of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyState {
@@ -206,9 +206,9 @@ pub enum KeyState {
 /// Parameters of `credential.set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CredentialSetParams {
-    /// The variable that a provider's `api_key_env` names.
+    /// Variable in `api_key_env` of the provider.
     pub variable: String,
-    /// Absent: what is stored for it is forgotten.
+    /// The key; absent: remove the stored key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
@@ -216,19 +216,19 @@ pub struct CredentialSetParams {
 /// Answer of `credential.set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CredentialSetOutput {
-    /// Where it is kept: the file's path.
+    /// Path of the file with the key.
     pub kept_in: String,
 }
 
 /// Answer of `trust.get` and `trust.set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustOutput {
-    /// The directory that is trusted or not: the one that holds the project's config.
+    /// Directory of the project config.
     pub directory: Option<String>,
     pub trusted: bool,
-    /// What has no effect until it is trusted, line by line.
+    /// Settings without effect until the project is trusted, line by line.
     pub held_back: Vec<String>,
-    /// SHA-256 over those lines: what a yes is bound to.
+    /// SHA-256 of those lines; trust applies to this hash.
     pub hash: String,
 }
 
@@ -243,7 +243,7 @@ pub struct TrustGetParams {
 pub struct TrustSetParams {
     pub cwd: String,
     pub trusted: bool,
-    /// The hash that `trust.get` showed.
+    /// Hash from `trust.get`.
     pub hash: String,
 }
 
@@ -252,7 +252,7 @@ pub struct TrustSetParams {
 pub struct DoctorParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Throw the index away and make it again from the logs first.
+    /// Rebuild the index from the logs first.
     #[serde(default)]
     pub rebuild_index: bool,
 }
@@ -263,13 +263,13 @@ pub struct DoctorOutput {
     pub checks: Vec<Check>,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     pub name: String,
     pub level: CheckLevel,
     pub text: String,
-    /// What to do about it; empty where it is well.
+    /// What to do; empty if it is well.
     pub hint: String,
 }
 

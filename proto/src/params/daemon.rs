@@ -18,9 +18,9 @@ pub struct StatusOutput {
     pub memory_bytes: u64,
     pub sessions: SessionCounts,
     pub clients: Vec<ClientStatus>,
-    /// How commands are confined here, and what that does not hold.
+    /// State of the sandbox, and its limits.
     pub confinement: String,
-    /// Problems with the configuration, one a line.
+    /// Problems of the config, one per line.
     pub problems: Vec<String>,
 }
 
@@ -55,10 +55,10 @@ pub struct ShutdownParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShutdownMode {
-    /// Interrupt what runs.
+    /// Interrupt running turns.
     Now,
     /// Take no new turns, and go when the last one has ended.
     Idle,
-    /// Put the turns that run to sleep before their next step, and go: the next daemon goes on with them.
+    /// Suspend running turns before their next step and exit; the next daemon continues them.
     HandOver,
 }

@@ -10,14 +10,14 @@ pub struct Forecast {
     pub model: String,
     /// Estimated.
     pub prompt_tokens: u64,
-    /// Those of them that the vendor's cache is to serve.
+    /// Expected cached tokens.
     pub cached_tokens: u64,
-    /// Millionths of a US dollar; absent: the price is not known.
+    /// Cost in millionths of a US dollar; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
 
-/// The next prompt as things stand, and behind an act.
+/// Cost of the next prompt, now and after an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forecasts {
     pub now: Forecast,

@@ -13,9 +13,9 @@ use crate::{Pid, RequestId, Seq, SessionId, Stamp};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForkParams {
     pub session: String,
-    /// The id of the new session, made by the client: forking to the same id again answers with the same session.
+    /// Id of the new session, chosen by the client: forking to the same id again returns the same session.
     pub fork: SessionId,
-    /// The last turn that the fork has; absent: the newest that has ended.
+    /// Last turn to copy; absent: the newest ended one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_turn: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,19 +27,19 @@ pub struct ForkParams {
 pub struct ForkOutput {
     pub session: SessionId,
     pub pid: Pid,
-    /// The last turn that was taken over.
+    /// Last copied turn.
     pub at_turn: u64,
-    /// What its first prompt costs, where it is made now; absent: its origin is gone.
+    /// Cost of its first prompt if sent now; absent: its origin is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
 }
 
 words! {
-    /// What a rewind takes back.
+    /// Parts that a rewind restores.
     What default Both {
-        /// What was said after the turn is hidden.
+        /// Hide the messages after the turn.
         Conversation = "conversation",
-        /// Files get the content they had at the end of the turn.
+        /// Restore the files as they were at the end of the turn.
         Code = "code",
         Both = "both",
     }
@@ -49,18 +49,18 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RewindParams {
     pub session: String,
-    /// The last turn that stays; 0: none.
+    /// Last turn to keep; 0: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_turn: Option<u64>,
-    /// Takes back the newest rewind that was not taken back.
+    /// Undo the newest rewind.
     #[serde(default)]
     pub undo: bool,
     #[serde(default)]
     pub what: What,
-    /// Also files that were changed since by somebody else.
+    /// Also restore files that somebody else has changed since.
     #[serde(default)]
     pub force: bool,
-    /// Only show what would happen.
+    /// Preview only; change nothing.
     #[serde(default)]
     pub dry_run: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,16 +70,16 @@ pub struct RewindParams {
 /// Answer of `session.rewind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RewindOutput {
-    /// The record that holds it; absent: nothing was done (`dry_run`).
+    /// Its record; absent: nothing was changed (`dry_run`).
     #[serde(default)]
     pub seq: Option<Seq>,
-    /// The newest turn that is shown now.
+    /// Newest visible turn.
     pub turn: u64,
-    /// Turns that are hidden, or shown again.
+    /// Hidden turns, or turns shown again.
     pub turns: u64,
-    /// What became of each file.
+    /// Result for each file.
     pub files: Vec<RewoundFile>,
-    /// What no checkpoint holds, in words.
+    /// Parts that no checkpoint has, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -87,9 +87,9 @@ pub struct RewindOutput {
 /// Answer of `session.checkpoints`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckpointsOutput {
-    /// Oldest first; those that a rewind has hidden are not among them.
+    /// Oldest first; without hidden ones.
     pub turns: Vec<TurnCheckpoint>,
-    /// Whether there is a rewind that can be undone.
+    /// Whether a rewind can be undone.
     pub undo: bool,
 }
 
@@ -100,19 +100,19 @@ pub struct TurnCheckpoint {
     pub at: Stamp,
     /// The first line of its prompt.
     pub prompt: String,
-    /// Files that it has changed, as far as is known.
+    /// Known files that it changed.
     pub files: Vec<String>,
-    /// What of it no checkpoint holds, in words.
+    /// Parts that no checkpoint has, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 words! {
-    /// How a session is written out.
+    /// Format of an export.
     ExportFormat default Markdown {
-        /// The conversation, for people.
+        /// The conversation, for reading.
         Markdown = "markdown",
-        /// All durable events, one a line.
+        /// All stored events, one per line.
         Jsonl = "jsonl",
     }
 }
@@ -123,7 +123,7 @@ pub struct ExportParams {
     pub session: String,
     #[serde(default)]
     pub format: ExportFormat,
-    /// Bytes that are there already.
+    /// Bytes that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -132,7 +132,7 @@ pub struct ExportParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeleteParams {
     pub session: String,
-    /// Without it the answer is `confirm_needed`, with what would be lost.
+    /// Confirms the deletion. Without it the answer is `confirm_needed`, with the data that would be lost.
     #[serde(default)]
     pub confirm: bool,
 }
@@ -149,10 +149,10 @@ pub struct DeleteOutput {
 /// Parameters of `session.prune`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PruneParams {
-    /// Sessions without activity for more days than this; absent: `sessions.keep_days`.
+    /// Delete sessions that have been unused for more than this many days; absent: `sessions.keep_days`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_days: Option<u64>,
-    /// Only show what would be deleted.
+    /// Preview only; delete nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -162,7 +162,7 @@ pub struct PruneParams {
 pub struct PruneOutput {
     pub sessions: Vec<Pruned>,
     pub bytes: u64,
-    /// Those that are old enough and stay because they run, wait or are paused.
+    /// Number of old sessions that were kept because they are running, waiting or paused.
     pub kept: u64,
 }
 
@@ -181,12 +181,12 @@ pub struct Pruned {
 /// Parameters of `history.search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchParams {
-    /// Words that must all stand in a message, in any order; upper and lower case are the same.
+    /// Words to find, all of them, in any order, ignoring case.
     pub text: String,
-    /// Only sessions of this working directory; absent: of all.
+    /// Only sessions of this working directory; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// At most so many; 0 or absent: 50.
+    /// Maximum number of messages; 0 or absent: 50.
     #[serde(default)]
     pub limit: u64,
 }
@@ -195,11 +195,11 @@ pub struct SearchParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchOutput {
     pub hits: Vec<Hit>,
-    /// False: there is more than was looked at, or more hits than the limit.
+    /// False: there are more hits, or not all sessions were searched.
     pub complete: bool,
 }
 
-/// A message that holds what was searched for.
+/// A message that matches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
     pub session: SessionId,
@@ -213,14 +213,14 @@ pub struct Hit {
     pub at: Stamp,
     /// `user`, `assistant` or `tool`.
     pub role: String,
-    /// The place, with some words around it, in one line.
+    /// Excerpt around the match, in one line.
     pub text: String,
 }
 
 /// Parameters of `stats.query`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsParams {
-    /// From this moment on; absent: all.
+    /// Start time; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Stamp>,
     /// Only this session.
@@ -229,10 +229,10 @@ pub struct StatsParams {
     /// Only sessions of this working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Minutes that the caller's clock is ahead of UTC: where its days begin.
+    /// Offset of the caller from UTC in minutes; its days start at its midnight.
     #[serde(default)]
     pub utc_offset_minutes: i32,
-    /// Whether hooks are counted too: that reads whole logs.
+    /// Whether to include hooks; reads whole logs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
     /// Whether tools are counted too: that reads whole logs.
@@ -240,59 +240,57 @@ pub struct StatsParams {
     pub tools: bool,
 }
 
-/// Answer of `stats.query`: also what sessions used that have been deleted.
+/// Answer of `stats.query`; includes deleted sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsOutput {
     pub total: StatsRow,
     /// By day (`2026-11-21`), oldest first.
     pub days: Vec<StatsRow>,
-    /// By the `provider/model` that was asked, most tokens first. Turns are of no model: one may ask several.
+    /// By `provider/model`, most tokens first. Rows have no turns: a turn may use several models.
     pub models: Vec<StatsRow>,
     /// By session (its pid), most tokens first; at most 100. Deleted ones are one row, `deleted`.
     pub sessions: Vec<StatsRow>,
-    /// By hook, most time first; at most 200. Only where they were asked for, and of sessions that are not deleted.
+    /// By hook, most time first; at most 200. Only on request, and without deleted sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookRow>,
-    /// By what requests were for (`answer`, `summary`, …), most tokens first.
+    /// By purpose of requests (`answer`, `summary`, …), most tokens first.
     #[serde(default)]
     pub purposes: Vec<StatsRow>,
-    /// By tool, most tokens of results first; at most 200. Only where they were asked for, and of sessions that are not
-    /// deleted.
+    /// By tool, most result tokens first; at most 200. Only on request, and without deleted sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRow>,
-    /// Calls that were repaired. Only where hooks were asked for (both read whole logs), and of sessions that are not
-    /// deleted.
+    /// Repaired calls. Only if hooks were requested (both read whole logs), and without deleted sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<Box<RepairCounts>>,
 }
 
-/// What calls of one tool came to. A request is no tool's: what it used is in no row.
+/// Outcomes of the calls of one tool. Rows have no cost: requests do not belong to tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolRow {
     pub tool: String,
-    /// Calls that have ended, those that never ran included.
+    /// Ended calls, including those that never ran.
     pub calls: u64,
-    /// Calls that did not do what they were asked: failed, denied, refused, stopped.
+    /// Unsuccessful calls: failed, denied, refused, interrupted.
     pub failed: u64,
-    /// All of them together, as they ran.
+    /// All of them, as they ran.
     pub time_ms: u64,
-    /// Of the results, in the words for the model.
+    /// Results in the words for the model.
     pub result_bytes: u64,
-    /// An estimate of the tokens by which the results made the conversation longer. They are read again, mostly from the
-    /// vendor's cache, with each request that follows; that is not in it.
+    /// Estimated tokens that the results added to the conversation. Later requests read them again, mostly from the
+    /// cache; that is not counted.
     pub result_tokens: u64,
 }
 
-/// How many calls were repaired that models had got wrong, by what was done.
+/// Numbers of repaired calls, by repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairCounts {
-    /// Not declared, and taken up.
+    /// Undeclared, and accepted.
     pub taken_up: u64,
-    /// Broken off, and closed.
+    /// Cut off, and completed.
     pub closed: u64,
-    /// Flat arguments, nested again.
+    /// Flattened arguments, nested again.
     pub nested: u64,
-    /// Repeated in circles, and not run.
+    /// Repeated in a loop, and not run.
     pub held_back: u64,
 }
 
@@ -302,24 +300,24 @@ pub struct HookRow {
     /// Its description, else its command.
     pub hook: String,
     pub event: HookEvent,
-    /// The file that it stands in.
+    /// File of the hook.
     pub source: String,
     pub runs: u64,
-    /// Runs that stopped what they were notified of.
+    /// Runs that blocked their event.
     pub blocked: u64,
-    /// Runs that warned, were too slow or could not be started, and stopped nothing.
+    /// Runs that warned, timed out or could not be started, and blocked nothing.
     pub failed: u64,
-    /// All its runs together.
+    /// All its runs.
     pub time_ms: u64,
 }
 
 /// One row of statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatsRow {
-    /// The day, the model, the session, the purpose; `total`.
+    /// Key of the row: day, model, session or purpose; `total`.
     pub key: String,
     pub usage: crate::outcome::UsageTotals,
-    /// Turns that ended, however they did; 0 in rows of models and purposes.
+    /// Ended turns; 0 in rows of models and purposes.
     #[serde(default)]
     pub turns: u64,
 }

@@ -9,10 +9,10 @@ use crate::hook::{HookEvent, HookOutcome};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HookListParams")]
 pub struct ListParams {
-    /// What the files say now that count in this directory.
+    /// Current hooks of the files for this directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What this session (pid, id or name) uses, as it was read last.
+    /// Hooks of this session (pid, id or name), as last read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
@@ -21,9 +21,9 @@ pub struct ListParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HookListOutput")]
 pub struct ListOutput {
-    /// In the order in which they run.
+    /// In the order of their execution.
     pub hooks: Vec<HookStatus>,
-    /// What is wrong with the files, in words for people.
+    /// Problems of the files, in sentences.
     pub problems: Vec<String>,
 }
 
@@ -31,21 +31,21 @@ pub struct ListOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookStatus {
     pub event: HookEvent,
-    /// The tools that it is for, as it was written; absent: all, or it is not about tools.
+    /// Pattern of tools, as written; absent: all, or not about tools.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<String>,
     pub command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub timeout_ms: u64,
-    /// The file that it stands in.
+    /// File of the hook.
     pub source: String,
-    /// False: it stands in a project that is not trusted, and never runs.
+    /// False: its project is not trusted, and it never runs.
     pub trusted: bool,
     /// Why it never runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
-    /// How it went last in the session that was asked for.
+    /// Last outcome in the requested session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<LastRun>,
 }

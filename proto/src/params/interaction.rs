@@ -14,7 +14,7 @@ pub struct Interaction {
     pub session: Pid,
     /// The call that waits for the answer.
     pub call: CallId,
-    /// SHA-256 over what is shown. An answer must carry it.
+    /// SHA-256 of the shown content. An answer must have it.
     pub shown_hash: String,
     pub opened_at: Stamp,
     pub request: InteractionRequest,
@@ -45,13 +45,13 @@ impl InteractionRequest {
 }
 
 words! {
-    /// A kind of interaction. If several are open, a session reports the first of these that is open.
+    /// Kind of an interaction. If several are open, the session reports the first of these.
     InteractionKind {
-        /// The user's yes or no to a tool call.
+        /// Approval of a tool call.
         Approval = "approval",
-        /// The user's answers to questions of the model.
+        /// Answers to questions of the model.
         Questions = "questions",
-        /// The user's yes or no to a plan of the model.
+        /// Approval of a plan.
         Plan = "plan",
     }
 }
@@ -62,27 +62,27 @@ pub struct Approval {
     pub tool: String,
     #[serde(default, skip_serializing_if = "ToolKind::is_other")]
     pub kind: ToolKind,
-    /// What it wants to work on: the whole command, or the path.
+    /// Subject of the call: the whole command, or the path.
     pub subject: String,
-    /// What would happen: the diff, the command with its parts.
+    /// Preview: the diff, or the command with its parts.
     pub preview: Display,
-    /// Why it is asked: the rule, or what took its place.
+    /// Reason for the question: a rule, or another reason.
     pub rule: String,
-    /// Why the sandbox stopped the call, where it did: a yes then lets this one call run once more, outside it.
+    /// Why the sandbox stopped the call, if it did; an approval then lets this call run once more, unsandboxed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<String>,
-    /// What an answer may cover, narrowest first.
+    /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
 }
 
 /// How far a yes reaches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scope {
-    /// The rule that it leaves, for instance `Bash(cargo test:*)`.
+    /// Rule that this scope adds, for instance `Bash(cargo test:*)`.
     pub rule: String,
-    /// The same in words.
+    /// In words.
     pub words: String,
-    /// Whether it may be allowed always: calls that are never the same twice may not.
+    /// Whether it can be allowed always; not for calls that are never the same twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
 }
@@ -110,11 +110,11 @@ impl Scope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     pub question: String,
-    /// What it is about, in a word or two.
+    /// Title, in a word or two.
     pub header: String,
     /// 2 to 4.
     pub options: Vec<Choice>,
-    /// Whether several options may be chosen.
+    /// Whether several options can be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multi_select: bool,
 }
@@ -127,15 +127,15 @@ pub struct Choice {
     pub description: String,
 }
 
-/// What the user says to an interaction. Its kind is that of the request.
+/// The user's decision on an approval request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InteractionAnswer {
     Approval {
         decision: ApprovalDecision,
-        /// With `allow_session` and `allow_always`: one of the scopes that were offered; absent: the first, or the first
-        /// that may be allowed always. In a record: the rule that the answer leaves, with `allow_session` for the rest of
-        /// the session, with `allow_always` in the file of what is kept for the workspace, on disk before the record.
+        /// With `allow_session` and `allow_always`: one of the offered scopes; absent: the first that fits. In a
+        /// record: the rule that the answer adds, with `allow_session` for the session, with `allow_always` in the
+        /// rules file of the workspace, on disk before the record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scope: Option<Scope>,
         /// With `deny`: words to the model.
@@ -155,7 +155,7 @@ pub enum InteractionAnswer {
 }
 
 impl InteractionAnswer {
-    /// The decision: the word of the wire, and what it is called. Replies to questions are none.
+    /// The decision: its wire word and its name. Replies to questions have none.
     #[must_use]
     pub fn decision(&self) -> Option<(&'static str, &'static str)> {
         match self {
@@ -167,7 +167,7 @@ impl InteractionAnswer {
 }
 
 words! {
-    /// What the user says to an approval.
+    /// The user's decision on an approval request.
     ApprovalDecision {
         AllowOnce = "allow_once",
         AllowSession = "allow_session",
@@ -178,7 +178,7 @@ words! {
 }
 
 impl ApprovalDecision {
-    /// What was decided.
+    /// The decision in words.
     #[must_use]
     pub fn called(self) -> &'static str {
         match self {
@@ -191,17 +191,17 @@ impl ApprovalDecision {
 }
 
 words! {
-    /// What the user says to a plan.
+    /// The user's decision on a plan.
     PlanDecision {
-        /// Plan mode ends, and until the turn does its calls run unasked, but for those that are denied or always asked.
+        /// Leave plan mode. Calls of this turn run without asking, except those that are denied or always asked about.
         Approve = "approve",
-        /// The model goes on planning.
+        /// Stay in plan mode.
         Reject = "reject",
     }
 }
 
 impl PlanDecision {
-    /// What was decided.
+    /// The decision in words.
     #[must_use]
     pub fn called(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ impl PlanDecision {
 /// What the user says to one question: options, words of their own, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
-    /// Labels of the options that were chosen.
+    /// Labels of the chosen options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -242,7 +242,7 @@ pub struct ListOutput {
 #[schemars(rename = "InteractionAnswerParams")]
 pub struct AnswerParams {
     pub interaction_id: InteractionId,
-    /// The hash of what was shown.
+    /// Hash of the shown content.
     pub shown_hash: String,
     pub answer: InteractionAnswer,
     #[serde(default, skip_serializing_if = "Option::is_none")]

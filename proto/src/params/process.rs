@@ -23,7 +23,7 @@ pub struct ListParams {
 #[schemars(rename = "ProcessListOutput")]
 pub struct ListOutput {
     pub processes: Vec<SessionSummary>,
-    /// Operating-system processes that tools of these sessions have started.
+    /// Operating-system processes of the tools of these sessions.
     pub children: Vec<ChildProcess>,
 }
 
@@ -33,7 +33,7 @@ pub struct ChildProcess {
     pub session: Pid,
     pub os_pid: u32,
     pub kind: ChildKind,
-    /// Its own number, where it runs in the background.
+    /// Its number, if it runs in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<Pid>,
     pub command: String,
@@ -44,7 +44,7 @@ pub struct ChildProcess {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ProcessKillParams")]
 pub struct KillParams {
-    /// Of a command in the background.
+    /// For a background command.
     pub pid: Pid,
 }
 

@@ -11,7 +11,7 @@ use crate::state::ApprovalMode;
 use crate::words::words;
 
 words! {
-    /// In which list a rule stands.
+    /// List of a rule.
     #[schemars(rename = "RuleList")]
     List {
         Deny = "deny",
@@ -24,13 +24,13 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RulesListParams")]
 pub struct ListParams {
-    /// Those of this session: pid, id or name.
+    /// Session: pid, id or name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Without a session: those of a new session in this directory, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Rules that are passed over: where an earlier page ended.
+    /// Number of rules to skip: `next` of the previous page.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from: u64,
 }
@@ -49,10 +49,10 @@ pub struct ListOutput {
     pub root: String,
     pub approval_mode: ApprovalMode,
     pub rules: Vec<InForce>,
-    /// What is not understood, and what is wrong with the files; on the first page.
+    /// Invalid rules and problems of the files; on the first page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// Where the next page begins; absent: this is the last one.
+    /// Start of the next page; absent: this is the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -65,22 +65,22 @@ pub struct InForce {
     pub rule: String,
     /// `user`, `project`, `kept` (allowed always), `run` or `session`.
     pub layer: String,
-    /// Where it stands: a file, or which session.
+    /// Origin of the rule: a file, or a session.
     pub origin: String,
-    /// Why it has not the effect that its author may think.
+    /// Why the rule may not have the intended effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 words! {
-    /// Where a rule that allows can be taken back.
+    /// Source of a revocable allow rule.
     #[schemars(rename = "RulePlace")]
     Place {
-        /// Allowed in a session.
+        /// Allowed for a session.
         Session = "session",
-        /// Allowed always, in this workspace.
+        /// Always allowed in this workspace.
         Kept = "kept",
-        /// The user's own config.
+        /// Your config.
         User = "user",
     }
 }
@@ -89,7 +89,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RulesRevokeParams")]
 pub struct RevokeParams {
-    /// The rule as `rules.list` has it.
+    /// Rule, as `rules.list` shows it.
     pub rule: String,
     /// Also of this session, and of its workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,12 +97,12 @@ pub struct RevokeParams {
     /// Without a session: the workspace of this directory, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Where it stands, if it stands in several places.
+    /// Source of the rule, if several have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
-/// Answer of `rules.revoke`: where it was.
+/// Answer of `rules.revoke`: the places it was removed from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RulesRevokeOutput")]
 pub struct RevokeOutput {
@@ -129,15 +129,15 @@ pub struct CheckOutput {
 #[schemars(rename = "RuleChecked")]
 pub struct Checked {
     pub id: String,
-    /// `allow`, `ask`, `deny`; `error` where the case is none.
+    /// `allow`, `ask`, `deny`; `error` for an invalid case.
     pub verdict: String,
-    /// The rule that decided, or what took its place; of an error, what is wrong with the case.
+    /// Rule or other reason of the verdict; for `error`: the problem.
     pub rule: String,
-    /// Whether the verdict is one that the case accepts.
+    /// Whether the case accepts the verdict.
     pub ok: bool,
-    /// It is a call of daily work, that must be allowed.
+    /// An ordinary call that must be allowed.
     pub honest: bool,
-    /// It is a call that must not be allowed.
+    /// A call that must not be allowed.
     pub hostile: bool,
 }
 
@@ -156,22 +156,21 @@ pub struct ExplainParams {
     /// Arguments of the tool.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub arguments: Map<String, Value>,
-    /// As if this approval mode were in force [default: the one that is, or would be].
+    /// Judge under this approval mode [default: the current one].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_mode: Option<ApprovalMode>,
 }
 
-/// Answer of `permission.explain`: what would become of the call. Nothing was done.
+/// Answer of `permission.explain`: the verdict and its reasons. Nothing was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplainOutput {
     pub tool: String,
     pub verdict: Verdict,
-    /// The rule that decides, or what takes its place.
+    /// Rule or other reason of the verdict.
     pub rule: String,
-    /// Where that rule stands.
+    /// Layer of that rule.
     pub layer: String,
-    /// What kind of reason it is: `rule`, `fallback`, `always_asked`, `not_understood`,
-    /// `mode` (what the session may do now).
+    /// Kind of the reason: `rule`, `fallback`, `always_asked`, `not_understood`, `mode`.
     pub basis: String,
     pub approval_mode: ApprovalMode,
     /// Whether the call changes nothing.
@@ -179,25 +178,25 @@ pub struct ExplainOutput {
     /// Why a command line is not understood as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// The commands or paths of the call, in the order in which they stand; at most 512.
+    /// Commands or paths of the call, in order; at most 512.
     pub parts: Vec<ExplainedPart>,
-    /// What a yes to it could cover.
+    /// Scopes of an approval.
     pub scopes: Vec<Scope>,
 }
 
-/// One command or path of a call, judged by itself.
+/// Verdict about one command or path of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplainedPart {
     pub text: String,
-    /// Where in the command line it stands, in bytes.
+    /// Position in the command line, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<u64>,
-    /// How it is reached, from the line inwards: `subshell`, `launched by env`, …
+    /// How it is run, from the outside in: `subshell`, `launched by env`, …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
-    /// Why what it runs is not known before it runs.
+    /// Why its commands are not known in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
     pub verdict: Verdict,

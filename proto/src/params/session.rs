@@ -16,26 +16,25 @@ use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 /// Parameters of `session.create`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CreateParams {
-    /// Made by the client: creating the same id again answers with the same session.
+    /// Chosen by the client: creating the same id again returns the same session.
     pub session: SessionId,
     /// Absolute.
     pub cwd: String,
-    /// The environment of the session's tools: the client's, without what is named like a secret.
+    /// Environment of the session's tools: the client's, without secrets.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Names of variables that the client has and kept to itself.
+    /// Names of variables that the client did not send.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_held: Vec<String>,
-    /// Keys by variable name, of those that `daemon.hello` asked for. Kept in memory only.
+    /// Keys requested by `daemon.hello`, by variable name. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
-    /// The first prompt: creation and prompt are one commit.
+    /// First prompt; stored in the same commit as the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. Options that are
-    /// given beside it override its own.
+    /// Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config. Other options override it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     #[serde(flatten)]
@@ -65,7 +64,7 @@ pub struct SessionSummary {
     pub cwd: String,
     /// `provider/model`.
     pub model: String,
-    /// How hard it thinks; absent: as it does by itself.
+    /// Reasoning effort; absent: the default of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     pub kind: Kind,
@@ -81,11 +80,11 @@ pub struct SessionSummary {
     #[serde(default)]
     pub only_reads: bool,
     pub turns: u64,
-    /// The session and turn that it was forked from.
+    /// Session and turn of the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<crate::record::Origin>,
     pub usage: UsageTotals,
-    /// Of the newest request: prompt tokens, to be seen against `context_window`.
+    /// Prompt tokens of the newest request, to compare with `context_window`.
     pub context_tokens: u64,
     pub context_window: u64,
     pub created_at: Stamp,
@@ -100,37 +99,37 @@ pub struct SessionSummary {
     pub seq: Seq,
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// How the newest turn ended, where it was not completed; absent while one runs.
+    /// Outcome of the newest turn, if it was not completed; absent while a turn runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_off: Option<OutcomeKind>,
     /// Commands that run in the background.
     #[serde(default)]
     pub children: u64,
-    /// Since when the provider has sent nothing of the answer that is waited for; absent while data comes.
+    /// Time since which the provider has sent nothing; absent while data arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_since: Option<Stamp>,
-    /// Why the session takes no more work, where it cannot be written.
+    /// Why the session cannot be written, and accepts no work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
-    /// Its context is compacted, or rendered for another model, just now.
+    /// Its context is being compacted, or rendered for another model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compacting: bool,
-    /// What the model has reasoned is turned into lists for people.
+    /// Whether lists are extracted from the reasoning, for display.
     #[serde(default)]
     pub extract_reasoning: bool,
-    /// Samples of each request, of which one is taken.
+    /// Number of samples of each answer.
     #[serde(default = "one_sample")]
     pub samples: u32,
-    /// `provider/model` that is asked again from the next turn on: it is down, and `model` stands in for it.
+    /// Failed `provider/model` that `model` replaces; it is used again from the next turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
-    /// What the next prompt costs where the vendor's cache has forgotten the conversation; absent: there is none yet.
+    /// Cost of the next prompt if the provider has dropped its cache; absent: there is none yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<Box<Forecast>>,
-    /// Where it is known how long the vendor's cache keeps what was used last, in milliseconds.
+    /// Lifetime of unused cache entries at the provider, in milliseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_ttl_ms: Option<u64>,
-    /// When the newest request was sent that the next one extends.
+    /// Time of the newest request that the next one extends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_used: Option<Stamp>,
 }
@@ -150,10 +149,10 @@ pub struct ListParams {
     pub cwd: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// At most so many; 0 or absent: 100.
+    /// Maximum number of sessions; 0 or absent: 100.
     #[serde(default)]
     pub limit: u64,
-    /// Only sessions older than this pid: the `next` of the page before.
+    /// Only sessions older than this pid: `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Pid>,
 }
@@ -163,7 +162,7 @@ pub struct ListParams {
 #[schemars(rename = "SessionListOutput")]
 pub struct ListOutput {
     pub sessions: Vec<SessionSummary>,
-    /// Where the next page starts; absent on the last.
+    /// Start of the next page; absent on the last page.
     #[serde(default)]
     pub next: Option<Pid>,
 }
@@ -178,18 +177,18 @@ pub struct OneParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttachParams {
     pub session: String,
-    /// Named by the caller; comes back with every event of it.
+    /// Chosen by the caller; every event of the subscription has it.
     pub subscription: String,
     /// Replay every durable event after this one. Absent: a `snapshot` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_seq: Option<Seq>,
-    /// The epoch that `after_seq` belongs to; absent: not known.
+    /// Epoch of `after_seq`; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// Also what has no `seq`: deltas, output of running tools.
+    /// Also live events, which have no `seq`: deltas, output of running tools.
     #[serde(default)]
     pub ephemeral: bool,
-    /// Without `after_seq`: replay the last so many durable events after the snapshot.
+    /// Without `after_seq`: number of recent durable events to replay after the snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backlog: Option<u64>,
 }
@@ -221,8 +220,8 @@ pub struct EventNotification {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndedNotification {
     pub subscription: String,
-    /// What went wrong; absent: the session has left memory. Either way it may be attached to again.
-    /// Not `error`: libraries for JSON-RPC take a notification with that beside `subscription` for one of their own.
+    /// The error; absent: the session was unloaded from memory. Either way a client can attach again. Not named
+    /// `error`: JSON-RPC libraries would take the notification for a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -236,7 +235,7 @@ pub enum When {
     /// After the running turn.
     #[default]
     Queue,
-    /// Within the running turn, behind its next tool results.
+    /// Within the running turn, after its next tool results.
     Steer,
 }
 
@@ -247,14 +246,14 @@ pub struct PromptParams {
     pub text: String,
     #[serde(default)]
     pub when: When,
-    /// Keys by variable name, for a session that lost its own. Kept in memory only.
+    /// Keys for a session that lost its own, by variable name. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
-    /// Values of variables of the session's environment that were lost with an earlier life of the daemon. Others are
-    /// ignored: a session's environment is that of the client that made it. Kept in memory only.
+    /// Values of session variables that were lost when the daemon restarted. Others are ignored: a session keeps the
+    /// environment of the client that created it. Kept in memory only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// What becomes of questions of the turn that begins with it; absent: as the session is set, which this leaves as it is.
+    /// `on_ask` for the turn of this prompt; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -265,9 +264,9 @@ pub struct PromptParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptOutput {
     pub prompt_id: PromptId,
-    /// How many prompts stand before it.
+    /// Number of prompts before it.
     pub position: u64,
-    /// The record that holds it.
+    /// Its record.
     pub seq: Seq,
 }
 
@@ -284,7 +283,7 @@ pub struct EditParams {
     pub session: String,
     pub prompt_id: PromptId,
     pub text: String,
-    /// Whether it is to be folded into the running turn; absent: as it was.
+    /// Whether it joins the running turn; absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -296,7 +295,7 @@ pub struct EditParams {
 pub struct ReorderParams {
     pub session: String,
     pub prompt_id: PromptId,
-    /// Prompts that are to stand before it; more than there are: it goes to the end.
+    /// Number of prompts to put before it; a large number moves it to the end.
     pub position: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
@@ -315,7 +314,7 @@ pub struct QueuedPrompt {
     pub text: String,
     pub steer: bool,
     pub by: String,
-    /// What becomes of questions of its turn; absent: as the session is set.
+    /// `on_ask` for its turn; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
 }
@@ -330,9 +329,9 @@ pub enum Signal {
     Term,
     /// Ends the session; its processes are killed at once.
     Kill,
-    /// Starts nothing new until `RESUME`; what runs ends in peace.
+    /// Start nothing new until `RESUME`; running work finishes.
     Pause,
-    /// Goes on where `PAUSE` stopped.
+    /// Continue after `PAUSE`.
     Resume,
 }
 
@@ -371,7 +370,7 @@ pub struct WaitParams {
     pub session: String,
     #[serde(default)]
     pub until: Until,
-    /// Give up after so many milliseconds; absent: never.
+    /// Maximum wait in milliseconds; absent: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
@@ -379,16 +378,16 @@ pub struct WaitParams {
 /// Answer of `session.wait`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitOutput {
-    /// False: the time was up first.
+    /// False: the timeout came first.
     pub done: bool,
-    /// It waits for a person (`until: attention`).
+    /// It waits for the user (`until: attention`).
     pub attention: bool,
-    /// How the newest turn ended; absent where there was none.
+    /// Outcome of the newest turn; absent if there was none.
     #[serde(default)]
     pub ended: Option<TurnEnded>,
     #[serde(default)]
     pub exited: Option<Exited>,
-    /// What a script's exit code should be.
+    /// Exit code for scripts.
     pub exit_code: i32,
 }
 
@@ -401,7 +400,7 @@ pub struct Exited {
     pub exit_code: i32,
 }
 
-/// Parameters of `session.set`: only what is to change.
+/// Parameters of `session.set`: only the options that change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SetParams {
     pub session: String,
@@ -410,8 +409,7 @@ pub struct SetParams {
     pub confirm: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// A bundle of model, effort and number of samples: `fast`, `smart`, `max`, or one of the config. Options that are
-    /// given beside it override its own. As `model`.
+    /// Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config. Other options override it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
     #[serde(flatten)]
@@ -435,9 +433,9 @@ impl SetParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadParams {
     pub session: String,
-    /// The first record wanted, from 1.
+    /// First record to return, from 1.
     pub from_seq: Seq,
-    /// At most so many; 0 or absent: 200. A page also ends before 512 KiB.
+    /// Maximum number of events; 0 or absent: 200. A page also ends before 512 KiB.
     #[serde(default)]
     pub limit: u64,
 }
@@ -446,18 +444,18 @@ pub struct ReadParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReadOutput {
     pub events: Vec<Event>,
-    /// Where the next page starts; absent at the end.
+    /// Start of the next page; absent on the last page.
     #[serde(default)]
     pub next: Option<Seq>,
     pub epoch: u64,
 }
 
-/// Parameters of `session.event`: one durable event whose data is too large for a frame.
+/// Parameters of `session.event`: one durable event that is too large for a frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventParams {
     pub session: String,
     pub seq: Seq,
-    /// Bytes of the data's JSON text that are there already.
+    /// Bytes of the JSON text that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -466,9 +464,9 @@ pub struct EventParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PieceOutput {
     pub text: String,
-    /// Bytes of the whole.
+    /// Total bytes.
     pub total: u64,
-    /// Where the next piece starts; absent at the end.
+    /// Start of the next piece; absent at the end.
     #[serde(default)]
     pub next: Option<u64>,
 }
@@ -477,13 +475,13 @@ pub struct PieceOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepsParams {
     pub session: String,
-    /// Only those of this turn.
+    /// Only this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// Only steps after this one.
     #[serde(default)]
     pub after: u64,
-    /// At most so many; 0 or absent: 200.
+    /// Maximum number of rows; 0 or absent: 200.
     #[serde(default)]
     pub limit: u64,
 }
@@ -506,7 +504,7 @@ pub struct Step {
     /// The record of the answer.
     pub seq: Seq,
     pub at: Stamp,
-    /// Tries that it took.
+    /// Number of tries.
     pub attempts: u32,
     pub request_bytes: u64,
     pub first_token_ms: u64,
@@ -529,17 +527,17 @@ pub struct StepCall {
     #[serde(default)]
     pub status: Option<crate::item::CallStatus>,
     pub duration_ms: u64,
-    /// Milliseconds that a person took to answer; 0 where nobody was asked.
+    /// Time until the answer of the user, in milliseconds; 0 if nobody was asked.
     pub asked_ms: u64,
 }
 
-/// Parameters of `session.step`: what one step sent or got.
+/// Parameters of `session.step`: the request or the answer of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepParams {
     pub session: String,
     pub n: u64,
     pub part: StepPart,
-    /// Bytes that are there already.
+    /// Bytes that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -559,7 +557,7 @@ pub enum StepPart {
 pub struct OutputParams {
     pub session: String,
     pub call: crate::CallId,
-    /// Bytes that are there already.
+    /// Bytes that the client has already.
     #[serde(default)]
     pub offset: u64,
 }
@@ -606,7 +604,7 @@ pub enum InspectOutput {
         /// Messages that a request holds now, and the bytes of their wire forms.
         messages: u64,
         message_bytes: u64,
-        /// What it is made of, in its order.
+        /// Parts of the context, in order.
         #[serde(default)]
         blocks: Vec<Block>,
     },
@@ -620,9 +618,9 @@ pub enum InspectOutput {
     Env {
         /// What commands of this session see, with values that may be shown.
         shown: BTreeMap<String, String>,
-        /// Variables whose values stand nowhere but in the daemon's memory.
+        /// Variables with values only in the memory of the daemon.
         hidden: Vec<String>,
-        /// Variables whose values were lost when the daemon ended.
+        /// Variables with values that were lost when the daemon ended.
         lost: Vec<String>,
         /// Variables that commands do not get, by their names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -640,7 +638,7 @@ pub struct ChangedFile {
     pub path: String,
     pub turn: u64,
     pub at: Stamp,
-    /// Lines that tools added. Not counted: what commands did, and patches of several files.
+    /// Lines added by tools. Without changes by commands and patches of several files.
     pub added: u64,
     pub removed: u64,
     /// A tool for files changed it.
@@ -655,10 +653,10 @@ pub struct ChangedFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Block {
     pub kind: BlockKind,
-    /// The message: what pins name.
+    /// Id of the message, for pins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
-    /// Its record; absent for what a cache reset has put in the place of others.
+    /// Its record; absent for content inserted by a cache reset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -666,12 +664,12 @@ pub struct Block {
     pub bytes: u64,
     /// Estimated from the bytes, at the rate of the newest request.
     pub tokens: u64,
-    /// How many messages it is.
+    /// Number of messages.
     pub messages: u64,
-    /// Whether the vendor's cache served it with the newest request, as far as its count tells; absent: not known.
+    /// Whether the provider's cache served it in the newest request; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<bool>,
-    /// It stays word for word in every compaction, because somebody said so.
+    /// Whether it is pinned: kept word for word in every compaction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
 }
@@ -687,6 +685,6 @@ pub enum BlockKind {
     User,
     Assistant,
     Tool,
-    /// What stands in the place of folded messages.
+    /// Summary of folded messages.
     Summary,
 }

@@ -15,26 +15,26 @@ pub struct TurnStarted {
     pub prompt_id: PromptId,
 }
 
-/// `policy.decided`: what the rules said about a call, so that it can be replayed.
+/// `policy.decided`: the verdict of the rules about a call, so that it can be replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyDecided {
     pub call: CallId,
-    /// The tool that was judged: the one that `tool_call` names, where the call is of that.
+    /// The judged tool: the one that `tool_call` invokes, if the call is of that.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
     pub verdict: Verdict,
-    /// The rule that decided, or what took its place: `fallback`, `always asked`, …
+    /// Rule or other reason of the verdict: `fallback`, `always asked`, …
     pub rule: String,
-    /// Where the rule stands: `user`, `project`, `session`, `run`, `built-in`; `mode`: it is none, but what the session
-    /// may do now.
+    /// Layer of the rule: `user`, `project`, `session`, `run`, `built-in`; `mode`: no rule, but the mode of the
+    /// session.
     pub layer: String,
     pub read_only: bool,
-    /// Nobody had to be asked, or nobody was there: what `on_ask` made of an `ask`.
+    /// Set if `on_ask` replaced a question to the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unattended: Option<Unattended>,
-    /// What it works on: the command, or the path.
+    /// Subject of the call: the command, or the path.
     pub subject: String,
-    /// Why it was denied without a person, and what would allow it.
+    /// Why it was denied without a question, and how to allow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// SHA-256 of tool and arguments, hexadecimal.
@@ -50,7 +50,7 @@ pub enum Unattended {
 }
 
 words! {
-    /// What policy says to a call.
+    /// Verdict of the policy about a call.
     Verdict {
         Allow = "allow",
         Ask = "ask",
@@ -65,21 +65,21 @@ pub struct ToolStarted {
     pub tool: String,
     #[serde(default, skip_serializing_if = "ToolKind::is_other")]
     pub kind: ToolKind,
-    /// What it works on: the command, or the path.
+    /// Subject of the call: the command, or the path.
     pub subject: String,
     pub read_only: bool,
-    /// It runs once more, outside the sandbox that had stopped it: a person has allowed that.
+    /// It runs once more, unsandboxed, with the approval of the user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
 }
 
-/// `tool.blocked`: the sandbox stopped a call, and a person may let it run once outside. What it came to within is kept
-/// here: it is the call's result unless it runs again.
+/// `tool.blocked`: the sandbox stopped a call, and the user may let it run once unsandboxed. Its outcome in the sandbox
+/// is stored here; it is the result of the call unless it runs again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolBlocked {
     pub call: CallId,
     pub tool: String,
-    /// Why the sandbox stopped it, for people. A guess by what the command printed.
+    /// Why the sandbox stopped it, in words; guessed from the output of the command.
     pub reason: String,
     pub status: CallStatus,
     pub duration_ms: u64,
@@ -100,14 +100,14 @@ pub struct ToolFinished {
     pub status: CallStatus,
     pub duration_ms: u64,
     pub display: Display,
-    /// The file that holds all of an output where the model or `display` has less.
+    /// File with the whole output, if the model or `display` has less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spill: Option<String>,
-    /// What it has left at the paths that it changed.
+    /// State of the changed paths after the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
-    /// Files that the model knows by this call. They may be edited as long as they are of this state, whichever daemon
-    /// the session lives in then.
+    /// Files that the model has read by this call. It may edit them as long as they are unchanged, also after a restart
+    /// of the daemon.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownFile>,
 }
@@ -124,32 +124,31 @@ pub struct InteractionResolved {
     /// Why the daemon closed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who answered: the client's name; `reasonix` where the daemon closed it.
+    /// Name of the client that answered; `reasonix` if the daemon closed it.
     pub by: String,
-    /// It was closed because nobody was there, or the last user who could have answered has left.
+    /// Whether it was closed because no client could answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
 
-/// `calls.repaired`: what was made of calls that the model got wrong. The first three name calls of the answer that
-/// follows.
+/// `calls.repaired`: repairs of malformed calls. The first three lists name calls of the next answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallsRepaired {
-    /// They stood in its words or its reasoning, and were not declared.
+    /// They were found in its text or reasoning, undeclared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_up: Vec<CallId>,
-    /// Their arguments broke off, and were closed.
+    /// Their arguments were cut off, and completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<CallId>,
-    /// Their arguments came flat, and are nested before they run.
+    /// Their arguments were flattened, and are nested before they run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<CallId>,
-    /// It repeats others, and does not run; its result follows.
+    /// It repeats other calls and does not run; its result follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<CallId>,
-    /// Somebody else has changed files that were read: what was called before may be called again.
+    /// Whether files that were read have changed; earlier calls may then be repeated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleared: bool,
 }
@@ -160,11 +159,11 @@ pub struct TodoUpdated {
     pub todos: Vec<Todo>,
 }
 
-/// One thing that the model has set out to do.
+/// One entry of the to-do list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
     pub content: String,
-    /// The same while it is done: "Running the tests".
+    /// Wording while in progress: "Running the tests".
     pub active_form: String,
     pub status: TodoStatus,
 }

@@ -14,14 +14,14 @@ pub struct ChildSpawned {
     pub kind: ChildKind,
     /// The call that started it.
     pub call: CallId,
-    /// What it is, for people.
+    /// The command, for display.
     pub command: String,
 }
 
 words! {
-    /// What a child of a session is.
+    /// Kind of a child process of a session.
     ChildKind {
-        /// A call in the foreground.
+        /// A command in the foreground.
         Command = "command",
         /// A command in the background.
         Shell = "shell",
@@ -36,7 +36,7 @@ pub struct ChildExited {
     pub code: Option<i32>,
     #[serde(default)]
     pub signal: Option<i32>,
-    /// Why, where it did not end by itself: `kill_shell`, `the session ended`, `the daemon stopped`, …
+    /// Reason, if it was ended: `kill_shell`, `the session ended`, `the daemon stopped`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use crate::params::history::What;
 use crate::{CallId, RequestId, Seq};
 
-/// `checkpoint.created`: what files were before a call changes them for the first time in its turn, or before a rewind
-/// does. On disk before that. Their content stands in the line's `own` member, or in blobs.
+/// `checkpoint.created`: content of files before the first change of a call in its turn, or before a rewind. On disk
+/// before the change. The content is in the `own` member of the line, or in blobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckpointCreated {
-    /// The call that may change them; absent: a rewind.
+    /// The call that changes them; absent: a rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Kept>,
-    /// The tree of the workspace before a command, by its git object id: what commands change is found by it.
+    /// Git object id of the workspace tree before a command, to find the changes of commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// Why changes of commands of this turn cannot be taken back.
@@ -31,7 +31,7 @@ pub struct Kept {
     pub was: FileState,
 }
 
-/// What stands at a path now.
+/// Current state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
     /// Absolute.
@@ -44,7 +44,7 @@ pub struct Changed {
 pub struct KnownFile {
     /// Absolute.
     pub path: String,
-    /// Of the content, hexadecimal.
+    /// Hash of the content, hexadecimal.
     pub sha256: String,
     pub bytes: u64,
     /// Nanoseconds since 1970.
@@ -58,7 +58,7 @@ pub struct KnownFile {
 pub enum FileState {
     Absent,
     File {
-        /// Of the content, hexadecimal.
+        /// Hash of the content, hexadecimal.
         sha256: String,
         bytes: u64,
         /// Permission bits.
@@ -74,16 +74,16 @@ pub enum FileState {
     },
 }
 
-/// `session.rewound`: what followed a turn is hidden (never erased), files are as they were then, or both.
+/// `session.rewound`: messages after a turn are hidden (never erased), files are restored, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRewound {
-    /// The newest turn that is shown now.
+    /// Newest visible turn.
     pub to_turn: u64,
     pub what: What,
-    /// The rewind that this takes back.
+    /// The undone rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
-    /// The records before this one that make up the conversation now, first and last of each run; absent: unchanged.
+    /// Records that form the conversation now, as runs (first and last); absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Vec<(Seq, Seq)>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -99,14 +99,14 @@ pub struct RewoundFile {
     /// Absolute.
     pub path: String,
     pub result: RewoundResult,
-    /// What stood there before the rewind: what its undoing brings back.
+    /// State before the rewind; an undo restores it.
     pub before: FileState,
-    /// What stands there since.
+    /// State after the rewind.
     pub after: FileState,
 }
 
 impl RewoundFile {
-    /// Whether the rewind removed it (would, where it is only tried): it was not there then.
+    /// Whether the rewind removed it (in a preview: would remove it), because it did not exist then.
     #[must_use]
     pub fn was_removed(&self) -> bool {
         self.result == RewoundResult::Restored && self.after == FileState::Absent

@@ -11,13 +11,13 @@ use crate::{PromptId, RequestId};
 pub struct PromptQueued {
     pub prompt_id: PromptId,
     pub text: String,
-    /// Fold it into the running turn, behind the next tool results, instead of waiting for the turn's end.
+    /// Add it to the running turn, after the next tool results, instead of waiting for the end of the turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
-    /// What becomes of questions of the turn that begins with it; absent: as the session is set.
+    /// `on_ask` for the turn of this prompt; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
-    /// The name of the client that sent it.
+    /// Name of the sending client.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
@@ -45,7 +45,7 @@ pub struct PromptEdited {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptMoved {
     pub prompt_id: PromptId,
-    /// Prompts that stand before it now.
+    /// Number of prompts before it.
     pub position: u64,
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

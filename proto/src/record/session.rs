@@ -15,7 +15,7 @@ use crate::{Failure, Pid, RequestId, SessionId};
 pub struct SessionCreated {
     pub session: SessionId,
     pub pid: Pid,
-    /// The session that started this one; 0: a client did.
+    /// Parent session; 0: started by a client.
     pub ppid: Pid,
     /// Changed only when the log is repaired or restored; a cursor belongs to one epoch.
     pub epoch: u64,
@@ -23,15 +23,15 @@ pub struct SessionCreated {
     /// The workspace root, fixed for the session's life.
     pub root: String,
     pub provider_kind: String,
-    /// Tokens that the model can take; 0: not known.
+    /// Context window in tokens; 0: unknown.
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
     pub prefix_sha256: String,
-    /// Names of the tools that the session has for its whole life, sorted.
+    /// Names of the tools of the session, sorted; fixed for its life.
     pub tools: Vec<String>,
-    /// The environment of the session's tools: names that may stand in the log, with their values.
+    /// Environment of the session's tools: variables that may be in the log, with their values.
     pub env: BTreeMap<String, String>,
-    /// Names of the other variables that the client gave; their values were in memory only.
+    /// Names of the other variables of the client; their values were in memory only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_names: Vec<String>,
     /// Names of variables of the client that commands do not get.
@@ -39,10 +39,10 @@ pub struct SessionCreated {
     pub env_held: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Where its first messages come from, if it was forked.
+    /// Origin of its first messages, if it was forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// The version of the daemon that wrote this.
+    /// Version of the daemon that wrote this.
     pub version: String,
     /// Resolved: as the client asked for them, else as the config says.
     #[serde(flatten)]
@@ -54,9 +54,9 @@ pub struct SessionCreated {
 pub struct Origin {
     pub session: SessionId,
     pub pid: Pid,
-    /// The last turn that was taken over.
+    /// Last copied turn.
     pub turn: u64,
-    /// The session at the root of all forks: the vendor's cache knows their common prefix by it.
+    /// Session at the root of all forks; it identifies their common prefix to the cache.
     pub first: SessionId,
 }
 
@@ -79,7 +79,7 @@ impl Rules {
     }
 }
 
-/// `session.set`: only what changed.
+/// `session.set`: only the changed options.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSet {
     #[serde(flatten)]
@@ -87,16 +87,16 @@ pub struct SessionSet {
     /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
-    /// A rule that a person had allowed in this session, and takes back.
+    /// Rule of this session that the user revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<String>,
-    /// The name of the client that asked.
+    /// Name of the requesting client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Of the fallback model: `model` stands in, for the rest of the turn, for the one before, which failed with this.
-    /// With the end of the turn model and effort are again what they were.
+    /// Set for a fallback model: the failure of the model that it replaces for the rest of the turn. The end of the
+    /// turn restores model and effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<Failure>,
 }
@@ -109,7 +109,7 @@ pub struct SessionState {
     pub waiting_for: Option<WaitingFor>,
     /// Why: `prompt`, `approval 3.1`, `429 from deepseek, try 2 of 8`, …
     pub cause: String,
-    /// Milliseconds until the next try, where it waits for one.
+    /// Milliseconds until the next retry, if it waits for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_in_ms: Option<u64>,
 }
@@ -131,7 +131,7 @@ pub struct SessionReopened {
     pub by: String,
 }
 
-/// `session.suspended`: the daemon handed over to a newer one. The next life goes on from here, once, whatever the
-/// session does after a crash.
+/// `session.suspended`: the daemon handed over to a newer one, which continues the session from here, once, whatever
+/// its recovery policy is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSuspended {}

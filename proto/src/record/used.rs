@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 use crate::ItemId;
 use crate::words::words;
 
-/// `usage`: what one provider request took, as the provider reported it.
+/// `usage`: the usage of one request, as the provider reported it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     pub item: ItemId,
-    /// The provider that was asked, by its name in the config; empty in logs of before it was noted: the session's.
+    /// Requested provider, by its name in the config; empty in old logs: the provider of the session.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider: String,
-    /// The model that was asked; empty as `provider`.
+    /// Requested model; empty as `provider`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
     #[serde(default, skip_serializing_if = "Purpose::is_answer")]
     pub purpose: Purpose,
     /// The step of the turn, from 1.
     pub step: u64,
-    /// The try that succeeded, from 1.
+    /// Number of the successful try, from 1.
     pub attempt: u32,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// What an ideal cache of prefixes would have served; absent where that cannot be said: the first request, one behind
-    /// a cache reset, or one that reported nothing.
+    /// Tokens that a perfect prefix cache would have served; absent if unknown: the first request, one after a cache
+    /// reset, or one without a report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_cached: Option<u64>,
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
-    /// Of the prompt's tokens: those that the vendor put into its cache, where it says so.
+    /// Prompt tokens written to the provider's cache, if reported.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// False where the provider reported nothing: the numbers are then 0.
+    /// False if the provider reported nothing: the numbers are then 0.
     pub reported: bool,
-    /// Millionths of a US dollar; absent where the price is not known.
+    /// Cost in millionths of a US dollar; absent if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
     pub request_bytes: u64,
@@ -46,16 +46,16 @@ pub struct Usage {
     pub cache_miss: Option<CacheMiss>,
 }
 
-/// A request that the vendor's cache served far less of than it should have: under half of `expected_cached`, and at least
-/// 1,024 tokens less. Or one that changed earlier bytes, whatever was served.
+/// A request with far fewer cached tokens than expected: under half of `expected_cached`, and at least 1,024 tokens
+/// less. Or a request that changed earlier bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheMiss {
     pub cause: MissCause,
-    /// Milliseconds between the sending of the request before and of this one.
+    /// Milliseconds since the previous request was sent.
     #[serde(default)]
     pub gap_ms: u64,
-    /// Where the bytes begin to differ from the request before: `model`, `system`, `tools`, `extra`, or `message N`, from
-    /// 1. Of `ours` only.
+    /// First difference from the previous request: `model`, `system`, `tools`, `extra`, or `message N`, from 1. Only
+    /// for `ours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
 }
@@ -74,20 +74,20 @@ pub enum MissCause {
     Ours,
     /// Nothing that was sent has changed: it was evicted, or another server answered.
     Vendor,
-    /// The vendor has told nothing of its cache in this session yet: nobody can say.
+    /// The provider has reported no cache usage in this session yet; the cause is unknown.
     NotReported,
 }
 
 words! {
-    /// What a request was for.
+    /// Purpose of a request.
     Purpose default Answer {
         /// An answer of the conversation.
         Answer = "answer",
         /// The summary of a compaction.
         Summary = "summary",
-        /// A trace of reasoning turned into lists.
+        /// Extraction of lists from reasoning.
         Extraction = "extraction",
-        /// One of several answers to the same request, of which another may win.
+        /// One of several samples of an answer.
         Sample = "sample",
     }
 }
@@ -104,8 +104,8 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// `reasoning.extracted`: what a model has reasoned before an answer, in lists, made by another request. For people: it is
-/// never sent to a model. At most five entries a list, each short.
+/// `reasoning.extracted`: lists extracted from the reasoning before an answer, by another request. For display only,
+/// never sent to a model. At most five short entries per list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReasoningExtracted {
     /// The answer.
@@ -121,7 +121,7 @@ pub struct ReasoningExtracted {
 }
 
 impl ReasoningExtracted {
-    /// The lists that hold anything, each with what it is called.
+    /// The non-empty lists with their names.
     #[must_use]
     pub fn lists(&self) -> Vec<(&'static str, &[String])> {
         let lists = [

@@ -46,7 +46,7 @@ fn ended(outcome: OutcomeKind) -> &'static str {
         OutcomeKind::BudgetExceeded => "reached its budget",
         OutcomeKind::MaxSteps => "reached its step limit",
         OutcomeKind::ContextFull => "filled the context",
-        OutcomeKind::Blocked => "was blocked: nobody was there to allow something",
+        OutcomeKind::Blocked => "was blocked: no client could approve a call",
     }
 }
 
@@ -89,7 +89,7 @@ fn cost(usage: &UsageTotals) -> String {
     let dollars = |micros: u64| format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100);
     match (usage.cost_micros, usage.unknown_cost_calls) {
         (0, 0) => String::new(),
-        (0, _) => " (the price is not known)".to_owned(),
+        (0, _) => " (price unknown)".to_owned(),
         (micros, 0) => format!(" ({})", dollars(micros)),
         (micros, unknown) => format!(
             " ({} and what {unknown} requests of unknown price cost)",
@@ -104,16 +104,14 @@ fn waits(session: &SessionSummary, queued: usize) -> String {
     let now = match (session.state, session.waiting_for) {
         _ if open == 1 => "one question waits for you".to_owned(),
         _ if open > 1 => format!("{open} questions wait for you"),
-        (State::Running, _) => "it is at work".to_owned(),
-        (State::Waiting, Some(WaitingFor::Retry)) => {
-            "it waits to ask the provider again".to_owned()
-        }
+        (State::Running, _) => "it is running".to_owned(),
+        (State::Waiting, Some(WaitingFor::Retry)) => "it waits to retry a request".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials)) => {
-            "it waits for a key of the provider".to_owned()
+            "it needs a key for its provider".to_owned()
         }
         (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => "it waits".to_owned(),
-        (State::Paused, _) => "it is paused: `/resume` lets it go on".to_owned(),
-        (State::Exited, _) => "it has exited; a prompt takes it up again".to_owned(),
+        (State::Paused, _) => "it is paused: `/resume` continues it".to_owned(),
+        (State::Exited, _) => "it has exited; the next prompt opens it again".to_owned(),
         (State::Idle, _) => "it waits for a prompt".to_owned(),
     };
     let queue = match queued {

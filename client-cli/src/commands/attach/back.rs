@@ -22,7 +22,7 @@ impl Attached {
     pub(super) async fn clear(&mut self, sure: bool) -> Result<(), Error> {
         if !sure {
             self.note("this hides the whole conversation from the model; files stay as they are")?;
-            return self.note("`/clear yes` does it, `/redo` takes it back");
+            return self.note("`/clear yes` does it, `/redo` undoes it");
         }
         self.rewind(0, What::Conversation).await
     }
@@ -35,7 +35,7 @@ impl Attached {
             .call::<SessionCheckpoints>(&OneParams { session })
             .await?;
         if checkpoints.turns.is_empty() {
-            self.note("there is no turn to go back to")?;
+            self.note("there is no turn to rewind to")?;
         }
         for turn in &checkpoints.turns {
             self.note(&words(turn))?;
@@ -44,7 +44,7 @@ impl Attached {
             }
         }
         if checkpoints.undo {
-            self.note("`/redo` takes the newest rewind back")?;
+            self.note("`/redo` undoes the newest rewind")?;
         }
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Attached {
         let of = |result: &RewoundResult| done.files.iter().any(|file| file.result == *result);
         if of(&RewoundResult::ChangedSince) {
             let hint = format!(
-                "`reasonix rewind {} {} --force` also takes what somebody else has changed",
+                "`reasonix rewind {} {} --force` also restores files that somebody else has changed",
                 self.session,
                 again(params)
             );
@@ -134,7 +134,7 @@ impl Attached {
     pub(super) fn todos(&mut self) -> Result<(), Error> {
         let todos = self.transcript.todos().to_vec();
         if todos.is_empty() {
-            return self.note("the model has no list of things to do");
+            return self.note("the to-do list is empty");
         }
         output::part(&self.painter.paint(&Piece::Todos { todos }))
     }

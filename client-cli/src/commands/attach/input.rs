@@ -157,31 +157,31 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
-/// What can be typed, a line each, behind the first letter of the role that it takes.
+/// Commands of line mode, one per line, after the first letter of the role that they need.
 const HELP: &str = "\
-D TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)
-D /steer TEXT         words into the running turn, behind its next results
-D /steer N            the prompt at place N is put into the running turn
-W /queue              show the prompts that wait
-D /edit N TEXT        give the prompt at place N other words (N may be the start of its id)
-D /move N M           move it to place M
-D /drop N             take it back
-D /pause, /resume     start nothing new; go on
-D /plan, /normal      change nothing until a plan is approved; or not
-D /safe, /safe off    only read, whatever the mode; or not
+D TEXT                send a prompt, or queue it (`//` in front: one that starts with a slash)
+D /steer TEXT         add a prompt to the running turn, after its next tool results
+D /steer N            add queued prompt N to the running turn
+W /queue              list the queued prompts
+D /edit N TEXT        replace the text of queued prompt N (N may be the start of its id)
+D /move N M           move queued prompt N to position M
+D /drop N             remove queued prompt N
+D /pause, /resume     start nothing new; continue
+D /plan, /normal      enter plan mode (change nothing until a plan is approved); leave it
+D /safe, /safe off    refuse every call that changes anything; stop that
 D /interrupt          stop the running turn
-A /approve [ID]       yes to the oldest question, or to this one; a plan is carried out
-A /deny [ID] [NOTE]   no; the model gets the note
-A N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or words of your own behind `/answer`
-D                     (while one is open, a line that begins with a digit is the answer; all others are prompts)
-W /todos              show what the model has set out to do
-D /undo, /redo        files as they were before the last turn; take the newest rewind back
-D /rewind [N]         back to the end of turn N, files too (`N chat`, `N files`: one of both); without N: the turns
+A /approve [ID]       approve the oldest request or plan, or this one
+A /deny [ID] [NOTE]   deny it; the model gets the note
+A N, or /answer TEXT  answer a question of the model: `2`, `1,3`, `2: and why`, or your own text after `/answer`
+D                     (while a question is open, a line that starts with a digit answers it)
+W /todos              show the to-do list
+D /undo, /redo        restore the files as before the last turn; undo the newest rewind
+D /rewind [N]         go back to the end of turn N (`N chat`, `N files`: only one of both); without N: list the turns
 D /clear              hide the whole conversation from the model; files stay
-D /fork [NAME]        a session of its own that goes on from here
-D /rename NAME        give the session a name
-W /export FILE        write the session to a new file, as Markdown (`.jsonl`: as events)
-W /help               this
+D /fork [NAME]        copy the session into a new one
+D /rename NAME        set the name of the session
+W /export FILE        export the session to a new file, as Markdown (`.jsonl`: as events)
+W /help               show this help
 W /quit               leave; the session stays";
 
 /// The lines of help for a role.

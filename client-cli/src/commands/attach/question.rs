@@ -112,7 +112,7 @@ impl Attached {
             }
             // Either way something has been said.
             (None, Some(id)) => self.listed(&id).await,
-            (None, None) => self.note("there is nothing to answer"),
+            (None, None) => self.note("there is no open question"),
         }
     }
 
@@ -132,7 +132,7 @@ impl Attached {
                 if self.open.iter().all(|known| known.id() != open.id()) {
                     self.open.push(open);
                 }
-                self.note("now it is shown: say it again")
+                self.note("it is shown now: repeat the command")
             }
         }
     }

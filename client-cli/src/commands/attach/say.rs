@@ -55,7 +55,7 @@ impl Attached {
             }
             Said::Unknown(word) => {
                 return self.note(&format!(
-                    "`{word}` is nothing that can be said here: `/help` shows what can"
+                    "unknown command `{word}`: `/help` lists the commands"
                 ));
             }
         };
@@ -211,8 +211,8 @@ impl Attached {
 /// What is said at the beginning to who may not do all.
 pub(super) fn lower(role: Role) -> Option<&'static str> {
     match role {
-        Role::Watch => Some("you watch: prompts and answers are for others"),
-        Role::Approve => Some("you may answer questions; prompts are for others"),
+        Role::Watch => Some("you can only watch here"),
+        Role::Approve => Some("you can answer questions here, but not send prompts"),
         Role::Drive => None,
     }
 }

@@ -20,7 +20,7 @@ pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
         return Ok(vec![check(
             "provider",
             CheckLevel::Failed,
-            "none can be used: there is no key",
+            "no provider has a key",
             hint,
         )]);
     }

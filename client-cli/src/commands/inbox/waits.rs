@@ -98,7 +98,7 @@ fn stuck(session: &SessionSummary) -> Option<Stuck> {
             let waits: Vec<String> = waits
                 .map(|(count, what)| format!("{what}: {count}"))
                 .collect();
-            let hint = format!("`reasonix resume {pid}` lets it go on");
+            let hint = format!("`reasonix resume {pid}` continues it");
             ("paused", waits.join(", "), hint)
         }
         _ => return None,

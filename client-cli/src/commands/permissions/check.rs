@@ -108,13 +108,16 @@ fn read(file: &Path) -> Result<Vec<Value>, Error> {
     })?;
     let hint = "a file of cases is a JSON object with a list `cases`";
     let read = serde_json::from_str::<Value>(&text)
-        .map_err(|error| Error::usage(format!("`{shown}` is no JSON: {error}"), hint))?;
+        .map_err(|error| Error::usage(format!("`{shown}` is not JSON: {error}"), hint))?;
     match read {
         Value::Object(mut file) => match file.remove("cases") {
             Some(Value::Array(cases)) => Ok(cases),
             _ => Err(Error::usage(format!("`{shown}` has no list `cases`"), hint)),
         },
-        _ => Err(Error::usage(format!("`{shown}` is no JSON object"), hint)),
+        _ => Err(Error::usage(
+            format!("`{shown}` is not a JSON object"),
+            hint,
+        )),
     }
 }
 

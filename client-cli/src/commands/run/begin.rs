@@ -127,13 +127,13 @@ fn fits(args: &Args) -> Result<(), Error> {
         || args.options.preset().is_some();
     if of_the_model {
         return Err(Error::usage(
-            "model, effort, preset, samples and reasoning extraction of a session are not a run's",
+            "`run` cannot change model, effort, preset, samples or reasoning extraction of a session",
             "change them with `reasonix model SESSION`, or start a new session",
         ));
     }
     if options.rules.is_some() {
         return Err(Error::usage(
-            "rules of a session are fixed when it is made",
+            "the rules of a session are fixed when it is created",
             "leave out `--allow`, `--ask` and `--deny`, or start a new session",
         ));
     }
@@ -171,7 +171,7 @@ fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
     let cold = summary.cold.as_ref().filter(|_| age > ttl)?;
     let words = cold.words();
     Some(format!(
-        "· the vendor's cache has expired; the next prompt: {words}"
+        "· the prompt cache has expired; the next prompt: {words}"
     ))
 }
 
@@ -207,7 +207,7 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
     .collect();
     (!words.is_empty()).then(|| {
         format!(
-            "· session {} keeps this from now on: {}",
+            "· session {} keeps these options: {}",
             before.pid,
             words.join(", ")
         )

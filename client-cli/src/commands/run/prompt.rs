@@ -64,12 +64,12 @@ fn read(
         if !ready(fd, patience)? {
             if bytes.is_empty() {
                 output::progress(
-                    "· standard input is open and silent: going on without it (`-` waits for it)",
+                    "· standard input is open but empty: continuing without it (`-` waits for it)",
                 );
                 return Ok(None);
             }
             output::progress(
-                "! standard input went silent before its end: going on with what came (`-` waits)",
+                "! standard input stopped before its end: continuing with the part that came (`-` waits)",
             );
             break;
         }

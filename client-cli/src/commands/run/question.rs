@@ -59,7 +59,7 @@ impl Questions {
         output::progress_part(&asked.prompt());
     }
 
-    /// The next line typed while a question is drawn. Cancel-safe; never ends where there is nothing to answer.
+    /// The next line typed while a question is drawn. Cancel-safe; never ends where there is no open question.
     pub async fn typed(&mut self) -> String {
         if self.drawn.is_none() || self.ended {
             return std::future::pending().await;
@@ -70,7 +70,7 @@ impl Questions {
                 Some(line) => line,
                 None => {
                     self.ended = true;
-                    output::progress("\n· nobody types here any more: `reasonix inbox` answers");
+                    output::progress("\n· no input here any more: answer with `reasonix inbox`");
                     std::future::pending().await
                 }
             },

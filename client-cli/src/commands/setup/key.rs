@@ -85,9 +85,7 @@ impl Search<'_> {
                     return Err(Error::Failed {
                         what: problem,
                         hint: match probed.hint.is_empty() {
-                            true => {
-                                "look at the key; `--no-probe` keeps it all the same".to_owned()
-                            }
+                            true => "check the key; `--no-probe` stores it anyway".to_owned(),
                             false => probed.hint,
                         },
                     });
@@ -145,7 +143,7 @@ impl Search<'_> {
 
     async fn ask(&self, person: &mut Person, may_keep: bool) -> Result<String, Error> {
         let prompt = match may_keep {
-            true => "API key (not shown; Enter keeps the one that is there): ",
+            true => "API key (not shown; Enter keeps the present one): ",
             false => "API key (not shown): ",
         };
         loop {
@@ -197,7 +195,7 @@ impl Search<'_> {
         let Some(person) = person else {
             return Err(Error::Failed {
                 what: words,
-                hint: "`--no-probe` keeps it all the same".to_owned(),
+                hint: "`--no-probe` stores it anyway".to_owned(),
             });
         };
         output::progress(&format!("! {words}"));
@@ -209,7 +207,7 @@ impl Search<'_> {
         }
         Err(Error::Failed {
             what: "nothing was changed".to_owned(),
-            hint: "`reasonix setup` begins again".to_owned(),
+            hint: "run `reasonix setup` again".to_owned(),
         })
     }
 }
@@ -225,7 +223,7 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
         KeyState::Wrong => "the key is not accepted",
         KeyState::Missing => "it needs a key",
         KeyState::NotNeeded => "no key is needed",
-        KeyState::Unknown => "whether the key works is not known",
+        KeyState::Unknown => "the key could not be checked",
     };
     let fine = probed.reachable && matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
     text::line(&match (fine || probed.text.is_empty(), probed.reachable) {
@@ -279,7 +277,7 @@ fn read_stdin() -> Result<String, Error> {
     looks_like_one(key).map_err(|why| {
         Error::usage(
             format!("on standard input: {why}"),
-            "give the key alone, on one line",
+            "give only the key, on one line",
         )
     })?;
     Ok(key.to_owned())
@@ -288,10 +286,10 @@ fn read_stdin() -> Result<String, Error> {
 /// What no key is made of tells of something else in the clipboard.
 fn looks_like_one(key: &str) -> Result<(), &'static str> {
     if key.is_empty() {
-        return Err("that is no key: nothing was typed");
+        return Err("no key was typed");
     }
     if !key.chars().all(|c| c.is_ascii_graphic()) {
-        return Err("that is no key: there are blanks or other characters in it that no key has");
+        return Err("that is not a key: it has spaces or other invalid characters");
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ pub async fn provider(
             Typed::Other("") => {}
             Typed::Other("new") => return endpoint(person, &names).await,
             Typed::Other(other) => {
-                let hint = near::hint(other, names.iter().copied(), "`new` is for another one.");
+                let hint = near::hint(other, names.iter().copied(), "`new` adds another one");
                 let line = format!("! there is no provider `{other}`. {hint}");
                 output::progress(&text::line(&line));
             }
@@ -96,10 +96,10 @@ pub async fn provider(
 /// One that nobody has told us of.
 async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus, Error> {
     let name = loop {
-        let name = person.line("Its name here, one word: ").await?;
+        let name = person.line("Name of the provider, one word: ").await?;
         match is_name(&name) {
             true if !taken.contains(&name.as_str()) => break name,
-            true => output::progress("! there is one of that name"),
+            true => output::progress("! that name is taken"),
             false => output::progress("! letters, digits, `-`, `_` and `.`"),
         }
     };
@@ -108,7 +108,7 @@ async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus,
         if url.starts_with("https://") || url.starts_with("http://") {
             break url;
         }
-        output::progress("! a URL begins with https:// or http://");
+        output::progress("! a URL starts with https:// or http://");
     };
     let mut provider = unknown(&name, &base_url);
     if !person.agrees("Does it need a key?", true).await? {
@@ -185,9 +185,9 @@ pub async fn model(
             (Typed::Other(other), _) if names.is_empty() => return Ok(other.to_owned()),
             (Typed::Other(other), _) => {
                 let hint = near::hint(other, names.iter().copied(), "");
-                let line = format!("! the provider names no model `{other}`. {hint}");
+                let line = format!("! the provider has no model `{other}`. {hint}");
                 output::progress(text::line(&line).trim_end());
-                if person.agrees("Use it all the same?", false).await? {
+                if person.agrees("Use it anyway?", false).await? {
                     return Ok(other.to_owned());
                 }
             }

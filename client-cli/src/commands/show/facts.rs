@@ -27,9 +27,9 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
         row("queued", &format!("by {}: {}", queued.by, queued.text))?;
     }
     let turns = match client.call::<SessionCheckpoints>(&one).await {
-        Ok(found) if found.turns.is_empty() => "no turn to go back to".to_owned(),
+        Ok(found) if found.turns.is_empty() => "no turn to rewind to".to_owned(),
         Ok(found) => format!(
-            "{} to go back to: `reasonix rewind {} --list`",
+            "{} to rewind to: `reasonix rewind {} --list`",
             output::counted(found.turns.len() as u64, "turn"),
             summary.pid
         ),
@@ -75,7 +75,7 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
     facts.push(("model", summary.model.clone()));
     facts.push(("directory", summary.cwd.clone()));
     if let Some(origin) = &summary.origin {
-        let from = format!("a fork of {} behind its turn {}", origin.pid, origin.turn);
+        let from = format!("a fork of {} after its turn {}", origin.pid, origin.turn);
         facts.push(("origin", from));
     }
     facts.push(("turns", summary.turns.to_string()));
@@ -102,8 +102,8 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
 fn context(summary: &SessionSummary) -> String {
     let share = commands::ls::context(summary);
     match (summary.context_tokens, summary.context_window) {
-        (0, _) => "nothing was sent yet".to_owned(),
-        (_, 0) => format!("{share} tokens (how many the model takes is not known)"),
+        (0, _) => "no request yet".to_owned(),
+        (_, 0) => format!("{share} tokens (context window unknown)"),
         (tokens, window) => {
             format!(
                 "{share} ({} of {} tokens)",

@@ -11,7 +11,7 @@ use super::shipped;
 #[must_use]
 pub fn text() -> String {
     let mut text = String::from(
-        "# Settings of Reasonix, each with its default. Copy what you change to `~/.reasonix/config.toml`, or to\n\
+        "# All settings of Reasonix with their defaults. Copy the ones you change to `~/.reasonix/config.toml`, or to\n\
          # `reasonix.toml` in a project.\n",
     );
     let mut table = "";
@@ -36,8 +36,8 @@ pub fn text() -> String {
         let _ = writeln!(text, "{mark}{name} = {value}");
     }
     let about = format!(
-        "A preset is a bundle that a session is switched to with one word. {} come with the program; what is written here \
-         changes them, or adds others.",
+        "A preset sets model, effort and samples of a session with one name. {} are built in; entries here change them or \
+         add others.",
         presets::SHIPPED.join(", ")
     );
     text.push('\n');
@@ -58,8 +58,8 @@ pub fn text() -> String {
     }
     let shipped: Vec<_> = shipped::all().into_iter().map(|entry| entry.name).collect();
     let about = format!(
-        "A provider is a vendor's endpoint. Any number of them. These come with the program, usable once their key is \
-         there, and are written here only to change them: {}.",
+        "A provider is an API endpoint with its models. Built in, once their key is set: {}. Add entries for others, or to \
+         change a built-in one.",
         shipped.join(", ")
     );
     text.push('\n');

@@ -18,16 +18,16 @@ pub const SHIPPED: [&str; 3] = ["fast", "smart", "max"];
 pub const FIELDS: &[(&str, &str)] = &[
     (
         "model",
-        "A provider's name, a model, or `provider/model`. Unset: the session's own (`fast`: `agent.fast_model`).",
+        "A provider, a model, or `provider/model`. Unset: the session's model (`fast`: `agent.fast_model`).",
     ),
     (
         "effort",
-        "How hard the model is to think, as it knows the words. Unset: `fast` the lowest level of those that are known of \
-         the model, `smart` `high`, or the one below the highest, `max` the highest; others as it does by itself.",
+        "Reasoning effort, in the provider's terms. Unset: for `fast` the lowest known level, for `smart` `high` or \
+         the second highest, for `max` the highest, for others the model's default.",
     ),
     (
         "samples",
-        "Samples of each request, of which the one with the fewest uncertainties is taken (1 to 8). Unset: 1, `max` 3.",
+        "Sample N answers and keep the least uncertain one (1 to 8). Every sample is billed. Unset: 1; `max`: 3.",
     ),
 ];
 

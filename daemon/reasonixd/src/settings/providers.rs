@@ -67,54 +67,51 @@ pub struct ProviderEntry {
 
 /// The keys of an entry with a sentence each, for the example file and for near-name hints.
 pub const FIELDS: &[(&str, &str)] = &[
-    ("name", "How you call it."),
+    ("name", "Name of the entry."),
     (
         "kind",
-        "`openai` (chat completions: every OpenAI-compatible endpoint), `openai-responses`, `anthropic`, `command` (a \
-         program of yours, see docs/command-provider.md), or `replay` (a cassette, for trying out and tests).",
+        "Protocol: `openai` (chat completions: every OpenAI-compatible endpoint), `openai-responses`, `anthropic`, \
+         `command` (a program of yours, see docs/command-provider.md), or `replay` (recorded answers, for tests).",
     ),
-    ("base_url", "Where the API stands, up to the version."),
-    ("models", "The models that it offers."),
+    ("base_url", "Base URL of the API, up to the version."),
+    ("models", "Models of the provider."),
     (
         "default",
-        "The one that is meant where only the provider is named; the first, if unset.",
+        "Default model, if only the provider is named. Unset: the first one.",
     ),
     (
         "model",
-        "Instead of `models`, where there is one. For `replay`: the path of the cassette.",
+        "The only model, in place of `models`. For `replay`: the path of the recording.",
     ),
     (
         "api_key_env",
-        "The environment variable that holds the key; unset: none is needed.",
+        "Environment variable with the key. Unset: no key is needed.",
     ),
     (
         "context_window",
-        "Tokens that the models can take; unset: as the catalog knows it (`reasonix models` shows it).",
+        "Context window of the models, in tokens. Unset: from the catalog (`reasonix models` shows it).",
     ),
-    ("headers", "Headers that each request gets besides."),
-    (
-        "extra",
-        "Members that the body of each request gets besides.",
-    ),
+    ("headers", "Additional headers of each request."),
+    ("extra", "Additional members of each request's body."),
     (
         "sends_reasoning",
-        "Whether the vendor demands earlier reasoning back (DeepSeek's thinking models do). What `anthropic` and \
-         `openai-responses` sign or encrypt always goes back.",
+        "Whether to send earlier reasoning back, as DeepSeek's thinking models require. Signed or encrypted \
+         reasoning of `anthropic` and `openai-responses` is always sent back.",
     ),
     (
         "effort",
-        "How hard the models are to think, in the vendor's word; unset: as the vendor likes. For `anthropic` it turns \
+        "Reasoning effort, in the provider's terms. Unset: the provider's default. For `anthropic` it turns \
          adaptive thinking on.",
     ),
     (
         "efforts",
-        "The efforts that the models know: another one is refused before anything is asked. Unset: as the catalog knows \
-         them; where it does not, any is sent.",
+        "Efforts that the models support; others are refused without a request. Unset: from the catalog; if it has \
+         none, any effort is sent.",
     ),
     (
         "max_output_tokens",
-        "The longest answer that is asked for; 0: as the vendor likes (`anthropic` needs a number: 32000). Not for \
-         `openai`, whose servers name it differently: use `extra`.",
+        "Maximum length of an answer, in tokens; 0: the provider's default (`anthropic` needs a number: 32000). Not \
+         for `openai`, whose servers name it differently: use `extra`.",
     ),
     (
         "command",
@@ -122,24 +119,24 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "price",
-        "What the models cost, in US dollars for a million tokens: `input`, `output`, and where they differ from `input` \
-         `cached` (came from the vendor's cache) and `cache_write` (went into it); with `tiers = [{ above = TOKENS, … }]` \
-         for requests with longer prompts. It counts for all models of the entry. Unset: as the catalog knows it; where it \
-         does not, the cost is unknown.",
+        "Prices of all models of the entry, in US dollars per million tokens: `input`, `output`, and, if they \
+         differ from `input`, `cached` (read from the provider's cache) and `cache_write` (written to it); with \
+         `tiers = [{ above = TOKENS, … }]` for longer prompts. Unset: from the catalog; if it has none, the cost is \
+         unknown.",
     ),
     (
         "vision",
-        "Whether the models can be shown images; unset: as the catalog knows it.",
+        "Whether the models accept images. Unset: from the catalog.",
     ),
     (
         "max_concurrent",
-        "Requests that may be under way at a time with its key, over all sessions; others wait for their turn. Unset: \
-         16. Not for `replay`.",
+        "Maximum number of concurrent requests with this key, over all sessions; others wait. Unset: 16. Not for \
+         `replay`.",
     ),
     (
         "repair",
-        "Whether to repair malformed calls of the models: not declared, broken off, going in circles, parameters too \
-         deep. Unset: true. Only for `openai`.",
+        "Whether to repair malformed tool calls: undeclared, cut off, repeating, or too deeply nested. Unset: true. Only \
+         for `openai`.",
     ),
 ];
 

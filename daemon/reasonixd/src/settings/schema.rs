@@ -87,95 +87,95 @@ settings! {
     /// All settings beside `[[providers]]`, in the order of the example file.
     KEYS:
     "default_model", Kind::Text, Trusted, "":
-        "The model of a session that names none: a provider's name, a model, or `provider/model`. Unset: the first provider.";
+        "Model of sessions that name none: a provider, a model, or `provider/model`. Unset: the first provider.";
     "credentials_store", Kind::Word(&["auto", "file", "keyring"]), User, "\"auto\"":
-        "Where `login` keeps keys. `keyring`: in the system's keyring, where this program was built with it (feature `keychain`); `file`: in `credentials.toml` in the home; `auto`: in the keyring where there is one, else in the file.";
+        "Where `login` stores keys. `keyring`: the system's keyring (needs a build with the feature `keychain`); `file`: `credentials.toml` in the home; `auto`: the keyring if there is one, else the file.";
     "language", Kind::Word(&["auto", "en", "zh"]), User, "\"auto\"":
-        "The language of the terminal interface; `auto`: by the environment (`REASONIX_LANG`, else the locale), else English.";
+        "Language of the terminal interface. `auto`: `REASONIX_LANG`, else the locale, else English.";
     "agent.max_steps", number(0, 1_000_000), Trusted, "0":
-        "Steps (requests to the model) that a turn may have; 0: no limit.";
+        "Maximum number of steps (requests to the model) per turn; 0: no limit.";
     "agent.compact_ratio", decimal(0, 1), Trusted, "0.8":
-        "At this part of the model's window the context is compacted before the next request; 0: never by itself. Without a known window it is compacted when the provider finds a request too long.";
+        "Compact the context before the next request once it fills this share of the model's window; 0: never automatically. If the window is unknown, compact when the provider rejects a request as too long.";
     "agent.fallback_model", Kind::Text, Trusted, "":
-        "Who answers for the rest of a turn when the session's model is down after all tries: a provider's name, a model, or `provider/model`. The switch is reported, and the next turn asks the session's model again. Unset: the turn fails.";
+        "Model for the rest of a turn if the session's model still fails after all retries: a provider, a model, or `provider/model`. The switch is reported, and the next turn uses the session's model again. Unset: the turn fails.";
     "agent.fast_model", Kind::Text, Trusted, "":
-        "Who is asked for what is cheap (reasoning extraction, the preset `fast`): a provider's name, a model, or `provider/model`. Unset: the session's own model.";
+        "Model for cheap requests (reasoning extraction, the preset `fast`): a provider, a model, or `provider/model`. Unset: the session's model.";
     "reasoning.extract", Kind::Flag, Trusted, "false":
-        "Turn the reasoning of new sessions into lists for people (subgoals, hypotheses, uncertainties, rejected paths), by a separate request for each answer. It makes no answer better.";
+        "Extract lists from the reasoning of new sessions (subgoals, hypotheses, uncertainties, rejected paths), with a separate request for each answer. The lists are for you; they do not improve the answers.";
     "budget.day.usd", decimal(0, 1_000_000), User, "0":
-        "US dollars that all sessions together may use from midnight to midnight (of the daemon's clock); a fraction counts; 0: no limit. No further request is sent once they are used; what the answers under way cost is not held back. A model without a known price is not held by it.";
+        "US dollars that all sessions together may use from midnight to midnight of the daemon's clock; fractions allowed; 0: no limit. Once it is used up, no request is sent; answers in progress still finish. Models without a known price are not limited.";
     "budget.day.tokens", number(0, 1_000_000_000_000), User, "0":
-        "Tokens, of prompts (cached or not) and answers, that all sessions together may use in a day; 0: no limit.";
+        "Tokens (prompts, cached or not, and answers) that all sessions together may use per day; 0: no limit.";
     "budget.day.steps", number(0, 1_000_000_000), User, "0":
-        "Requests to models that all sessions together may make in a day; 0: no limit.";
+        "Requests to models that all sessions together may send per day; 0: no limit.";
     "budget.project.usd", decimal(0, 1_000_000), Lower, "0":
-        "US dollars that all sessions of a project (a workspace root) may use in a day; 0: no limit.";
+        "US dollars that all sessions of a project (a workspace root) may use per day; 0: no limit.";
     "budget.project.tokens", number(0, 1_000_000_000_000), Lower, "0":
-        "Tokens that all sessions of a project may use in a day; 0: no limit.";
+        "Tokens that all sessions of a project may use per day; 0: no limit.";
     "budget.project.steps", number(0, 1_000_000_000), Lower, "0":
-        "Requests to models that all sessions of a project may make in a day; 0: no limit.";
+        "Requests to models that all sessions of a project may send per day; 0: no limit.";
     "budget.session.usd", decimal(0, 1_000_000), Lower, "0":
-        "US dollars that a session may use in its whole life; 0: no limit. It counts for new sessions; `reasonix budget` changes it for one that is there.";
+        "US dollars that a session may use in total; 0: no limit. Applies to new sessions; `reasonix budget` changes it for an existing one.";
     "budget.session.tokens", number(0, 1_000_000_000_000), Lower, "0":
-        "Tokens that a session may use in its whole life; 0: no limit. As `budget.session.usd`.";
+        "Tokens that a session may use in total; 0: no limit. Applies as `budget.session.usd` does.";
     "budget.session.steps", number(0, 1_000_000_000), Lower, "0":
-        "Requests to models that a session may make in its whole life; 0: no limit. As `budget.session.usd`.";
+        "Requests to models that a session may send in total; 0: no limit. Applies as `budget.session.usd` does.";
     "budget.session.minutes", decimal(0, 525_600), Lower, "0":
-        "Minutes that turns of a session may take in its whole life, without pauses; no request is sent after them, and what runs goes on; a fraction counts; 0: no limit. As `budget.session.usd`.";
+        "Minutes that the turns of a session may run in total, pauses excluded; fractions allowed; 0: no limit. Once they are used up, no request is sent; running work finishes. Applies as `budget.session.usd` does.";
     "tools.bash_timeout_seconds", number(0, 600), Trusted, "120":
-        "Seconds that a command may take where the call says nothing; 0: no limit.";
+        "Time limit of a command if the call gives none, in seconds; 0: no limit.";
     "tools.shell.pass", Kind::Variables, User, "[]":
-        "Names of environment variables, with `*` for any letters, that commands get although they are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `PASS` as a part between `_`), have a password in their value (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key never passes.";
+        "Environment variables to pass to commands although they would be removed, with `*` for any letters. Removed are variables that are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `PASS` as a part between `_`), contain a password (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key is never passed.";
     "tools.pinned", Kind::Tools, Trusted, "[]":
-        "Names of tools whose full description stands in every request from the start, where it would come only when the model asks for it.";
+        "Tools whose full description is in every request from the start. Other tools' descriptions may be loaded only when the model asks for them.";
     "permissions.mode", Kind::Word(&["ask", "auto", "yolo"]), Trusted, "\"ask\"":
-        "How new sessions answer what no rule decides: `ask` a person, `auto` allow confined writes, `yolo` allow everything that no rule denies.";
+        "Approval mode of new sessions, for calls that no rule decides. `ask`: ask you; `auto`: allow sandboxed writes; `yolo`: allow everything.";
     "permissions.deny", Kind::Rules(List::Deny), Free, "[]":
-        "Rules for calls that never run, for instance `\"Bash(git push:*)\"` or `\"Edit(vendor/**)\"`. A rule of this and the next two lists may bring examples, tried when it is read: `{ rule = \"Bash(npm run test:*)\", match = [\"npm run test:unit\"], not_match = [\"npm run test; rm x\"] }`.";
+        "Rules for calls that never run, for instance `\"Bash(git push:*)\"` or `\"Edit(vendor/**)\"`. Rules in all three lists may have examples, which are checked when the config is read: `{ rule = \"Bash(npm run test:*)\", match = [\"npm run test:unit\"], not_match = [\"npm run test; rm x\"] }`.";
     "permissions.ask", Kind::Rules(List::Ask), Free, "[]":
-        "Rules for calls that a person is asked about.";
+        "Rules for calls that need your approval.";
     "permissions.allow", Kind::Rules(List::Allow), Trusted, "[]":
         "Rules for calls that run without asking, for instance `\"Bash(cargo test:*)\"`.";
     "sandbox.bash", Kind::Word(&["enforce", "warn", "off"]), Trusted, "\"enforce\"":
-        "Whether the system's kernel holds commands to the workspace. `enforce`: where it cannot, a person is asked before each one; `warn`: where it cannot, they run with your rights, as the rules say; `off`: always so.";
+        "Run commands in the sandbox. `enforce`: if the sandbox is unavailable, ask before each command; `warn`: if it is unavailable, run commands with your rights, as the rules say; `off`: never use the sandbox.";
     "sandbox.layer", Kind::Word(&["auto", "bubblewrap", "direct", "landlock"]), User, "\"auto\"":
-        "By what commands are held. `auto`: by the strongest that works here; `bubblewrap`, `direct` (the same by system calls of our own) or `landlock` (partial): by this one, and where it does not work by nothing, as `sandbox.bash` says. Counts from the daemon's start.";
+        "Sandbox backend. `auto`: the strongest one available; `bubblewrap`, `direct` (equivalent, with our own system calls) or `landlock` (partial): only this one; if it does not work, `sandbox.bash` decides. Read when the daemon starts.";
     "sandbox.network", Kind::Flag, Trusted, "false":
-        "Whether commands reach the network. Else each session has a loopback of its own.";
+        "Let commands use the network. Otherwise each session has only its own loopback interface.";
     "sandbox.caches", Kind::Flag, Trusted, "false":
-        "Whether commands may write in the caches of toolchains in your home (cargo, go, npm, pip, gradle, ccache …). What a command leaves there, your own builds use later, outside the sandbox.";
+        "Let commands write to the caches of toolchains in your home (cargo, go, npm, pip, gradle, ccache …). Your own builds later use these files outside the sandbox.";
     "sandbox.accept_partial", Kind::Flag, User, "false":
-        "Whether unattended runs may run commands without asking where only a part of the sandbox works (sockets, processes and protected files of the workspace are not protected).";
+        "Let unattended runs execute commands without asking even if the sandbox is only partial (sockets, processes and protected files of the workspace are then exposed).";
     "sandbox.workspace_root", Kind::Place, Trusted, "":
-        "The directory that sessions may write in. Unset: the git root above the working directory, else that directory.";
+        "Directory that sessions may write in. Unset: the git root above the working directory, else that directory.";
     "sandbox.allow_write", Kind::Places, Trusted, "[]":
-        "Further directories that tools and commands may write in.";
+        "Additional directories that tools and commands may write in.";
     "sandbox.deny_read", Kind::Globs, User, "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\", \"~/.netrc\", \"~/.git-credentials\", \"~/.pypirc\", \"~/.kube/**\", \"~/.azure/**\", \"~/.config/gcloud/**\", \"~/.config/gh/**\", \"~/.config/git/credentials\"]":
-        "What no tool reads, and no command that the sandbox holds.";
+        "Files that tools and sandboxed commands may not read.";
     "sessions.keep_days", number(0, 36_500), User, "0":
-        "Days without activity after which a session is deleted, for good; 0: none is. Never one that runs or waits.";
+        "Delete sessions that have been idle for this many days; 0: never. Running and waiting sessions are never deleted.";
     "daemon.recover", Kind::Word(&["auto", "continue", "idle"]), User, "\"auto\"":
-        "What a session does whose turn was cut off when the daemon died: go on, or wait for you. `auto`: headless runs go on, interactive ones wait.";
+        "What to do with a turn that was cut off when the daemon died. `continue`: resume it; `idle`: wait for you; `auto`: resume headless runs, wait in interactive sessions.";
     "daemon.log", Kind::Word(&["error", "warn", "info", "debug", "trace"]), User, "\"info\"":
-        "How much the daemon writes into its own log.";
+        "Level of the daemon's log.";
     "daemon.idle_exit_minutes", decimal(0, 525_600), User, "0":
-        "Minutes after which a daemon goes that nobody needs: no client, no unfinished session, no command in the background. A fraction counts (0.5: 30 seconds); sleep of the machine counts; 0: never.";
+        "Stop the daemon after this many idle minutes: no client, no unfinished session, no background command. Fractions allowed (0.5: 30 seconds); time while the machine sleeps counts; 0: never.";
     "network.connect_seconds", number(1, 600), User, "10":
-        "Seconds to wait for a connection to a provider.";
+        "Timeout for connecting to a provider, in seconds.";
     "network.first_byte_seconds", number(1, 3600), User, "120":
-        "Seconds to wait for the first byte of an answer.";
+        "Timeout for the first byte of an answer, in seconds.";
     "network.idle_seconds", number(1, 3600), User, "120":
-        "Seconds that an answer's stream may be silent.";
+        "Timeout between two pieces of an answer, in seconds.";
     "tui.theme", Kind::Word(&["auto", "dark", "light", "16", "none"]), User, "\"auto\"":
-        "Colours of the terminal interface: `auto` by the terminal, for a `dark` or `light` background, only the terminal's own `16`, or `none`.";
+        "Colours of the terminal interface. `auto`: detect the background; `dark`, `light`: for that background; `16`: only the terminal's 16 colours; `none`: no colours.";
     "tui.vim", Kind::Flag, User, "false":
-        "Whether the line for prompts has vim keys.";
+        "Use vim keys in the prompt line.";
     "tui.fullscreen", Kind::Flag, User, "false":
-        "Whether the terminal interface takes the whole screen and scrolls by itself, where else the transcript goes into the terminal's own scrollback.";
+        "Use the whole screen, with its own scrolling. Otherwise the transcript goes into the terminal's scrollback.";
     "tui.mouse", Kind::Flag, User, "false":
-        "Whether the wheel scrolls in full screen; the terminal's own selection then needs its modifier key.";
+        "Scroll with the mouse wheel in full screen. To select text, hold the terminal's modifier key.";
     "tui.bell", Kind::Flag, User, "true":
-        "Whether to ring the terminal and notify the desktop when a session waits or a turn ends while nobody looks.";
+        "Ring the bell and send a desktop notification when a session waits or a turn ends while the terminal is not in focus.";
 }
 
 /// The daemon's own pacing, in the table `[internal]` of the user's config file. Tests set it. It is no part of the

@@ -68,7 +68,7 @@ fn turns_files_commands_and_what_waits_are_told_in_plain_words() {
         [
             "while you were away (2 h 1 min): one turn, which was completed",
             "changed a",
-            "ran one command, took 12k tokens in 4 requests (the price is not known)",
+            "ran one command, took 12k tokens in 4 requests (price unknown)",
             "now: it waits for a prompt",
         ]
     );

@@ -1,0 +1,103 @@
+//! `reasonix help`: the commands by group, or the help of one command.
+
+use clap::Command;
+use clap::builder::{StyledStr, Styles};
+
+use super::GROUPS;
+use crate::exit::Error;
+use crate::{near, output};
+
+/// Options of `reasonix` that the overview shows, and where the others are.
+const FOOTER: &str = "
+  -c, --continue          Continue the most recent session of this directory
+  -r, --resume [SESSION]  Continue a session; without a name: pick one
+  -v, --verbose           Show more: full error chains, more columns
+  -h, --help              Print help
+  -V, --version           Print version
+
+More: `reasonix help --all` lists all commands, `reasonix help COMMAND`
+explains one, `reasonix help chat` lists the options of a new session.
+";
+
+/// List the commands, or explain one.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Command, for instance `run` or `daemon start`.
+    command: Vec<String>,
+    /// List all commands, including the rare ones.
+    #[arg(long, conflicts_with = "command")]
+    all: bool,
+}
+
+/// Prints the overview or the help of the command.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let text = if args.command.is_empty() {
+        overview(&crate::command(), args.all)
+    } else {
+        let (command, name) = find(&args.command)?;
+        let help = command.try_get_matches_from([name.as_str(), "--help"]);
+        help.err().map(|help| help.render()).unwrap_or_default()
+    };
+    let text = if output::colour(&std::io::stdout()) {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    };
+    output::part(&text)?;
+    Ok(0)
+}
+
+/// The commands in their groups; `all`: with the rare ones.
+pub fn overview(root: &Command, all: bool) -> StyledStr {
+    let head = Styles::styled();
+    let head = head.get_header();
+    let mut text = format!(
+        "{}\n\n{head}Usage:{head:#} reasonix [OPTIONS] [PROMPT]\n       reasonix COMMAND [ARGUMENTS]\n",
+        about(root)
+    );
+    for (title, commands) in GROUPS {
+        text.push_str(&format!("\n{head}{title}:{head:#}\n"));
+        for (name, mark) in *commands {
+            let name = name.to_lowercase();
+            if let Some(command) = root.find_subcommand(&name)
+                && (all || mark.is_empty())
+            {
+                text.push_str(&format!("  {name:<11}  {}\n", about(command)));
+            }
+        }
+    }
+    text.push_str(&format!("\n{head}Options:{head:#}{FOOTER}"));
+    text.into()
+}
+
+fn about(command: &Command) -> String {
+    command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+/// The command with these words, and its full name.
+pub fn find(words: &[String]) -> Result<(Command, String), Error> {
+    let mut command = crate::command();
+    command.build();
+    let mut name = command.get_name().to_owned();
+    for word in words {
+        let Some(found) = command.find_subcommand(word) else {
+            let names = command
+                .get_subcommands()
+                .filter(|command| !command.is_hide_set())
+                .map(Command::get_name);
+            return Err(Error::usage(
+                format!("there is no command `{name} {word}`"),
+                near::hint(word, names, "`reasonix help --all` lists all commands"),
+            ));
+        };
+        command = found.clone();
+        name = format!("{name} {word}");
+    }
+    Ok((command, name))
+}
+
+#[cfg(test)]
+mod tests;
