@@ -56,7 +56,7 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
 fn misplaced() -> Error {
     Error::usage(
         "options before a command belong to `reasonix` alone",
-        "put what belongs to the command behind its name",
+        "put the options of a command after its name",
     )
 }
 

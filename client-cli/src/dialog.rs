@@ -85,7 +85,7 @@ impl Dialog {
                 };
                 let more = match decision.once_only {
                     Some(_) => String::new(),
-                    None => format!(" · s for the session{always}"),
+                    None => format!(" · s this session{always}"),
                 };
                 let (yes, no) = (decision.yes.line, decision.no.line);
                 format!("? y {yes}{more} · n [words to the model] {no}: ")
@@ -100,7 +100,7 @@ impl Dialog {
                     true => "numbers (1,3)",
                     false => "a number",
                 };
-                format!("? answer{place}: {numbers}, or words of your own: ")
+                format!("? answer{place}: {numbers}, or your own words: ")
             }
         }
     }

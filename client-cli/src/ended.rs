@@ -68,8 +68,11 @@ pub async fn told(
     event: &DecodedEvent,
 ) -> Result<DecodedEvent, Error> {
     let untold = || Error::Failed {
-        what: format!("the daemon does not say how it ended (`{}`)", event.kind()),
-        hint: format!("`reasonix logs {session}` shows what there is"),
+        what: format!(
+            "the daemon gave no outcome for the turn (`{}`)",
+            event.kind()
+        ),
+        hint: format!("`reasonix logs {session}` shows the session's records"),
     };
     // A session that went on says how its newest turn ended, which is another one. It is asked before, so that
     // nobody waits for that turn, and afterwards, because it may have begun in between.

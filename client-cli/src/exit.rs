@@ -80,7 +80,7 @@ impl Error {
         match self {
             Self::Call(CallError::Connect(ConnectError::Stopped { .. })) => Self::Away {
                 what: format!(
-                    "The daemon was stopped. Session {pid} goes on when it is started again: `reasonix attach {pid}`."
+                    "The daemon was stopped. `reasonix attach {pid}` starts it again and continues session {pid}."
                 ),
             },
             other => other,

@@ -40,10 +40,10 @@ pub fn called(program: &str) -> String {
 fn tell(told: Told) {
     match told {
         Told::NoAnswer { after } => output::progress(&format!(
-            "! the daemon has not answered for {} s; still waiting (Ctrl-C leaves, sessions stay)",
+            "! no answer from the daemon for {} s; still waiting (Ctrl-C quits; sessions keep running)",
             after.as_secs()
         )),
-        Told::Answers => output::progress("· the daemon answers again"),
+        Told::Answers => output::progress("· the daemon is responding again"),
     }
 }
 
@@ -64,11 +64,11 @@ pub async fn has_turn(client: &Client, session: &str, turn: u64) -> Result<(), E
         return Ok(());
     }
     let hint = match summary.turns {
-        0 => "the session has had no turn yet".to_owned(),
-        1 => "the session has had one turn".to_owned(),
-        turns => format!("the session has had {turns} turns"),
+        0 => "the session has no turns yet".to_owned(),
+        1 => "the session has one turn".to_owned(),
+        turns => format!("the session has {turns} turns"),
     };
-    Err(Error::usage(format!("There is no turn {turn}."), hint))
+    Err(Error::usage(format!("Turn {turn} does not exist."), hint))
 }
 
 /// Connects only if a daemon runs.
@@ -86,7 +86,7 @@ pub async fn running(verb: &str, role: Role) -> Result<Option<Client>, Error> {
 
 /// Says that no daemon runs, and what was running when it ended.
 pub fn say_none(paths: &Paths) {
-    output::progress("no daemon runs");
+    output::progress("no daemon is running");
     let open: Vec<String> = std::fs::read_dir(paths.home.join("open"))
         .map(|entries| {
             entries
@@ -97,10 +97,10 @@ pub fn say_none(paths: &Paths) {
         .unwrap_or_default();
     if !open.is_empty() {
         output::progress(&format!(
-            "  unfinished when it ended: {}",
+            "  unfinished when it stopped: {}",
             crate::text::line(&open.join(", "))
         ));
-        output::progress("  `reasonix daemon start` takes them up again");
+        output::progress("  run `reasonix daemon start` to continue them");
     }
 }
 
@@ -112,16 +112,16 @@ pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
         Some(path) => {
             let real = path.canonicalize().map_err(|_| {
                 Error::usage(
-                    format!("`{}` is no directory", path.display()),
-                    "`--cwd` needs a directory that exists",
+                    format!("`{}` is not a directory", path.display()),
+                    "give `--cwd` an existing directory",
                 )
             })?;
             if real.is_dir() {
                 Ok(real)
             } else {
                 Err(Error::usage(
-                    format!("`{}` is no directory", path.display()),
-                    "`--cwd` needs a directory",
+                    format!("`{}` is not a directory", path.display()),
+                    "give `--cwd` a directory",
                 ))
             }
         }
@@ -152,8 +152,8 @@ pub async fn last_if_any(client: &Client, cwd: &str) -> Result<Option<SessionSum
 /// What is said where a directory has no session.
 pub fn none_yet(cwd: &str) -> Error {
     Error::usage(
-        format!("there is no session of `{cwd}` yet"),
-        "`reasonix run PROMPT` makes one; `reasonix ls` lists all",
+        format!("no session in `{cwd}` yet"),
+        "start one with `reasonix run PROMPT`; list all sessions with `reasonix ls`",
     )
 }
 

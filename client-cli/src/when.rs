@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use proto::Stamp;
 
 /// How moments may be written, for hints.
-pub const FORMS: &str = "write a time ago (`30s`, `10m`, `2h`, `7d`), a day (`2026-11-01`) or a moment (`2026-11-01T09:30`)";
+pub const FORMS: &str = "give an age (`30s`, `10m`, `2h`, `7d`), a date (`2026-11-01`) or a date and time (`2026-11-01T09:30`)";
 
 /// The time zone of this machine, or of `TZ`.
 pub fn zone() -> TimeZone {

@@ -278,7 +278,7 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
     for words in [
         "there is a provider `acme` already",
         "holds the key of your provider `acme`",
-        "comes with the program",
+        "built in",
     ] {
         assert!(problems.contains(words), "{words}: {problems}");
     }

@@ -523,7 +523,7 @@ fn verbs_that_only_ask_start_no_daemon() {
     ] {
         let done = house.reasonix(arguments).expect_code(0);
         assert!(
-            done.err.contains("no daemon runs"),
+            done.err.contains("no daemon is running"),
             "{arguments:?}: {done:?}"
         );
         if arguments.contains(&"--json") {

@@ -98,7 +98,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let role = args.role();
     if args.new && role != Role::Drive {
         return Err(Error::usage(
-            "a new session needs somebody who drives it",
+            "a new session needs the role `drive`",
             "leave out `--new` or `--role`",
         ));
     }
@@ -106,7 +106,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return whole(args, role).await;
     }
     if !args.plain {
-        output::progress("· line by line, as this terminal shows no more; `/help` tells how");
+        output::progress(
+            "· plain mode, because this terminal cannot show the full interface; type `/help` for help",
+        );
     }
     let client = reach::with("attach", |options| {
         options.interactive = terminal::is_interactive() && role != Role::Watch;
@@ -307,7 +309,9 @@ impl Attached {
                         return self.leave(exit::INTERRUPTED);
                     }
                     interrupted = Some(Instant::now());
-                    self.note("interrupting; Ctrl-C again leaves at once, the session stays")?;
+                    self.note(
+                        "interrupting the turn; press Ctrl-C again to quit now (the session stays)",
+                    )?;
                 }
             }
         }
@@ -381,7 +385,7 @@ impl Attached {
         }
         self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
-            self.note(&format!("it can only be read: {reason}"))?;
+            self.note(&format!("the session is read-only: {reason}"))?;
         }
         self.away = away::lines(snapshot);
         for queued in &snapshot.queue {

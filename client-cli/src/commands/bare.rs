@@ -49,8 +49,8 @@ impl Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     if args.print.is_some() {
         return Err(Error::usage(
-            "`-p` belongs to `reasonix run`",
-            "`reasonix run \"fix the failing test\"` does one turn and prints the answer",
+            "`-p` is an option of `reasonix run`",
+            "use `reasonix run \"fix the failing test\"`: it runs one turn and prints the answer",
         ));
     }
     if let Some(word) = args.prompt.as_deref().filter(|prompt| is_word(prompt)) {
@@ -59,7 +59,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if terminal::screen() == Screen::Lines && args.prompt.is_none() {
         return super::attach::run(line_by_line(args)).await;
     }
-    let otherwise = "`reasonix run PROMPT` does one turn without one, `reasonix attach --plain` talks line by line; see `reasonix --help`";
+    let otherwise = "without a terminal, use `reasonix run PROMPT` for one turn or `reasonix attach --plain` for plain lines; see `reasonix --help`";
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
@@ -89,9 +89,9 @@ fn misspelt(word: &str) -> Error {
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
     let otherwise =
-        "`reasonix --help` lists the commands; a prompt of one word: `reasonix run WORD`";
+        "list the commands with `reasonix --help`; send a one-word prompt with `reasonix run WORD`";
     Error::usage(
-        format!("There is no command `{shown}`."),
+        format!("Unknown command `{shown}`."),
         near::hint(word, names, otherwise),
     )
 }

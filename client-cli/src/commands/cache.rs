@@ -98,10 +98,10 @@ fn cause(miss: &CacheMiss) -> String {
         MissCause::ProbablyExpired => "probably expired".to_owned(),
         MissCause::Ours => {
             let place = miss.differs.as_deref().unwrap_or("?");
-            format!("rewritten by Reasonix, from {place} on: a bug")
+            format!("Reasonix changed the prompt from {place} on (a bug)")
         }
         MissCause::Vendor => "evicted, or another server".to_owned(),
-        MissCause::NotReported => "the provider tells nothing of its cache".to_owned(),
+        MissCause::NotReported => "the provider does not report cache use".to_owned(),
     }
 }
 
@@ -135,9 +135,9 @@ fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
         told.prefix_sha256
     ));
     lines.push(match (told.ttl_ms, told.expires_at) {
-        (None, _) => "how long the provider keeps it is not known".to_owned(),
+        (None, _) => "cache lifetime unknown".to_owned(),
         (Some(ttl), None) => format!(
-            "nothing is kept now; the provider keeps what was used last for {}",
+            "nothing cached; the provider keeps entries for {} after their last use",
             output::lasted(ttl)
         ),
         (Some(_), Some(at)) if at > now => {

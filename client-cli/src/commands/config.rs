@@ -98,7 +98,7 @@ async fn all(client: &Client, json: bool) -> Result<u8, Error> {
     let found = in_force(client).await?;
     print(&found.values.iter().collect::<Vec<_>>(), json)?;
     if !found.problems.is_empty() && !json {
-        output::progress("! there are problems: `reasonix config check` tells them");
+        output::progress("! the config has problems: run `reasonix config check` to see them");
     }
     Ok(0)
 }
@@ -125,8 +125,8 @@ async fn get(client: &Client, key: &str, quiet: bool, json: bool) -> Result<u8, 
     if of.is_empty() {
         let keys = found.values.iter().map(|value| value.key.as_str());
         return Err(Error::usage(
-            format!("there is no setting `{key}`"),
-            near::hint(key, keys, "`reasonix config get` lists them all."),
+            format!("unknown setting `{key}`"),
+            near::hint(key, keys, "List all settings with `reasonix config get`."),
         ));
     }
     print(&of, json)?;
@@ -208,15 +208,13 @@ async fn check(client: &Client, json: bool) -> Result<u8, Error> {
         output::line(&format!("! {}", text::line(problem)))?;
     }
     for line in &found.held_back {
-        output::line(&format!("· held back: {}", text::line(line)))?;
+        output::line(&format!("· not trusted: {}", text::line(line)))?;
     }
     if !found.held_back.is_empty() {
-        output::progress(
-            "  `reasonix trust` shows what the project asks for, and lets it take effect",
-        );
+        output::progress("  `reasonix trust` shows the project's settings and lets you trust them");
     }
     if found.problems.is_empty() {
-        output::progress("· no problem was found");
+        output::progress("· no problems found");
     }
     Ok(code)
 }

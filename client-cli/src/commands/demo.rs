@@ -74,11 +74,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 fn stopped(arrived: Arrived) -> Error {
     let what = match arrived {
         Arrived::Int => "interrupted",
-        Arrived::Term | Arrived::Hup => "told to end",
+        Arrived::Term | Arrived::Hup => "asked to stop",
     };
     Error::Failed {
         what: format!("the demo was {what}"),
-        hint: "nothing of it is left".to_owned(),
+        hint: "its files were removed".to_owned(),
     }
 }
 
@@ -164,8 +164,8 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
         .map_err(|source| Error::io("run the demo's test", source))?
     {
         return Err(Error::Failed {
-            what: "the demo's test passes before anything was fixed".to_owned(),
-            hint: "is `sort` of this system another one?".to_owned(),
+            what: "the demo's test already passes before the fix".to_owned(),
+            hint: "check whether `sort` on this system behaves differently".to_owned(),
         });
     }
     output::line(&format!(
@@ -202,7 +202,7 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
             Some(Body::SessionExited(exited)) => {
                 return Err(Error::Failed {
                     what: format!("the session ended with exit code {}", exited.exit_code),
-                    hint: "`reasonix doctor` checks what it needs".to_owned(),
+                    hint: "run `reasonix doctor` to check the setup".to_owned(),
                 });
             }
             _ => {}
@@ -221,7 +221,7 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
         .map_or_else(String::new, |error| format!(": {}", error.message));
     Err(Error::Failed {
         what: format!("the turn ended: {words}{why}"),
-        hint: "`reasonix doctor` checks what it needs".to_owned(),
+        hint: "run `reasonix doctor` to check the setup".to_owned(),
     })
 }
 
@@ -264,15 +264,15 @@ fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
         .map_err(|source| Error::io("run the demo's test", source))?;
     output::line("")?;
     if !passes {
-        output::line("The test still fails: the demo did not do what it should.")?;
+        output::line("The test still fails: the demo did not work.")?;
         return Ok(1);
     }
     output::line(&format!(
-        "The test passes now. This was session {pid}: its model was scripted, all else was real."
+        "The test passes now. This was session {pid}: the model was scripted, everything else was real."
     ))?;
     if keep {
         let home = text::line(&place.home.display().to_string());
-        output::line("The daemon is still there. Attach to the session, from any terminal:\n")?;
+        output::line("The daemon is still running. Attach to the session from any terminal:\n")?;
         output::line(&format!("  REASONIX_HOME={home} reasonix attach {pid}\n"))?;
         output::line("Stop it and remove its files:\n")?;
         let root = text::line(&place.root.display().to_string());
@@ -281,7 +281,7 @@ fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
         ))?;
     } else {
         output::line(
-            "`reasonix demo --keep` leaves the daemon running, and tells how to attach to the session.",
+            "`reasonix demo --keep` leaves the daemon running and shows how to attach to the session.",
         )?;
     }
     Ok(0)

@@ -90,7 +90,12 @@ fn home(paths: &Paths) -> Check {
     let metadata = match std::fs::metadata(&paths.home) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return check("home", CheckLevel::Ok, &format!("{shown} will be made"), "");
+            return check(
+                "home",
+                CheckLevel::Ok,
+                &format!("{shown} will be created"),
+                "",
+            );
         }
         Err(error) => {
             return check(
@@ -105,7 +110,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} is no directory"),
+            &format!("{shown} is not a directory"),
             "set `REASONIX_HOME`",
         );
     }
@@ -136,8 +141,8 @@ fn program() -> Check {
         None => check(
             "reasonixd",
             CheckLevel::Warning,
-            "neither beside this program nor on PATH",
-            "install it beside `reasonix`, or name it by `REASONIX_DAEMON`",
+            "not found next to this program or on PATH",
+            "install it next to `reasonix`, or set `REASONIX_DAEMON` to its path",
         ),
     }
 }
@@ -149,7 +154,7 @@ fn socket(paths: &Paths) -> Check {
             "socket",
             CheckLevel::Failed,
             &format!("{shown} is open to other users"),
-            "`reasonix daemon stop`, then look who changes its mode",
+            "run `reasonix daemon stop`, then find out what changes its mode",
         ),
         Ok(_) => check("socket", CheckLevel::Ok, &shown, ""),
         Err(error) => check(
@@ -166,14 +171,17 @@ fn versions(daemon: &str) -> Check {
         return check(
             "versions",
             CheckLevel::Ok,
-            &format!("client and daemon are {daemon}"),
+            &format!("client and daemon have version {daemon}"),
             "",
         );
     }
     check(
         "versions",
         CheckLevel::Warning,
-        &format!("the client is {}, the daemon {daemon}", proto::VERSION),
-        "`reasonix daemon restart` starts the one that is installed; sessions go on",
+        &format!(
+            "the client has version {}, the daemon {daemon}",
+            proto::VERSION
+        ),
+        "run `reasonix daemon restart` to start the installed version; sessions continue",
     )
 }

@@ -40,7 +40,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let pid = forked.pid;
     output::line(&pid.to_string())?;
     output::progress(&format!(
-        "· a fork of {} behind its turn {}; `reasonix run -s {pid} PROMPT` or `reasonix attach {pid}` goes on there",
+        "· forked from {} after turn {}; continue with `reasonix run -s {pid} PROMPT` or `reasonix attach {pid}`",
         text::line(&params.session),
         forked.at_turn
     ));

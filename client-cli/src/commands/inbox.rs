@@ -12,8 +12,7 @@ use proto::InteractionId;
 use proto::hello::Role;
 use proto::methods::InteractionList;
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, ListParams, Question, Reply,
-    Scope,
+    AnswerParams, ApprovalDecision, InteractionAnswer, ListParams, Question, Reply, Scope,
 };
 use tokio::time::Instant;
 
@@ -111,13 +110,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let Some(client) = reach::running("inbox", Role::Approve).await? else {
         reach::say_none(&client::paths::from_env()?);
-        if args.listing.json {
-            output::json(&Vec::<Interaction>::new())?;
-        }
         return match args.verb {
-            None => Ok(0),
+            None => waits::list(&[], &args.listing).map(|()| 0),
             Some(_) => Err(Error::Away {
-                what: "there is nobody to answer to".to_owned(),
+                what: "no question is open".to_owned(),
             }),
         };
     };
@@ -138,8 +134,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }) => {
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(
-                    "`--rule` says how far a yes reaches that is for more than once",
-                    "give `--session` or `--always` with it",
+                    "`--rule` sets the scope of a lasting approval",
+                    "add `--session` or `--always`",
                 ));
             }
             let decision = match (session, always) {
@@ -162,9 +158,9 @@ fn joined(words: &[String]) -> Result<Option<String>, Error> {
     if let Some(number) = words.first().filter(|word| is_number(word)) {
         return Err(Error::usage(
             format!(
-                "`{number}` looks like the number of another question, not like words to the model"
+                "`{number}` looks like the id of another question, not like a note to the model"
             ),
-            "deny one at a time: `reasonix inbox deny ID`; a note that begins so is given with `--note`",
+            "deny one question at a time with `reasonix inbox deny ID`; pass a note that starts with a number with `--note`",
         ));
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))
@@ -322,11 +318,11 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
     if answers.len() != count {
         let given = answers.len();
         let what = match count {
-            1 => format!("question {id} takes one answer; there are {given}"),
-            _ => format!("question {id} takes {count} answers; there are {given}"),
+            1 => format!("question {id} needs one answer, but {given} were given"),
+            _ => format!("question {id} needs {count} answers, but {given} were given"),
         };
         let hint = format!(
-            "`reasonix inbox answer {id} {}`; quote words of your own",
+            "`reasonix inbox answer {id} {}`; put your own words in quotes",
             vec!["N"; count].join(" ")
         );
         return Err(Error::usage(what, hint));
@@ -336,7 +332,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
         .map(|(index, (question, words))| {
             reply::read(question, words).map_err(|why| {
                 let what = format!("answer {}: {why}", index + 1);
-                Error::usage(what, "`reasonix inbox` shows what is asked")
+                Error::usage(what, "`reasonix inbox` shows the questions")
             })
         })
         .collect()
@@ -372,10 +368,10 @@ fn offered(scopes: &[Scope], rule: &str) -> Result<Scope, Error> {
                 .map(|scope| format!("`{}`", text::line(&scope.rule)))
                 .collect();
             let hint = match rules.is_empty() {
-                true => "it can be allowed once".to_owned(),
-                false => format!("offered are {}", rules.join(", ")),
+                true => "it can only be allowed once".to_owned(),
+                false => format!("available rules: {}", rules.join(", ")),
             };
-            Error::usage("that rule is not offered", hint)
+            Error::usage("that rule is not among the available ones", hint)
         })
 }
 

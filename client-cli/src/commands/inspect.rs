@@ -108,12 +108,12 @@ fn print(output: InspectOutput) -> Result<(), Error> {
             }
             for name in lost {
                 output::line(&text::line(&format!(
-                    "{name} (lost with an earlier life of the daemon; the next prompt from a client that has it brings it)"
+                    "{name} (lost in a daemon restart; the next prompt from a client that has it sets it again)"
                 )))?;
             }
             for name in held_back {
                 output::line(&text::line(&format!(
-                    "{name} (held back: commands do not get it; `tools.shell.pass` lets through what is no provider's key)"
+                    "{name} (not passed to commands; allow it in `tools.shell.pass` if it is not a provider's key)"
                 )))?;
             }
             Ok(())
@@ -200,7 +200,7 @@ fn context(context: InspectOutput) -> Result<(), Error> {
     };
     let share = match (tokens * 100).checked_div(window) {
         Some(percent) => format!(" of {} ({percent} %)", output::short(window)),
-        None => " (how many the model takes is not known)".to_owned(),
+        None => " (context window unknown)".to_owned(),
     };
     row("tokens", &format!("{}{share}", output::short(tokens)))?;
     row(

@@ -47,12 +47,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if !interactive && !args.key_stdin && !args.forget {
         return Err(Error::usage(
-            "there is no terminal to ask for the key at",
-            "`reasonix login PROVIDER --key-stdin < FILE` reads it from a file",
+            "cannot ask for the key: standard input is not a terminal",
+            "read it from a file with `reasonix login PROVIDER --key-stdin < FILE`",
         ));
     }
     let mut person = match interactive && !args.forget {
-        true => Some(Person::new("stopped: nothing was changed")?),
+        true => Some(Person::new("cancelled; nothing was changed")?),
         false => None,
     };
     let client = reach::daemon("login").await?;
@@ -63,8 +63,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let variable = provider.api_key_env.clone();
     if variable.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` takes no key", provider.name),
-            "`reasonix models` shows which do",
+            format!("provider `{}` does not use a key", provider.name),
+            "`reasonix models` shows which providers do",
         ));
     }
     let value = match args.forget {
@@ -73,7 +73,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let kept_in = store(&client, &variable, value).await?;
     if in_environment(&variable).is_some() {
-        let words = format!("! `{variable}` is set here, and comes before what is stored");
+        let words =
+            format!("! `{variable}` is set in this environment and overrides the stored key");
         output::progress(&text::line(&words));
     }
     let done = LoggedIn {
@@ -115,8 +116,8 @@ async fn new_key(
 fn tell(done: &LoggedIn) {
     let (provider, kept_in) = (&done.provider, &done.kept_in);
     let words = match done.forgotten {
-        true => format!("· the key of {provider} is not in {kept_in} any more"),
-        false => format!("· the key of {provider} is stored in {kept_in}"),
+        true => format!("· deleted the key of {provider} from {kept_in}"),
+        false => format!("· stored the key of {provider} in {kept_in}"),
     };
     output::progress(&text::line(&words));
 }
@@ -141,14 +142,14 @@ async fn chosen(
         (None, Some(name), _) => {
             let names = known.providers.iter().map(|known| known.name.as_str());
             Err(Error::usage(
-                format!("there is no provider `{name}`"),
-                near::hint(name, names, "`reasonix models` lists them."),
+                format!("unknown provider `{name}`"),
+                near::hint(name, names, "List providers with `reasonix models`."),
             ))
         }
         (None, None, Some(person)) => pick::provider(person, &known.providers).await,
         (None, None, None) => Err(Error::usage(
-            "no provider was named, and none is used yet",
-            "`reasonix login PROVIDER`; `reasonix models` lists them",
+            "no provider was given, and none is configured",
+            "run `reasonix login PROVIDER`; list providers with `reasonix models`",
         )),
     }
 }

@@ -38,13 +38,13 @@ enum Since {
 fn since(text: &str) -> Result<Since, String> {
     if !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit()) {
         return match text.parse() {
-            Ok(0) | Err(_) => Err("records are counted from 1".to_owned()),
+            Ok(0) | Err(_) => Err("record numbers start at 1".to_owned()),
             Ok(seq) => Ok(Since::Record(Seq(seq))),
         };
     }
     when::moment(text, Stamp::now(), &when::zone())
         .map(Since::Moment)
-        .ok_or_else(|| format!("write the number of a record; or {}", when::FORMS))
+        .ok_or_else(|| format!("give a record number, or {}", when::FORMS))
 }
 
 /// Prints page after page.
@@ -62,7 +62,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     printer.close()?;
     if let Some(reason) = client.session(&args.session).await?.read_only {
         output::progress(&format!(
-            "· the session can only be read: {}",
+            "· the session is read-only: {}",
             crate::text::line(&reason)
         ));
     }

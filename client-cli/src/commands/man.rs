@@ -35,8 +35,8 @@ fn page(words: &[String]) -> Result<String, Error> {
         let Some(found) = command.find_subcommand(word) else {
             let names = names.iter().map(String::as_str);
             return Err(Error::usage(
-                format!("there is no command `{name} {word}`"),
-                near::hint(word, names, "`reasonix --help` lists them."),
+                format!("unknown command `{name} {word}`"),
+                near::hint(word, names, "List the commands with `reasonix --help`."),
             ));
         };
         command = found.clone();

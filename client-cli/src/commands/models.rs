@@ -92,7 +92,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 },
                 row.key.clone(),
                 match row.shipped {
-                    true => "comes with the program".to_owned(),
+                    true => "built in".to_owned(),
                     false => row.origin.clone(),
                 },
             ]
@@ -105,7 +105,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         &cells,
     )?;
     if list.default_model.is_none() {
-        output::progress("· none can be used yet: `reasonix setup` changes that");
+        output::progress("· none can be used yet: configure one with `reasonix setup`");
     }
     Ok(0)
 }

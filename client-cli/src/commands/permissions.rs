@@ -133,7 +133,7 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
         .collect();
     output::table(["LIST", "RULE", "FROM"], &rows)?;
     if rows.is_empty() {
-        output::progress("· no rule is in force: what changes something is asked about");
+        output::progress("· no rules are in effect: Reasonix asks before anything is changed");
     }
     for problem in &found.problems {
         output::progress(&text::line(&format!("! {problem}")));
@@ -167,8 +167,8 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
             Error::usage(
-                format!("`--args` is no JSON object: {error}"),
-                "for instance `--args '{\"path\": \"README.md\"}'`",
+                format!("`--args` is not a JSON object: {error}"),
+                "example: `--args '{\"path\": \"README.md\"}'`",
             )
         })?,
     };
@@ -205,7 +205,7 @@ fn told(found: &ExplainOutput) -> Vec<String> {
         lines.push("  it changes nothing".to_owned());
     }
     if let Some(doubt) = &found.doubt {
-        lines.push(format!("  not understood as a whole: {doubt}"));
+        lines.push(format!("  not fully understood: {doubt}"));
     }
     for part in &found.parts {
         lines.extend(part_told(part));
@@ -216,7 +216,7 @@ fn told(found: &ExplainOutput) -> Vec<String> {
             false => "for the session",
         };
         lines.push(format!(
-            "  a yes could cover, {reach}: {} ({})",
+            "  can be allowed {reach}: {} ({})",
             scope.words, scope.rule
         ));
     }
@@ -233,7 +233,7 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
         format!("         by {} ({}){via}", part.rule, part.layer),
     ];
     if let Some(doubt) = &part.doubt {
-        lines.push(format!("         what it runs is not known: {doubt}"));
+        lines.push(format!("         cannot tell what it runs: {doubt}"));
     }
     lines
 }
@@ -258,10 +258,10 @@ async fn revoke(
     }
     let rest = match gone.place {
         Place::Session | Place::Kept => "",
-        Place::User => "; sessions that are in memory keep it until they leave it",
+        Place::User => "; loaded sessions keep it until they are unloaded",
     };
     output::progress(&text::line(&format!(
-        "· `{}` is allowed no longer; it was in {}{rest}",
+        "· removed `{}` from {}{rest}",
         params.rule, gone.origin
     )));
     Ok(0)

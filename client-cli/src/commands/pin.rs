@@ -34,8 +34,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     client.call::<SessionPin>(&params).await?;
     output::progress(&match args.remove {
-        true => format!("· {item} is pinned no longer"),
-        false => format!("· {item} stays word for word"),
+        true => format!("· unpinned {item}"),
+        false => format!("· pinned {item}: compaction keeps it unchanged"),
     });
     Ok(0)
 }

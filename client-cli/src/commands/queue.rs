@@ -74,7 +74,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             output::line(&queued.prompt_id.to_string())?;
         }
     } else if queue.is_empty() {
-        output::progress("no prompt waits");
+        output::progress("no prompts are queued");
     } else {
         let rows: Vec<_> = queue.iter().enumerate().map(row).collect();
         output::table(["PLACE", "WHEN", "BY", "ID", "PROMPT"], &rows)?;
@@ -102,8 +102,8 @@ async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Er
     match client.call::<SessionInspect>(&params).await? {
         InspectOutput::Status { queue, .. } => Ok(queue),
         _ => Err(Error::Failed {
-            what: "the daemon tells something else than the queue".to_owned(),
-            hint: "`reasonix doctor` tells whether client and daemon fit".to_owned(),
+            what: "the daemon's answer is not a queue".to_owned(),
+            hint: "run `reasonix doctor` to check that client and daemon match".to_owned(),
         }),
     }
 }
@@ -173,8 +173,8 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
     match (fitting.next(), fitting.next()) {
         (Some(queued), None) => Ok(queued),
         (Some(_), Some(_)) => Err(Error::usage(
-            format!("several prompts begin with `{}`", text::line(named)),
-            "name it by its place, or by more of its id",
+            format!("several prompts start with `{}`", text::line(named)),
+            "give its position, or more of its id",
         )),
         (None, _) => Err(none(queue, named)),
     }
@@ -182,13 +182,16 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
 
 fn none(queue: &[QueuedPrompt], named: &str) -> Error {
     let what = match queue.len() {
-        0 => "no prompt waits".to_owned(),
-        1 => format!("there is no prompt `{}`: one waits", text::line(named)),
-        count => format!("there is no prompt `{}`: {count} wait", text::line(named)),
+        0 => "no prompts are queued".to_owned(),
+        1 => format!("no queued prompt `{}`: one is queued", text::line(named)),
+        count => format!(
+            "no queued prompt `{}`: {count} are queued",
+            text::line(named)
+        ),
     };
     Error::usage(
         what,
-        "`reasonix queue SESSION` shows them, with places and ids",
+        "`reasonix queue SESSION` lists them with positions and ids",
     )
 }
 

@@ -28,7 +28,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if !args.clear && name.trim().is_empty() {
         return Err(Error::usage(
             "the name is empty",
-            "`--clear` takes the name of a session away",
+            "use `--clear` to remove the name",
         ));
     }
     let client = reach::daemon("rename").await?;
@@ -42,8 +42,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     output::progress(&match &summary.name {
-        Some(name) => format!("· session {} is `{}` now", summary.pid, text::line(name)),
-        None => format!("· session {} has no name now", summary.pid),
+        Some(name) => format!(
+            "· renamed session {} to `{}`",
+            summary.pid,
+            text::line(name)
+        ),
+        None => format!("· removed the name of session {}", summary.pid),
     });
     Ok(0)
 }

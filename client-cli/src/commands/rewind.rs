@@ -95,7 +95,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
             .try_for_each(|turn| output::line(&turn.turn.to_string()));
     }
     if turns.is_empty() {
-        output::progress("· there is no turn to go back to yet");
+        output::progress("· no turns to rewind to yet");
     } else {
         let rows: Vec<_> = turns.iter().map(row).collect();
         output::table(["TURN", "AGO", "FILES", "PROMPT"], &rows)?;
@@ -107,7 +107,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
     }
     if *undo {
         output::progress(&format!(
-            "· `reasonix rewind {} --undo` takes the newest rewind back",
+            "· undo the latest rewind with `reasonix rewind {} --undo`",
             text::line(&session)
         ));
     }
@@ -160,12 +160,10 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
             .iter()
             .any(|file| file.result == RewoundResult::ChangedSince)
     {
-        output::progress("  `--force` also takes files that were changed since");
+        output::progress("  `--force` also restores files changed since");
     }
     if !params.dry_run && !params.undo {
-        output::progress(&format!(
-            "  `reasonix rewind {session} --undo` takes it back"
-        ));
+        output::progress(&format!("  undo with `reasonix rewind {session} --undo`"));
     }
     Ok(())
 }
@@ -176,9 +174,9 @@ fn words(file: &RewoundFile, dry_run: bool) -> String {
         (RewoundResult::Restored, true) if file.was_removed() => "would be removed".to_owned(),
         (RewoundResult::Restored, false) => "restored".to_owned(),
         (RewoundResult::Restored, true) => "would be restored".to_owned(),
-        (RewoundResult::Same, _) => "was so already".to_owned(),
-        (RewoundResult::ChangedSince, false) => "left: changed since".to_owned(),
-        (RewoundResult::ChangedSince, true) => "would be left: changed since".to_owned(),
+        (RewoundResult::Same, _) => "already in that state".to_owned(),
+        (RewoundResult::ChangedSince, false) => "skipped, changed since".to_owned(),
+        (RewoundResult::ChangedSince, true) => "would be skipped, changed since".to_owned(),
         (RewoundResult::Failed { why }, _) => {
             format!("not restored: {}", text::line(why))
         }
@@ -192,11 +190,7 @@ fn summed(params: &RewindParams, done: &RewindOutput) -> String {
         0 => "before its first turn".to_owned(),
         turn => format!("at the end of turn {turn}"),
     };
-    let stands = if params.dry_run {
-        "would stand"
-    } else {
-        "stands"
-    };
+    let stands = if params.dry_run { "would be" } else { "stands" };
     let turns = output::counted(done.turns, "turn");
     match (done.turns, params.undo) {
         (0, _) => format!("session {session} {stands} {place}"),

@@ -45,8 +45,8 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     if !(args.yes || args.dry_run || terminal::is_interactive()) {
         return Err(Error::usage(
-            "nothing was deleted: there is no terminal to ask at",
-            "`--yes` deletes without asking; `--dry-run` only tells what would be deleted",
+            "nothing was deleted: cannot ask without a terminal",
+            "use `--yes` to delete without asking, or `--dry-run` to list what would be deleted",
         ));
     }
     let client = reach::daemon("rm").await?;
@@ -90,8 +90,8 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
         }
     }
     let question = match wanted.as_slice() {
-        [(one, _)] => format!("Delete session {} for good?", text::line(one)),
-        several => format!("Delete these {} for good?", sessions(several.len())),
+        [(one, _)] => format!("Permanently delete session {}?", text::line(one)),
+        several => format!("Permanently delete these {}?", sessions(several.len())),
     };
     let asks = !(args.yes || args.dry_run || wanted.is_empty());
     if asks && !agreed(&question).await {
@@ -144,8 +144,11 @@ async fn cost(client: &Client, session: &str, force: bool) -> Result<Failure, Ca
         // The daemon always asks back; one that did not has deleted it.
         Ok(output) => Err(Failure::new(
             ErrorName::Internal,
-            format!("The daemon deleted session {} unasked.", output.pid),
-            "`reasonix doctor` tells whether client and daemon fit",
+            format!(
+                "The daemon reported an unexpected deletion of session {}.",
+                output.pid
+            ),
+            "run `reasonix doctor` to check that client and daemon match",
         )
         .into()),
     }
@@ -206,7 +209,7 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
         for row in rows(&found) {
             output::progress(&format!("  {}", text::line(&row.join("  "))));
         }
-        if !agreed("Delete them for good?").await {
+        if !agreed("Permanently delete them?").await {
             return nothing_done();
         }
     }
@@ -229,13 +232,13 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
     }
     if found.kept > 0 {
         output::progress(&format!(
-            "· old enough, and kept because they run, wait or are paused: {}",
+            "· kept because they are running, waiting or paused: {}",
             found.kept
         ));
     }
     if found.sessions.is_empty() {
         output::progress(&format!(
-            "· no session was without use for more than {}",
+            "· no session has been idle for more than {}",
             output::counted(days, "day")
         ));
     }

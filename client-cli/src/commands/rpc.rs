@@ -38,14 +38,14 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let params: Value =
         serde_json::from_str(args.params.as_deref().unwrap_or("{}")).map_err(|error| {
             Error::usage(
-                format!("the parameters are no JSON: {error}"),
-                "quote them for the shell: '{\"session\": \"3\"}'",
+                format!("the parameters are not valid JSON: {error}"),
+                "quote them for the shell, for example '{\"session\": \"3\"}'",
             )
         })?;
     if !params.is_object() {
         return Err(Error::usage(
-            "the parameters are no JSON object",
-            "write them as '{\"name\": value}'",
+            "the parameters are not a JSON object",
+            "give them as '{\"name\": value}'",
         ));
     }
     let client = reach::daemon("rpc").await?;

@@ -114,7 +114,7 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) {
     let mut report = Report::default();
     report.fail(&Error::usage(
         what,
-        "`reasonix run --help` tells the arguments",
+        "`reasonix run --help` lists the arguments",
     ));
     // The usage error is on standard error already; a closed standard output has nobody to tell.
     let _ = report.print(format).and_then(|()| output::flush());

@@ -29,8 +29,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let words = args.words.join(" ");
     if words.trim().is_empty() {
         return Err(Error::usage(
-            "there is nothing to search for",
-            "name words that stand in the message",
+            "no search words given",
+            "give words that appear in the message",
         ));
     }
     let cwd = super::here(args.here)?;
@@ -69,11 +69,11 @@ fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
         }
     }
     if found.hits.is_empty() {
-        output::progress("· no message holds all these words");
+        output::progress("· no message contains all these words");
     }
     if !found.complete {
         output::progress(
-            "· there is more than was looked at or is shown: more words, `--here` or `-n N` help",
+            "· not all sessions or results are shown: add words, or use `--here` or `-n N`",
         );
     }
     Ok(())

@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Sends it.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let hint = "say what to do: `reasonix send SESSION \"now the tests\"`";
+    let hint = "no prompt given; example: `reasonix send SESSION \"now the tests\"`";
     let prompt = prompt::gather(&args.text, hint)?;
     let client = reach::daemon("send").await?;
     let when = match (args.now, args.steer) {
@@ -51,13 +51,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     output::line(&accepted.prompt_id.to_string())?;
     let session = text::line(&args.session);
     let what = match (accepted.position, when) {
-        (0, When::Steer) => "it joins the running turn behind its next results".to_owned(),
-        (0, _) => "it is the next".to_owned(),
-        (1, _) => "one prompt stands before it".to_owned(),
-        (count, _) => format!("{count} prompts stand before it"),
+        (0, When::Steer) => "joins the running turn after its next tool results".to_owned(),
+        (0, _) => "next in the queue".to_owned(),
+        (1, _) => "one prompt is ahead of it".to_owned(),
+        (count, _) => format!("{count} prompts are ahead of it"),
     };
     output::progress(&format!(
-        "· {what}; `reasonix logs -f {session}` follows, `reasonix wait {session}` waits"
+        "· {what}; follow with `reasonix logs -f {session}`, wait for the end with `reasonix wait {session}`"
     ));
     Ok(0)
 }

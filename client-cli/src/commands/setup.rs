@@ -23,7 +23,7 @@ use crate::{near, output, reach, terminal, text};
 use key::{Key, Search, Source};
 
 /// Said when a person stops it.
-const STOPPED: &str = "stopped: nothing was changed";
+const STOPPED: &str = "cancelled; nothing was changed";
 
 /// Set up a provider: its key, its model, and that sessions use it.
 ///
@@ -88,7 +88,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if args.provider.is_none() && !interactive {
         return Err(Error::usage(
-            "there is no terminal to ask at: name the provider",
+            "cannot ask without a terminal: name the provider",
             "`reasonix setup --provider NAME --key-stdin < FILE`, or `--key-env VAR`, or `--no-key`; `reasonix models` lists them",
         ));
     }
@@ -96,8 +96,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         && !url.starts_with("https://")
         && !url.starts_with("http://")
     {
-        let what = format!("`{url}` is no URL");
-        return Err(Error::usage(what, "it begins with https:// or http://"));
+        let what = format!("`{url}` is not a URL");
+        return Err(Error::usage(what, "a URL starts with https:// or http://"));
     }
     let mut person = match interactive {
         true => Some(Person::new(STOPPED)?),
@@ -118,14 +118,14 @@ impl SetUp {
         let model = self.model.as_ref();
         let model = model.map_or_else(String::new, |model| format!("/{model}"));
         output::progress(&text::line(&format!(
-            "· sessions use {}{model} now ({})",
+            "· new sessions now use {}{model} ({})",
             self.provider, self.file
         )));
         if let Some(kept_in) = &self.key_kept_in {
-            output::progress(&text::line(&format!("· the key is stored in {kept_in}")));
+            output::progress(&text::line(&format!("· stored the key in {kept_in}")));
         }
         output::progress(
-            "  `reasonix run \"what is this project?\"` does one turn; `reasonix` begins a session",
+            "  try `reasonix run \"what is this project?\"` for one turn, or `reasonix` for a session",
         );
     }
 }
@@ -229,9 +229,9 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     variables.dedup();
     let variables: Vec<String> = variables.iter().map(|name| format!("`{name}`")).collect();
     let hint = match variables.is_empty() {
-        true => "`reasonix setup` configures one".to_owned(),
+        true => "configure one with `reasonix setup`".to_owned(),
         false => format!(
-            "`reasonix setup` configures one; or set one of these variables: {}",
+            "configure one with `reasonix setup`, or set one of these variables: {}",
             variables.join(", ")
         ),
     };
@@ -239,7 +239,7 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     let trust = client.call::<TrustGet>(&TrustGetParams { cwd }).await;
     let hint = match trust {
         Ok(project) if !project.trusted && !project.held_back.is_empty() => format!(
-            "{hint}. What the project's own config says has no effect yet: `reasonix trust` shows it"
+            "{hint}. The project's config is not trusted and has no effect yet: see `reasonix trust`"
         ),
         Ok(_) | Err(_) => hint,
     };
@@ -264,7 +264,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
     }
     if source == Source::Stdin && provider.api_key_env.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` takes no key", provider.name),
+            format!("provider `{}` does not use a key", provider.name),
             "leave out `--key-stdin`",
         ));
     }
@@ -293,7 +293,7 @@ async fn choose(
 ) -> Result<ProviderStatus, Error> {
     let Some(name) = &args.provider else {
         let Some(person) = person else {
-            return Err(Error::usage("no provider was named", "`--provider NAME`"));
+            return Err(Error::usage("no provider was given", "`--provider NAME`"));
         };
         return pick::provider(person, known).await;
     };
@@ -306,17 +306,17 @@ async fn choose(
         }),
         (None, Some(base_url)) if pick::is_name(name) => Ok(pick::unknown(name, base_url)),
         (None, Some(_)) => Err(Error::usage(
-            format!("`{name}` cannot be the name of a provider"),
-            "letters, digits, `-`, `_` and `.`",
+            format!("`{name}` is not a valid provider name"),
+            "use letters, digits, `-`, `_` and `.`",
         )),
         (None, None) => {
             let names = known.iter().map(|known| known.name.as_str());
             Err(Error::usage(
-                format!("there is no provider `{name}`"),
+                format!("unknown provider `{name}`"),
                 near::hint(
                     name,
                     names,
-                    "`reasonix models` lists them; `--base-url URL` makes a new one.",
+                    "List providers with `reasonix models`; create one with `--base-url URL`.",
                 ),
             ))
         }
@@ -389,7 +389,7 @@ async fn save(
     let written = match client.call::<ProviderSet>(&changed).await {
         Ok(written) => written,
         Err(error) if key_kept_in.is_some() => {
-            output::progress("! the key is stored; the config was not changed:");
+            output::progress("! the key was stored, but the config was not changed:");
             return Err(error.into());
         }
         Err(error) => return Err(error.into()),

@@ -117,16 +117,16 @@ async fn is_command(client: &Client, pid: Pid) -> Result<bool, CallError> {
 fn neither(pid: Pid) -> Failure {
     Failure::new(
         ErrorName::NotFound,
-        format!("There is no session or command {pid}."),
-        "`reasonix ps -a` shows what there is",
+        format!("No session or background command {pid}."),
+        "list sessions and commands with `reasonix ps -a`",
     )
 }
 
 fn only_sessions(pid: Pid) -> Failure {
     Failure::new(
         ErrorName::InvalidParams,
-        format!("{pid} is a command in the background; only sessions are paused"),
-        format!("`reasonix kill {pid}` stops it"),
+        format!("{pid} is a background command; only sessions can be paused"),
+        format!("stop it with `reasonix kill {pid}`"),
     )
 }
 
@@ -136,9 +136,9 @@ fn done(signal: Signal, session: &str) {
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => {}
         Signal::Pause => output::progress(&format!(
-            "· {session} is paused: `reasonix resume {session}` lets it go on"
+            "· paused {session}; continue with `reasonix resume {session}`"
         )),
-        Signal::Resume => output::progress(&format!("· {session} is paused no longer")),
+        Signal::Resume => output::progress(&format!("· resumed {session}")),
     }
 }
 
@@ -146,9 +146,9 @@ fn done(signal: Signal, session: &str) {
 fn nothing(signal: Signal, session: &str) -> String {
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => "nothing to stop".to_owned(),
-        Signal::Pause => "is paused already, or has exited".to_owned(),
+        Signal::Pause => "is already paused or has exited".to_owned(),
         Signal::Resume => format!(
-            "is not paused; a session that has exited goes on with `reasonix run -s {} PROMPT`",
+            "is not paused; continue an exited session with `reasonix run -s {} PROMPT`",
             text::line(session)
         ),
     }

@@ -92,7 +92,7 @@ fn call(call: &StepCall) -> String {
         Some(CallStatus::Failed) => " (failed)",
         Some(CallStatus::Denied) => " (denied)",
         Some(CallStatus::Interrupted) => " (interrupted)",
-        Some(CallStatus::Unknown) => " (what it did is not known)",
+        Some(CallStatus::Unknown) => " (effects unknown)",
         Some(CallStatus::Refused) => " (not run)",
     };
     let asked = match call.asked_ms {

@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 /// What to say where nobody can be asked.
-const HOW: &str = "`reasonix trust --yes` trusts it, as it is shown here";
+const HOW: &str = "trust it as shown with `reasonix trust --yes`";
 
 /// Shows, asks, sets.
 pub async fn run(args: Args) -> Result<u8, Error> {
@@ -49,9 +49,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ if asks && can_be_trusted(&shown) => {
-            let mut person = Person::new("stopped: nothing was changed")?;
+            let mut person = Person::new("cancelled; nothing was changed")?;
             let agrees = person
-                .agrees("Trust it, as it is shown here?", false)
+                .agrees("Trust the config shown above?", false)
                 .await?;
             agrees.then_some(true)
         }
@@ -63,7 +63,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             false if asks || !can_be_trusted(&shown) => {}
             false if args.show => output::progress(&format!("  {HOW}")),
             false => {
-                let what = "nothing was trusted: there is no terminal to ask at";
+                let what = "nothing was trusted: cannot ask without a terminal";
                 return Err(Error::usage(what, HOW));
             }
         }
@@ -80,8 +80,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     output::progress(match done.trusted {
-        true => "· it is trusted now; new sessions follow it",
-        false => "· it is not trusted now: it can only tighten what you have set",
+        true => "· trusted; new sessions use it",
+        false => "· no longer trusted; it can only make your settings stricter",
     });
     Ok(0)
 }
@@ -93,15 +93,15 @@ fn can_be_trusted(shown: &TrustOutput) -> bool {
 /// The state, and every line that is held back, with nothing hidden in it.
 fn show(shown: &TrustOutput) -> Result<(), Error> {
     let Some(directory) = &shown.directory else {
-        output::progress("· there is no project config here: nothing is to be trusted");
+        output::progress("· no project config here, so there is nothing to trust");
         return Ok(());
     };
     let directory = text::exact(directory).replace('\n', "⏎");
     output::line(&match (shown.trusted, shown.held_back.is_empty()) {
         (true, true) => format!("{directory}: trusted"),
-        (true, false) => format!("{directory}: trusted; this has effect:"),
-        (false, true) => format!("{directory}: not trusted, and nothing is held back"),
-        (false, false) => format!("{directory}: not trusted; this has no effect:"),
+        (true, false) => format!("{directory}: trusted; these settings are in effect:"),
+        (false, true) => format!("{directory}: not trusted; no setting needs trust"),
+        (false, false) => format!("{directory}: not trusted; these settings have no effect:"),
     })?;
     let mut lines = shown.held_back.iter().flat_map(|line| line.lines());
     lines.try_for_each(|line| output::line(&format!("  {}", text::exact(line))))

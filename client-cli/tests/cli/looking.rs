@@ -335,7 +335,7 @@ fn attach_tells_what_happened_and_changes_the_queue() {
         "changed a.rs",
         "1. one, by ann",
         "2. two, by ann",
-        "there is no prompt `9`",
+        "no prompt given `9`",
         "/edit N TEXT",
     ] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
@@ -412,11 +412,11 @@ fn a_role_may_what_it_may_and_says_what_not() {
         );
         for (line, may) in [
             (
-                "you watch: prompts and answers are for others",
+                "read-only: you cannot send prompts or answers",
                 role == "watch",
             ),
             (
-                "you may answer questions; prompts are for others",
+                "you can answer questions, but not send prompts",
                 role == "approve",
             ),
             ("/edit N TEXT", role == "drive"),
@@ -429,7 +429,7 @@ fn a_role_may_what_it_may_and_says_what_not() {
         assert_eq!(fake.params("session.prompt").len(), prompts, "{role}");
         assert_eq!(fake.params("interaction.answer").len(), answers, "{role}");
         assert!(
-            done.out.contains(words) && done.out.contains("no prompt waits"),
+            done.out.contains(words) && done.out.contains("no prompts are queued"),
             "{role}: {}",
             done.out
         );
@@ -451,7 +451,7 @@ fn a_turn_that_does_not_exist_is_said_to_be_none() {
     for command in ["steps", "strace"] {
         let none = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "9"]));
         assert_eq!(none.code, Some(64), "{command}: {none:?}");
-        assert!(none.err.contains("There is no turn 9."), "{}", none.err);
+        assert!(none.err.contains("Turn 9 does not exist."), "{}", none.err);
         let turn = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "2"]));
         assert_eq!(turn.code, Some(0), "{command}: {turn:?}");
     }

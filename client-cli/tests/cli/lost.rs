@@ -105,7 +105,7 @@ fn a_stop_is_not_undone_by_who_waits() {
         assert_eq!(done.code, Some(69), "{done:?}");
         assert!(
             done.err.contains(
-                "The daemon was stopped. Session 3 goes on when it is started again: `reasonix attach 3`."
+                "The daemon was stopped. `reasonix attach 3` starts it again and continues session 3."
             ),
             "{}",
             done.err
@@ -128,7 +128,7 @@ fn a_home_that_was_removed_is_not_made_again() {
     for (running, fake) in followers.into_iter().zip(&fakes) {
         let done = running.done();
         assert_eq!(done.code, Some(69), "{done:?}");
-        let words = format!("The home `{}` is gone.", fake.home().display());
+        let words = format!("The home `{}` no longer exists.", fake.home().display());
         assert!(done.err.contains(&words), "{}", done.err);
         assert!(!fake.home().exists());
     }

@@ -623,11 +623,11 @@ fn settings_that_stay_with_the_session_are_told() {
                 "1.5"
             ]
         ),
-        "· session 3 keeps this from now on: approval mode yolo, max-steps 5, timeout 1.5 s\n"
+        "· session 3 now uses: approval mode yolo, max-steps 5, timeout 1.5 s\n"
     );
     assert_eq!(
         notice("headless", &["--on-ask", "deny"]),
-        "· session 3 keeps this from now on: on-ask deny\n"
+        "· session 3 now uses: on-ask deny\n"
     );
     assert_eq!(
         notice("interactive", &[]),

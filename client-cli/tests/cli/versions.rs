@@ -104,7 +104,7 @@ fn a_restart_hands_over_and_says_what() {
     );
     assert_eq!(
         done.err,
-        "· to be handed over: session 3 (/tmp); ends one command in the background\ndaemon 4000000 runs, version 0.1.0\n"
+        "· to be handed over: session 3 (/tmp); ends one command in the background\ndaemon 4000000 is running, version 0.1.0\n"
     );
     let lost = run(&mut reasonix(&fake.home(), &["daemon", "restart"]));
     assert_eq!(lost.code, Some(69), "nothing to start afterwards: {lost:?}");

@@ -52,7 +52,7 @@ pub fn main() -> ExitCode {
         Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
         Some("--help" | "-h") => say(HELP, true),
         Some(other) => say(
-            &format!("reasonixd: there is no command `{other}`.\n{HELP}"),
+            &format!("reasonixd: unknown command `{other}`.\n{HELP}"),
             false,
         ),
     }

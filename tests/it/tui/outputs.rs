@@ -20,7 +20,7 @@ fn a_long_output_is_counted_right_and_read_and_searched_whole() {
     });
     let screen = terminal.screen();
     let shown = screen.matches("│ line ").count();
-    let before = format!("… {} lines before", LINES - shown);
+    let before = format!("… {} earlier lines", LINES - shown);
     assert!(shown > 0 && screen.contains(&before), "{screen}");
 
     terminal.type_text("/view\n");

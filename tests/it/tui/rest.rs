@@ -68,7 +68,7 @@ fn nothing_is_written_while_only_others_work() {
             "a queue",
             resting(&scene, &[], "/queue\n", "No prompt waits"),
         ),
-        ("help", resting(&scene, &[], "?", "What to write")),
+        ("help", resting(&scene, &[], "?", "How to write prompts")),
         (
             "the transcript",
             resting(&scene, &[], "/view\n", "Esc close"),

@@ -46,7 +46,7 @@ fn ended(outcome: OutcomeKind) -> &'static str {
         OutcomeKind::BudgetExceeded => "reached its budget",
         OutcomeKind::MaxSteps => "reached its step limit",
         OutcomeKind::ContextFull => "filled the context",
-        OutcomeKind::Blocked => "was blocked: nobody was there to allow something",
+        OutcomeKind::Blocked => "was blocked: no client was attached to approve a call",
     }
 }
 
@@ -102,19 +102,17 @@ fn cost(usage: &UsageTotals) -> String {
 fn waits(session: &SessionSummary, queued: usize) -> String {
     let open = session.pending_interactions;
     let now = match (session.state, session.waiting_for) {
-        _ if open == 1 => "one question waits for you".to_owned(),
-        _ if open > 1 => format!("{open} questions wait for you"),
-        (State::Running, _) => "it is at work".to_owned(),
-        (State::Waiting, Some(WaitingFor::Retry)) => {
-            "it waits to ask the provider again".to_owned()
-        }
+        _ if open == 1 => "one question needs your answer".to_owned(),
+        _ if open > 1 => format!("{open} questions need your answer"),
+        (State::Running, _) => "working".to_owned(),
+        (State::Waiting, Some(WaitingFor::Retry)) => "waiting to retry the request".to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials)) => {
-            "it waits for a key of the provider".to_owned()
+            "waiting for the provider's key".to_owned()
         }
-        (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => "it waits".to_owned(),
-        (State::Paused, _) => "it is paused: `/resume` lets it go on".to_owned(),
-        (State::Exited, _) => "it has exited; a prompt takes it up again".to_owned(),
-        (State::Idle, _) => "it waits for a prompt".to_owned(),
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => "waiting".to_owned(),
+        (State::Paused, _) => "paused; continue with `/resume`".to_owned(),
+        (State::Exited, _) => "exited; send a prompt to continue".to_owned(),
+        (State::Idle, _) => "waiting for a prompt".to_owned(),
     };
     let queue = match queued {
         0 => String::new(),

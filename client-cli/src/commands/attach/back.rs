@@ -21,8 +21,8 @@ impl Attached {
     /// Hides the conversation, once it was said twice.
     pub(super) async fn clear(&mut self, sure: bool) -> Result<(), Error> {
         if !sure {
-            self.note("this hides the whole conversation from the model; files stay as they are")?;
-            return self.note("`/clear yes` does it, `/redo` takes it back");
+            self.note("this hides the whole conversation from the model; files stay unchanged")?;
+            return self.note("confirm with `/clear yes`; undo with `/redo`");
         }
         self.rewind(0, What::Conversation).await
     }
@@ -35,7 +35,7 @@ impl Attached {
             .call::<SessionCheckpoints>(&OneParams { session })
             .await?;
         if checkpoints.turns.is_empty() {
-            self.note("there is no turn to go back to")?;
+            self.note("no turn to rewind to")?;
         }
         for turn in &checkpoints.turns {
             self.note(&words(turn))?;
@@ -44,7 +44,7 @@ impl Attached {
             }
         }
         if checkpoints.undo {
-            self.note("`/redo` takes the newest rewind back")?;
+            self.note("undo the latest rewind with `/redo`")?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Attached {
             .await?;
         let mut newest = checkpoints.turns.iter().rev();
         let Some(last) = newest.next() else {
-            return self.note("there is no turn to undo");
+            return self.note("no turn to undo");
         };
         for note in &last.notes {
             self.note(note)?;
@@ -96,14 +96,14 @@ impl Attached {
         let of = |result: &RewoundResult| done.files.iter().any(|file| file.result == *result);
         if of(&RewoundResult::ChangedSince) {
             let hint = format!(
-                "`reasonix rewind {} {} --force` also takes what somebody else has changed",
+                "to also restore files changed by others, run `reasonix rewind {} {} --force`",
                 self.session,
                 again(params)
             );
             self.note(&hint)?;
         }
         if params.what == What::Code && !params.undo && !of(&RewoundResult::Restored) {
-            self.note("no file had to be restored")?;
+            self.note("no files to restore")?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Attached {
         let forked = self.client.call::<SessionFork>(&params).await?;
         let (pid, turn) = (forked.pid, forked.at_turn);
         self.note(&format!(
-            "session {pid} goes on from turn {turn}: `reasonix attach {pid}`; this one stays as it is"
+            "forked as session {pid} from turn {turn}: `reasonix attach {pid}`; this session is unchanged"
         ))
     }
 
@@ -128,13 +128,13 @@ impl Attached {
             ..SessionOptions::default()
         };
         self.client.set(&self.session, options).await?;
-        self.note(&format!("its name is `{name}` now"))
+        self.note(&format!("renamed to `{name}`"))
     }
 
     pub(super) fn todos(&mut self) -> Result<(), Error> {
         let todos = self.transcript.todos().to_vec();
         if todos.is_empty() {
-            return self.note("the model has no list of things to do");
+            return self.note("the model has no todo list");
         }
         output::part(&self.painter.paint(&Piece::Todos { todos }))
     }

@@ -30,7 +30,7 @@ impl Target {
             Ok(found) if found.is_dir() => {
                 return Err(Error::usage(
                     format!("`{}` is a directory", path.display()),
-                    "name the file that is to be made",
+                    "name the file to create",
                 ));
             }
             Ok(_) if !force => return Err(exists(&path)),
@@ -38,8 +38,8 @@ impl Target {
         }
         let Some(name) = path.file_name() else {
             return Err(Error::usage(
-                format!("`{}` names no file", path.display()),
-                "name the file that is to be made",
+                format!("`{}` is not a file name", path.display()),
+                "name the file to create",
             ));
         };
         let part = path.with_file_name(format!(
@@ -126,7 +126,7 @@ impl Drop for Target {
 fn exists(path: &Path) -> Error {
     Error::usage(
         format!("`{}` exists", path.display()),
-        "`--force` replaces it; or name another file",
+        "use `--force` to replace it, or name another file",
     )
 }
 

@@ -24,9 +24,9 @@ impl Anew {
             }
             Followed::Event(event) if event.kind() == "snapshot" && self.marked => {
                 Err(Error::Failed {
-                    what: "the session's log was repaired or restored: how the turn ended is not known"
+                    what: "the session's log was repaired or restored: the outcome of the turn is unknown"
                         .to_owned(),
-                    hint: format!("`reasonix logs {}` shows what there is", event.session),
+                    hint: format!("`reasonix logs {}` shows the records", event.session),
                 })
             }
             Followed::Event(event) => {

@@ -127,13 +127,13 @@ fn fits(args: &Args) -> Result<(), Error> {
         || args.options.preset().is_some();
     if of_the_model {
         return Err(Error::usage(
-            "model, effort, preset, samples and reasoning extraction of a session are not a run's",
+            "a run cannot change the model, effort, preset, samples or reasoning extraction of an existing session",
             "change them with `reasonix model SESSION`, or start a new session",
         ));
     }
     if options.rules.is_some() {
         return Err(Error::usage(
-            "rules of a session are fixed when it is made",
+            "the rules of a session are fixed when it is created",
             "leave out `--allow`, `--ask` and `--deny`, or start a new session",
         ));
     }
@@ -205,13 +205,7 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
     .into_iter()
     .flatten()
     .collect();
-    (!words.is_empty()).then(|| {
-        format!(
-            "· session {} keeps this from now on: {}",
-            before.pid,
-            words.join(", ")
-        )
-    })
+    (!words.is_empty()).then(|| format!("· session {} now uses: {}", before.pid, words.join(", ")))
 }
 
 async fn follow(

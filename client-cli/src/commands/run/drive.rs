@@ -37,7 +37,7 @@ const OUTPUT_LINES: usize = 8;
 
 /// Does the run; returns its exit code, having printed its result.
 pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
-    let hint = "say what to do: `reasonix run \"fix the failing test\"`";
+    let hint = "no prompt given; example: `reasonix run \"fix the failing test\"`";
     let prompt = prompt::gather(&args.prompt, hint)?;
     let cwd = reach::cwd(args.cwd.as_deref())?;
     let cwd = reach::utf8(&cwd)?;
@@ -140,7 +140,7 @@ fn detached(report: &Report, format: Format) -> Result<(), Error> {
 fn print_answer(report: &Report, code: u8) -> Result<(), Error> {
     if code == exit::PARKED {
         let pid = report.pid.map_or_else(String::new, |pid| pid.to_string());
-        output::progress("· it waits for a person: `reasonix inbox` shows and answers it");
+        output::progress("· waiting for your answer: `reasonix inbox` shows the question");
         return output::line(&pid);
     }
     if report.text.is_empty() {
@@ -220,7 +220,7 @@ impl Run {
                     }
                     Arrived::Int => {
                         interrupted = Some(Instant::now());
-                        output::progress("\n· interrupting; Ctrl-C again leaves at once, the session stays");
+                        output::progress("\n· interrupting the turn; press Ctrl-C again to quit now (the session stays)");
                         self.interrupt();
                     }
                     Arrived::Term => {
@@ -326,7 +326,7 @@ impl Run {
             // What follows a turn: its hooks have run.
             Body::SessionState(_) | Body::TurnStarted(_) if self.ended.is_some() => self.ended,
             Body::PromptUnqueued(unqueued) if unqueued.prompt_id == self.prompt_id => {
-                output::progress("· somebody took the prompt back before it started");
+                output::progress("· the prompt was removed from the queue before it started");
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }

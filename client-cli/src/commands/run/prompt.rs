@@ -42,7 +42,7 @@ fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error>
     let piped = piped.unwrap_or_default();
     let prompt = match (typed.trim(), piped.trim()) {
         ("", "") => {
-            return Err(Error::usage("there is no prompt", hint));
+            return Err(Error::usage("no prompt given", hint));
         }
         (_, "") => typed.to_owned(),
         ("", _) => piped,
@@ -64,12 +64,12 @@ fn read(
         if !ready(fd, patience)? {
             if bytes.is_empty() {
                 output::progress(
-                    "· standard input is open and silent: going on without it (`-` waits for it)",
+                    "· no data on standard input: continuing without it (`-` waits for it)",
                 );
                 return Ok(None);
             }
             output::progress(
-                "! standard input went silent before its end: going on with what came (`-` waits)",
+                "! standard input paused before its end: continuing with the data so far (`-` waits)",
             );
             break;
         }
@@ -85,7 +85,7 @@ fn read(
                     "standard input has more than {} MiB",
                     frame::INBOUND_MAX / 1024 / 1024
                 ),
-                "put it into a file and name the file in the prompt",
+                "put it in a file and name the file in the prompt",
             ));
         }
         patience = first.map(|_| SILENCE_MAX);

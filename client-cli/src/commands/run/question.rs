@@ -70,7 +70,7 @@ impl Questions {
                 Some(line) => line,
                 None => {
                     self.ended = true;
-                    output::progress("\n· nobody types here any more: `reasonix inbox` answers");
+                    output::progress("\n· standard input closed: answer with `reasonix inbox`");
                     std::future::pending().await
                 }
             },

@@ -86,7 +86,7 @@ impl Search<'_> {
                         what: problem,
                         hint: match probed.hint.is_empty() {
                             true => {
-                                "look at the key; `--no-probe` keeps it all the same".to_owned()
+                                "check the key, or store it anyway with `--no-probe`".to_owned()
                             }
                             false => probed.hint,
                         },
@@ -122,7 +122,7 @@ impl Search<'_> {
                     (None, Some(_)) => Ok(None),
                     (None, None) => Err(Error::usage(
                         format!("provider `{}` needs a key", self.provider.name),
-                        format!("`--key-stdin` reads it, or set `{variable}`"),
+                        format!("pass it with `--key-stdin`, or set `{variable}`"),
                     )),
                 }
             }
@@ -145,8 +145,8 @@ impl Search<'_> {
 
     async fn ask(&self, person: &mut Person, may_keep: bool) -> Result<String, Error> {
         let prompt = match may_keep {
-            true => "API key (not shown; Enter keeps the one that is there): ",
-            false => "API key (not shown): ",
+            true => "API key (hidden; Enter keeps the current one): ",
+            false => "API key (hidden): ",
         };
         loop {
             let key = person.hidden(prompt).await?;
@@ -197,7 +197,7 @@ impl Search<'_> {
         let Some(person) = person else {
             return Err(Error::Failed {
                 what: words,
-                hint: "`--no-probe` keeps it all the same".to_owned(),
+                hint: "store it anyway with `--no-probe`".to_owned(),
             });
         };
         output::progress(&format!("! {words}"));
@@ -209,7 +209,7 @@ impl Search<'_> {
         }
         Err(Error::Failed {
             what: "nothing was changed".to_owned(),
-            hint: "`reasonix setup` begins again".to_owned(),
+            hint: "start again with `reasonix setup`".to_owned(),
         })
     }
 }
@@ -222,15 +222,15 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
     };
     let key = match probed.key {
         KeyState::Works => "the key works",
-        KeyState::Wrong => "the key is not accepted",
+        KeyState::Wrong => "the key was rejected",
         KeyState::Missing => "it needs a key",
         KeyState::NotNeeded => "no key is needed",
-        KeyState::Unknown => "whether the key works is not known",
+        KeyState::Unknown => "could not check the key",
     };
     let fine = probed.reachable && matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
     text::line(&match (fine || probed.text.is_empty(), probed.reachable) {
         (true, true) => format!("{host}answered in {} ms; {key}", probed.duration_ms),
-        (true, false) => format!("{host}nothing answers"),
+        (true, false) => format!("{host}no answer"),
         (false, _) => probed.text.clone(),
     })
 }
@@ -279,7 +279,7 @@ fn read_stdin() -> Result<String, Error> {
     looks_like_one(key).map_err(|why| {
         Error::usage(
             format!("on standard input: {why}"),
-            "give the key alone, on one line",
+            "give only the key, on one line",
         )
     })?;
     Ok(key.to_owned())
@@ -288,10 +288,10 @@ fn read_stdin() -> Result<String, Error> {
 /// What no key is made of tells of something else in the clipboard.
 fn looks_like_one(key: &str) -> Result<(), &'static str> {
     if key.is_empty() {
-        return Err("that is no key: nothing was typed");
+        return Err("not a key: the input is empty");
     }
     if !key.chars().all(|c| c.is_ascii_graphic()) {
-        return Err("that is no key: there are blanks or other characters in it that no key has");
+        return Err("not a key: it contains spaces or other characters that keys do not have");
     }
     Ok(())
 }

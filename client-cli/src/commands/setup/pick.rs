@@ -85,8 +85,12 @@ pub async fn provider(
             Typed::Other("") => {}
             Typed::Other("new") => return endpoint(person, &names).await,
             Typed::Other(other) => {
-                let hint = near::hint(other, names.iter().copied(), "`new` is for another one.");
-                let line = format!("! there is no provider `{other}`. {hint}");
+                let hint = near::hint(
+                    other,
+                    names.iter().copied(),
+                    "Enter `new` for another endpoint.",
+                );
+                let line = format!("! unknown provider `{other}`. {hint}");
                 output::progress(&text::line(&line));
             }
         }
@@ -96,19 +100,19 @@ pub async fn provider(
 /// One that nobody has told us of.
 async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus, Error> {
     let name = loop {
-        let name = person.line("Its name here, one word: ").await?;
+        let name = person.line("Provider name (one word): ").await?;
         match is_name(&name) {
             true if !taken.contains(&name.as_str()) => break name,
-            true => output::progress("! there is one of that name"),
-            false => output::progress("! letters, digits, `-`, `_` and `.`"),
+            true => output::progress("! that name is already used"),
+            false => output::progress("! use letters, digits, `-`, `_` and `.`"),
         }
     };
     let base_url = loop {
-        let url = person.line("URL, for instance https://host/v1: ").await?;
+        let url = person.line("URL, for example https://host/v1: ").await?;
         if url.starts_with("https://") || url.starts_with("http://") {
             break url;
         }
-        output::progress("! a URL begins with https:// or http://");
+        output::progress("! a URL starts with https:// or http://");
     };
     let mut provider = unknown(&name, &base_url);
     if !person.agrees("Does it need a key?", true).await? {
@@ -166,7 +170,7 @@ pub async fn model(
         output::progress(&format!("{:>3}. {}", index + 1, text::line(name)));
     }
     if let Some(more) = names.len().checked_sub(MODELS).filter(|more| *more > 0) {
-        output::progress(&format!("     and {more} more, by name"));
+        output::progress(&format!("     and {more} more (enter a name)"));
     }
     let prompt = match default {
         Some(default) => format!("Model (number or name) [{}]: ", text::line(default)),
@@ -185,9 +189,9 @@ pub async fn model(
             (Typed::Other(other), _) if names.is_empty() => return Ok(other.to_owned()),
             (Typed::Other(other), _) => {
                 let hint = near::hint(other, names.iter().copied(), "");
-                let line = format!("! the provider names no model `{other}`. {hint}");
+                let line = format!("! the provider does not list a model `{other}`. {hint}");
                 output::progress(text::line(&line).trim_end());
-                if person.agrees("Use it all the same?", false).await? {
+                if person.agrees("Use it anyway?", false).await? {
                     return Ok(other.to_owned());
                 }
             }

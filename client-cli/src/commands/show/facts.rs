@@ -27,14 +27,14 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
         row("queued", &format!("by {}: {}", queued.by, queued.text))?;
     }
     let turns = match client.call::<SessionCheckpoints>(&one).await {
-        Ok(found) if found.turns.is_empty() => "no turn to go back to".to_owned(),
+        Ok(found) if found.turns.is_empty() => "no turn to rewind to".to_owned(),
         Ok(found) => format!(
-            "{} to go back to: `reasonix rewind {} --list`",
+            "{} to rewind to: `reasonix rewind {} --list`",
             output::counted(found.turns.len() as u64, "turn"),
             summary.pid
         ),
         // What else is known is shown all the same.
-        Err(CallError::Failure(failure)) => format!("not known: {}", failure.message),
+        Err(CallError::Failure(failure)) => format!("unknown: {}", failure.message),
         Err(error) => return Err(error.into()),
     };
     row("checkpoints", &turns)?;
@@ -75,12 +75,12 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
     facts.push(("model", summary.model.clone()));
     facts.push(("directory", summary.cwd.clone()));
     if let Some(origin) = &summary.origin {
-        let from = format!("a fork of {} behind its turn {}", origin.pid, origin.turn);
+        let from = format!("forked from {} after turn {}", origin.pid, origin.turn);
         facts.push(("origin", from));
     }
     facts.push(("turns", summary.turns.to_string()));
     let tokens = format!(
-        "{} sent ({} cached), {} got, {} requests",
+        "{} sent ({} cached), {} received, {} requests",
         output::short(usage.prompt_tokens),
         output::short(usage.cached_tokens),
         output::short(usage.output_tokens),
@@ -103,7 +103,7 @@ fn context(summary: &SessionSummary) -> String {
     let share = commands::ls::context(summary);
     match (summary.context_tokens, summary.context_window) {
         (0, _) => "nothing was sent yet".to_owned(),
-        (_, 0) => format!("{share} tokens (how many the model takes is not known)"),
+        (_, 0) => format!("{share} tokens (context window unknown)"),
         (tokens, window) => {
             format!(
                 "{share} ({} of {} tokens)",
@@ -126,7 +126,7 @@ fn waits(summary: &SessionSummary) -> String {
         .map(|(count, what)| format!("{what}: {count}"))
         .collect();
     if summary.pending_interactions > 0 {
-        words.push("`reasonix inbox` answers".to_owned());
+        words.push("answer with `reasonix inbox`".to_owned());
     }
     words.join(", ")
 }

@@ -52,9 +52,9 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
         [
             "│ cargo test --all",
             "asked because: the approval mode `ask`",
-            "y yes, once · s yes for this session: this command (Bash(cargo test --all))",
-            "a yes, always in this workspace: this command (Bash(cargo test --all)) · n no",
-            "e choose how far · Esc set aside",
+            "y yes, once · s allow for this session: this command (Bash(cargo test --all))",
+            "a always allow in this workspace: this command (Bash(cargo test --all)) · n no",
+            "e choose the scope · Esc set aside",
         ]
     );
     let narrow = scene.text(40, 12);
@@ -71,10 +71,10 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
 #[test]
 fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
     let found = approval_with(1, "make", |open| {
-        open.rule = "found in the answer's words, not declared as a call".to_owned();
+        open.rule = "the call was written as text, not made as a tool call".to_owned();
     });
     let outside = approval_with(2, "make", |open| {
-        open.escape = Some("it needs the network, and there is none".to_owned());
+        open.escape = Some("it needs the network, which the sandbox blocks".to_owned());
     });
     for (open, english, chinese) in [
         (found, "not declared as a call", "并未声明为调用"),
@@ -217,7 +217,7 @@ fn who_watches_is_told_who_answers_and_sees_no_key_that_does() {
     scene.model.place.role = proto::hello::Role::Watch;
     let text = scene.text(40, 12);
     assert!(text.contains("only watch") && text.contains("│ a"));
-    assert!(!text.contains("yes, once"));
+    assert!(!text.contains("allow once"));
 }
 
 #[test]
@@ -302,8 +302,8 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "\\u{202e}",
         "\\u{1b}[31m",
         "A yes ends plan mode.",
-        "y yes, carry it out",
-        "n no, keep planning",
+        "y approve and carry it out",
+        "n reject and keep planning",
         "Esc set aside",
     ] {
         assert!(text.contains(words), "{words}: {text}");

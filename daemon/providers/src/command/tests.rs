@@ -100,7 +100,7 @@ async fn the_exit_decides_about_retries_and_stderr_is_reported() {
         assert_eq!(error(&parts).kind, kind);
         assert_eq!(
             error(&parts).message,
-            format!("`acme` {how} before its answer was whole: first no login: ***")
+            format!("`acme` {how} before its answer was complete: first no login: ***")
         );
         assert_eq!(parts.len(), 2);
     }
@@ -141,7 +141,7 @@ async fn silence_ends_in_time() {
         (vec![], "said nothing for 120s"),
         (
             vec![out(WORDS)],
-            "went silent in the middle of its answer for 120s",
+            "sent nothing for 1 in the middle of its answer20s",
         ),
     ] {
         let (means, _, gone) = FakeProgram::staying(said);

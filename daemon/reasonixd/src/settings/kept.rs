@@ -237,7 +237,7 @@ fn read_file(file: &Path, tools: &ToolSet) -> (Rules, Vec<String>) {
             match rules::read(item, list, tools, &mut refused) {
                 Ok(value) => into.extend(rules::texts(&value)),
                 Err(allowed) => problems.push(format!(
-                    "{place}:{line}: `{name}` must be {allowed}; none of it counts"
+                    "{place}:{line}: `{name}` must be {allowed}; all of it is ignored"
                 )),
             }
             problems.extend(refused.into_iter().map(|refused| {

@@ -204,7 +204,7 @@ fn misplaced_project_settings_are_reported() {
     fs::create_dir(place.project.join(".reasonix")).unwrap();
     fs::write(&file, "max_steps = 3\n").unwrap();
     let problem = format!(
-        "{}: it is not read; a project's settings stand in its `reasonix.toml`",
+        "{}: ignored; a project's settings belong in its `reasonix.toml`",
         file.display()
     );
     assert_eq!(place.load().problems, [problem]);
@@ -619,7 +619,7 @@ fn a_setting_below_a_provider_is_reported_with_its_right_place() {
     assert_eq!(loaded.providers_lost, loaded.problems);
     let problem = &loaded.problems[0];
     assert!(
-        problem.contains("config.toml:5: a provider has no `sandbox`; settings stand above the first `[[providers]]`"),
+        problem.contains("config.toml:5: a provider has no `sandbox`; put settings above the first `[[providers]]`"),
         "{problem}"
     );
 }
@@ -633,7 +633,7 @@ fn an_unknown_pinned_tool_is_reported_with_the_nearest_and_ignored_alone() {
         panic!("{:?}", loaded.problems)
     };
     assert!(
-        problem.contains("config.toml:4: an entry of `tools.pinned` is ignored: there is no tool `grpe`; did you mean `grep`?"),
+        problem.contains("config.toml:4: an entry of `tools.pinned` is ignored: unknown tool `grpe`; did you mean `grep`?"),
         "{problem}"
     );
 }

@@ -57,7 +57,7 @@ async fn a_prompt_for_now_is_told_what_is_in_its_way() {
     };
     let refused = house.handle.prompt(now, "ann".into()).await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Busy);
-    assert_eq!(refused.message, "Other prompts wait before it.");
+    assert_eq!(refused.message, "Other prompts are queued before it.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -549,7 +549,7 @@ async fn what_git_has_lost_is_told_and_nothing_is_deleted_for_it() {
     );
     run(&shop.project, &line);
     let reported = shop.rewind(0, What::Code).await;
-    let why = "git does not hold it any more".to_owned();
+    let why = "git no longer has it".to_owned();
     let all = [("a.txt".to_owned(), RewoundResult::Failed { why })];
     assert_eq!(results(&shop, &reported), all);
     assert_eq!(shop.tree()["a.txt"], "644 two\n");
@@ -572,7 +572,7 @@ async fn a_program_of_the_project_is_never_taken_for_git() {
     let (found, nothing) = tokio::task::spawn_blocking(asked).await.unwrap();
     assert!(!shop.project.join("ran").exists());
     assert!(found.unwrap().contains_key(std::path::Path::new("bin/git")));
-    assert_eq!(nothing, Err("there is no `git` on PATH".into()));
+    assert_eq!(nothing, Err("`git` is not on PATH".into()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

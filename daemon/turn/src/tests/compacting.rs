@@ -53,7 +53,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > job asks
           ask for a summary, try 1
         > model breaks permanent
-          notice: The context was not compacted, and nothing has changed: permanent | ask
+          notice: The context was not compacted; nothing changed: permanent | ask
         > what is sent
           m1.1 m1.2 m2.1
         > model calls read a using 860
@@ -71,7 +71,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > job asks
           ask for a summary, try 1
         > model thinks hard
-          notice: The context was not compacted, and nothing has changed: The model wrote no summary | ask
+          notice: The context was not compacted; nothing changed: The model wrote no summary | ask
         > model calls read c using 950
           model calls c | judge c
         > policy c allow
@@ -104,7 +104,7 @@ fn a_summary_is_tried_three_times() {
         > retry
           running | ask for a summary, try 3
         > model breaks transient
-          notice: The context was not compacted, and nothing has changed: transient | ask
+          notice: The context was not compacted; nothing changed: transient | ask
     "
     ));
 }
@@ -126,7 +126,7 @@ fn what_comes_to_nothing_is_not_tried_again_at_once() {
         > user four
           turn starts | running | prompt: four | reset, job 2: Wanted
         > job full
-          turn ends context full: The context is full: what has to stay word for word takes about 900 of 1000 tokens. | idle
+          turn ends context full: The context is full: messages that must stay unchanged take about 900 of 1000 tokens. | idle
     "
     ));
 }
@@ -172,7 +172,7 @@ fn a_refused_request_ends_in_a_list_where_summaries_fail() {
         > job asks
           ask for a summary, try 1
         > model breaks permanent
-          notice: The context was not compacted, and nothing has changed: permanent | reset, job 3: WantedShort
+          notice: The context was not compacted; nothing changed: permanent | reset, job 3: WantedShort
         > job resets
           cache reset: compaction | ask
     ",
@@ -239,7 +239,7 @@ fn a_compaction_at_rest_is_stopped() {
           reset, job 1: Wanted
         > stop user
         > what came of it
-          It was stopped; nothing has changed.
+          The compaction was interrupted; nothing changed.
         > compact
           reset, job 2: Wanted
         > job asks

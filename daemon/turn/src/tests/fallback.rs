@@ -16,7 +16,7 @@ fn the_fallback_goes_on_with_the_turn_and_the_next_one_asks_the_first_again() {
     check(&format!(
         "{DOWN}
         > job switches
-          cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+          cache reset: switch | notice: `p/m` is not available; `q/n` answers for the rest of this turn: transient | ask
         > model calls read a
           model calls a | judge a
         > policy a allow
@@ -41,7 +41,7 @@ fn where_the_fallback_fails_too_the_first_ones_cause_is_told() {
         check(&format!(
             "{DOWN}
             > job switches
-              cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+              cache reset: switch | notice: `p/m` is not available; `q/n` answers for the rest of this turn: transient | ask
             > model breaks {breaks}
               turn ends failed: transient. The fallback `q/n` failed too: {breaks} | idle
         "
@@ -50,7 +50,7 @@ fn where_the_fallback_fails_too_the_first_ones_cause_is_told() {
     check(&format!(
         "{DOWN}
         > job fails
-          notice: `p/m` is down (transient), and its fallback `q/n` cannot be asked: no | turn ends failed: transient. The fallback `q/n` failed too: no | idle
+          notice: `p/m` is not available (transient), and its fallback `q/n` cannot be used: no | turn ends failed: transient. The fallback `q/n` failed too: no | idle
         > user two
           turn starts | running | prompt: two | ask
     "
@@ -125,7 +125,7 @@ fn who_chooses_a_model_meanwhile_keeps_it() {
     check(&format!(
         "{DOWN}
         > job switches
-          cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+          cache reset: switch | notice: `p/m` is not available; `q/n` answers for the rest of this turn: transient | ask
         > set model=q/n
         > model says Done.
           model: Done. | turn ends completed | idle

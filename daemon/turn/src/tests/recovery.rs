@@ -237,7 +237,7 @@ fn a_whole_answer_ends_the_turn_as_it_would_have() {
         > crash continue after message.assistant
           notice: The daemon was restarted | daemon: answer in words | ask
         > model thinks Hm again.
-          model: nothing | turn ends failed: The model answered without any text, twice. | idle
+          model: nothing | turn ends failed: The model returned two empty answers in a row. | idle
     ",
     );
     check(
