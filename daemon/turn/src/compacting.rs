@@ -327,7 +327,7 @@ impl Step<'_> {
         self.notice(
             Level::Warning,
             format!(
-                "The context was not compacted; nothing changed: {}",
+                "The context was not compacted, and nothing changed: {}",
                 failure.message
             ),
         );

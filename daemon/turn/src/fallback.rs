@@ -64,7 +64,7 @@ impl Step<'_> {
         if let Some((first, fallback, cause)) = self.stand_in_words() {
             self.notice(
                 Level::Warning,
-                format!("`{first}` is not available; `{fallback}` answers for the rest of this turn: {cause}."),
+                format!("`{first}` is not available, so `{fallback}` answers for the rest of this turn: {cause}."),
             );
         }
     }

@@ -111,7 +111,7 @@ crate::catalog! {
     HalfRewound = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.", "回退在恢复文件时中断：有些文件可能已恢复，有些没有。再次回退可完成恢复，撤销可还原到之前的状态。";
     MechanicalSummary = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.", "模型未能写出摘要，旧消息已替换为一份简单清单。用 `/compact undo` 或 `reasonix compact --undo` 可恢复原文。";
     CutAnswer = "The answer was cut off by the model's output limit.", "回答因达到模型的输出上限而被截断。";
-    NotCompacted = "The context was not compacted; nothing changed: {0}", "上下文没有压缩，没有任何改动：{0}";
+    NotCompacted = "The context was not compacted, and nothing changed: {0}", "上下文没有压缩，没有任何改动：{0}";
     CacheExpired = "The provider's cache of this conversation has expired ({0} since the last request; it is kept for {1}): {2}.", "服务商对本对话的缓存已过期（距上次请求 {0}，保留 {1}）：{2}。";
     CacheProbably = "The provider's cache of this conversation has probably expired ({0} since the last request): {1}.", "服务商对本对话的缓存可能已过期（距上次请求 {0}）：{1}。";
     CacheMissed = "The provider's cache missed: {0}, although the earlier messages did not change. The entry was evicted, or another server answered.", "服务商的缓存未命中：{0}，尽管之前发送的内容没有变化。缓存已被清除，或由另一台服务器应答。";
@@ -119,7 +119,7 @@ crate::catalog! {
     BehindTurn = "{0} until you raise the session's budget or send another prompt.", "{0}，等待提高会话预算或发送新的提示词。";
     OnePromptWaits = "1 prompt is queued", "有 1 条提示词在排队";
     PromptsWait = "{0} prompts are queued", "有 {0} 条提示词在排队";
-    StandsIn = "`{0}` is not available; `{1}` answers for the rest of this turn: {2}.", "`{0}` 不可用，本回合剩余部分由 `{1}` 应答：{2}。";
+    StandsIn = "`{0}` is not available, so `{1}` answers for the rest of this turn: {2}.", "`{0}` 不可用，本回合剩余部分由 `{1}` 应答：{2}。";
     NoStandIn = "`{0}` is not available ({1}), and its fallback `{2}` cannot be used: {3}", "`{0}` 不可用（{1}），其备用模型 `{2}` 也无法使用：{3}";
     EndedInCircles = "The turn was ended: the model kept repeating the same calls with the same results, even after a reminder.", "回合已结束：模型在提醒后仍反复发出相同的调用，结果也相同。";
     NotExtracted = "The reasoning could not be extracted: {0}. This notice appears only once; the session continues.", "无法提取推理内容：{0}。此提示只出现一次，会话继续。";

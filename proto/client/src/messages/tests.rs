@@ -45,7 +45,7 @@ fn sentences_of_the_daemon_are_translated_with_their_values() {
         chinese(
             "no rule allows it: the value of `$X` is only known at run time; the sandbox cannot protect all denied paths"
         ),
-        "没有规则允许：`$X` 要到运行时才知道；沙箱无法保护所有禁止访问的路径"
+        "没有规则允许：`$X` 的值要到运行时才知道；沙箱无法保护所有禁止访问的路径"
     );
     // A name is no sentence.
     assert_eq!(chinese("always asked: `rewind`"), "始终询问：`rewind`");

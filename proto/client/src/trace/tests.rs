@@ -381,7 +381,7 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
     5.000  asked 7.2 → no client was attached
     6.000  todos 1/2 done: Testing
     7.000  checkpoint 1 files and the tree, commands not kept: too large
-        -  rewound to turn 1 (both) by ann, 1 files restored, 1 left alone
+        -  rewound to turn 1 (both) by ann, 1 files restored, 1 skipped
         -  cache reset: rewind
 ";
     assert_eq!(text(&events), expected);
