@@ -34,7 +34,7 @@ catalog! {
     /// What a key does.
     Action:
     // Everywhere
-    Interrupt = "interrupt the turn; twice: quit at once", "中断当前回合；连按两次立即退出";
+    Interrupt = "interrupt the turn; twice: quit now", "中断当前回合；连按两次立即退出";
     Leave = "on an empty line: quit (the session stays)", "空行时：退出（会话保留）";
     Suspend = "suspend to the shell (`fg` returns)", "挂起到 shell（`fg` 返回）";
     Redraw = "redraw the screen", "重绘屏幕";
@@ -96,11 +96,11 @@ catalog! {
     Other = "write your own answer", "自行填写回答";
     // Processes
     Pause = "pause or resume", "暂停或继续";
-    Kill = "stop it", "结束";
+    Kill = "stop", "结束";
     Approve = "show its question", "查看它的问题";
     // Queue
     Edit = "edit", "编辑";
-    Drop = "remove from the queue", "从队列移除";
+    Drop = "remove", "移除";
     MoveUp = "earlier", "提前";
     MoveDown = "later", "延后";
     SteerNow = "send into the running turn", "插入到正在进行的回合";

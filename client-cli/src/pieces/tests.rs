@@ -217,7 +217,7 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
         (
             "session.set",
             json!({"paused": true, "by": "ann"}),
-            "paused by ann",
+            "ann paused the session",
         ),
         ("session.set", json!({"paused": false}), "resumed"),
         (
@@ -500,7 +500,7 @@ fn a_rewind_tells_what_it_hides_and_what_became_of_files() {
     let undone = json!({"to_turn": 4, "what": "both", "undoes": 9, "by": "ann"});
     let shown = grown(&[event(Some(10), "session.rewound", &undone)]);
     assert!(
-        shown.contains("took the rewind back") && shown.contains("turn 4"),
+        shown.contains("undid the rewind") && shown.contains("turn 4"),
         "{shown}"
     );
     assert_eq!(

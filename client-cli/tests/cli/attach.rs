@@ -221,7 +221,7 @@ fn a_watcher_changes_nothing() {
     assert!(
         fake.params("session.prompt").is_empty() && fake.params("interaction.answer").is_empty()
     );
-    assert!(done.out.contains("only watches"), "{}", done.out);
+    assert!(done.out.contains("can only watch"), "{}", done.out);
 }
 
 /// A daemon with one session of this kind, or none, whose attach shows these records behind the snapshot.
@@ -362,7 +362,7 @@ fn the_title_stands_there_once() {
 
 #[test]
 fn an_end_too_large_for_an_event_is_asked_for() {
-    for (turn, words) in [(1, "step limit reached"), (0, "does not say how it ended")] {
+    for (turn, words) in [(1, "step limit reached"), (0, "gave no outcome")] {
         let end = durable(
             9,
             Some(turn),

@@ -358,7 +358,8 @@ fn logs_print_all_pages() {
         .collect();
     assert_eq!((json.code, seqs), (Some(0), vec![3, 4, 5]));
     assert!(
-        json.err.contains("can only be read: the log is damaged"),
+        json.err
+            .contains("the session is read-only: the log is damaged"),
         "{}",
         json.err
     );

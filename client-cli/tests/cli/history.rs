@@ -243,7 +243,11 @@ fn what_is_found_stands_by_its_session() {
   turn 7 2026-01-02T03:04 user: fox
 "
     );
-    assert!(done.err.contains("there is more"), "{}", done.err);
+    assert!(
+        done.err.contains("not all sessions or results are shown"),
+        "{}",
+        done.err
+    );
     assert_eq!(
         fake.params("history.search")[0],
         json!({"text": "red fox", "cwd": "/tmp", "limit": 7})

@@ -279,7 +279,7 @@ fn the_queue_is_changed_by_place_or_id() {
     assert_eq!(fake.params("session.unqueue")[0]["prompt_id"], TWO);
     let wrong = run(&mut reasonix(&fake.home(), &["queue", "3", "rm", "7"]));
     assert_eq!(wrong.code, Some(64), "{wrong:?}");
-    assert!(wrong.err.contains("2 wait"), "{}", wrong.err);
+    assert!(wrong.err.contains("2 are queued"), "{}", wrong.err);
 }
 
 /// A session with two prompts that wait, whose person was away, and that lost a variable.
@@ -335,7 +335,7 @@ fn attach_tells_what_happened_and_changes_the_queue() {
         "changed a.rs",
         "1. one, by ann",
         "2. two, by ann",
-        "no prompt given `9`",
+        "no queued prompt `9`",
         "/edit N TEXT",
     ] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
@@ -380,8 +380,8 @@ fn what_a_session_lost_goes_with_the_next_prompt_and_secrets_never_do() {
 #[test]
 fn a_role_may_what_it_may_and_says_what_not() {
     for (role, prompts, answers, words) in [
-        ("watch", 0, 0, "only watches"),
-        ("approve", 0, 1, "only answers"),
+        ("watch", 0, 0, "can only watch"),
+        ("approve", 0, 1, "can only answer"),
         ("drive", 1, 1, ""),
     ] {
         let fake = Fake::start(|call: &Call| match call.method.as_str() {
@@ -412,7 +412,7 @@ fn a_role_may_what_it_may_and_says_what_not() {
         );
         for (line, may) in [
             (
-                "read-only: you cannot send prompts or answers",
+                "you are watching: you cannot send prompts or answers",
                 role == "watch",
             ),
             (

@@ -171,7 +171,7 @@ fn a_dry_run_deletes_nothing() {
     );
     assert!(
         done.err
-            .contains("kept because they run, wait or are paused: 2")
+            .contains("kept because they are running, waiting or paused: 2")
             && done
                 .err
                 .contains("1 session would be deleted, 2.5 MB freed"),

@@ -289,6 +289,6 @@ fn alone_without_a_terminal_it_names_what_works_without_one() {
     }
     let done = Running::start(&mut reasonix(&fake.home(), &["--model", "m", "ls"])).done();
     assert_eq!(done.code, Some(64), "{}", done.err);
-    assert!(done.err.contains("behind its name"), "{}", done.err);
+    assert!(done.err.contains("after its name"), "{}", done.err);
     assert!(fake.params("session.list").is_empty(), "nobody was asked");
 }

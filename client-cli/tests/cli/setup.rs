@@ -117,7 +117,7 @@ fn by_flags_what_does_not_work_is_told_and_changes_nothing() {
             1,
             "it needs a key",
         ),
-        (&["setup"], 64, "no terminal"),
+        (&["setup"], 64, "without a terminal"),
         (&["login", "deep"], 64, "--key-stdin"),
     ] {
         let done = run(&mut reasonix(&fake.home(), arguments));
@@ -137,7 +137,7 @@ fn by_flags_what_does_not_work_is_told_and_changes_nothing() {
     let done = run(&mut reasonix(&fake.home(), &keyless));
     assert_eq!(done.code, Some(1));
     assert!(
-        done.err.contains("nothing answers") && done.err.contains("--no-probe"),
+        done.err.contains("no answer") && done.err.contains("--no-probe"),
         "{}",
         done.err
     );
@@ -240,12 +240,12 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     typist.screen.wait_for("Did you mean `deep`?");
     typist.say("Provider (number or name): ", "1");
     typist.say("API key (hidden): ", "sk-wrong");
-    typist.screen.wait_for("not accepted: 401 no");
+    typist.screen.wait_for("rejected: 401 no");
     typist.say("API key (hidden): ", KEY);
     typist.say("Model (number or name) [deep-large]: ", "3");
     typist
         .screen
-        .wait_for("the key is stored in /h/credentials.toml");
+        .wait_for("stored the key in /h/credentials.toml");
     assert!(typist.echoes());
     let text = typist.screen.text();
     let done = typist.running.done();
@@ -302,7 +302,7 @@ fn a_key_alone_is_stored_by_login_and_forgotten_again() {
     let fake = daemon(true);
     let mut typist = Typist::start(&fake, &["login", "deep"]);
     typist.say("API key (hidden): ", KEY);
-    typist.screen.wait_for("the key of deep is stored");
+    typist.screen.wait_for("stored the key of deep");
     assert_eq!(typist.running.done().code, Some(0));
     let done = run(&mut reasonix(
         &fake.home(),

@@ -158,7 +158,7 @@ fn a_stop_says_what_it_interrupted() {
     let done = run(&mut reasonix(&fake.home(), &["daemon", "stop", "--idle"]));
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(
-        done.err.contains("waits until it is done: session 3"),
+        done.err.contains("waiting until it finishes: session 3"),
         "{}",
         done.err
     );

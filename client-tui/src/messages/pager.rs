@@ -9,7 +9,7 @@ super::catalog! {
     Empty = "nothing to show", "没有内容";
     Raw = "raw", "原文";
     ReadingEarlier = "loading earlier entries…", "正在载入更早的内容…";
-    Waits = "? needs your answer", "? 等待你处理";
+    Waits = "? needs answer", "? 等待你处理";
     Close = "{0} close", "{0} 关闭";
     Search = "{0} search", "{0} 搜索";
     Next = "{0} next match", "{0} 下一个匹配";

@@ -4,7 +4,7 @@ super::catalog! {
     Idle = "idle", "空闲";
     Working = "working", "工作中";
     Compacting = "compacting", "压缩上下文中";
-    WaitsForYou = "needs your answer", "等待你处理";
+    WaitsForYou = "needs answer", "等待你处理";
     WaitsForRetry = "retrying", "等待重试";
     WaitsForKey = "needs a key", "需要密钥";
     Paused = "paused", "已暂停";

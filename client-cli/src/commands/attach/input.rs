@@ -159,30 +159,30 @@ fn is_word(text: &str) -> bool {
 
 /// What can be typed, a line each, behind the first letter of the role that it takes.
 const HELP: &str = "\
-D TEXT                a prompt; it waits its turn (`//` in front: one that begins with a slash)
-D /steer TEXT         words into the running turn, behind its next results
-D /steer N            the prompt at place N is put into the running turn
-W /queue              show the prompts that wait
-D /edit N TEXT        give the prompt at place N other words (N may be the start of its id)
-D /move N M           move it to place M
-D /drop N             take it back
-D /pause, /resume     start nothing new; go on
-D /plan, /normal      change nothing until a plan is approved; or not
-D /safe, /safe off    only read, whatever the mode; or not
-D /interrupt          stop the running turn
-A /approve [ID]       yes to the oldest question, or to this one; a plan is carried out
-A /deny [ID] [NOTE]   no; the model gets the note
-A N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or words of your own behind `/answer`
-D                     (while one is open, a line that begins with a digit is the answer; all others are prompts)
-W /todos              show what the model has set out to do
-D /undo, /redo        files as they were before the last turn; take the newest rewind back
-D /rewind [N]         back to the end of turn N, files too (`N chat`, `N files`: one of both); without N: the turns
-D /clear              hide the whole conversation from the model; files stay
-D /fork [NAME]        a session of its own that goes on from here
-D /rename NAME        give the session a name
+D TEXT                send a prompt; during a turn it is queued (`//` starts a prompt with a slash)
+D /steer TEXT         send a message into the running turn, after its next tool results
+D /steer N            send the queued prompt N into the running turn
+W /queue              list queued prompts
+D /edit N TEXT        replace the text of queued prompt N (N may be the start of its id)
+D /move N M           move queued prompt N to position M
+D /drop N             remove queued prompt N
+D /pause, /resume     pause: start nothing new; continue
+D /plan, /normal      enter plan mode: change nothing until a plan is approved; leave it
+D /safe, /safe off    refuse all changes in every mode; allow them again
+D /interrupt          interrupt the running turn
+A /approve [ID]       allow the oldest open call, or this one; approve a plan
+A /deny [ID] [NOTE]   deny the call; the model gets the note
+A N, or /answer TEXT  answer the model's question: `2`, `1,3`, `2: and why`, or your own words after `/answer`
+D                     (while one is open, a line that starts with a digit is the answer; all others are prompts)
+W /todos              show the model's todo list
+D /undo, /redo        restore files to before the last turn; undo the latest rewind
+D /rewind [N]         rewind to the end of turn N (`N chat`, `N files`: only one of both); without N: list the turns
+D /clear              hide the whole conversation from the model; files stay unchanged
+D /fork [NAME]        continue in a copy of this session
+D /rename NAME        name the session
 W /export FILE        write the session to a new file, as Markdown (`.jsonl`: as events)
-W /help               this
-W /quit               leave; the session stays";
+W /help               show this help
+W /quit               quit; the session keeps running";
 
 /// The lines of help for a role.
 pub fn help(role: Role) -> impl Iterator<Item = &'static str> {

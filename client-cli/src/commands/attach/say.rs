@@ -118,7 +118,7 @@ impl Attached {
         match self.role {
             role if role >= needs => None,
             Role::Watch => Some(
-                "this client is read-only: leave with `/quit` and attach without `--read-only`, or with another `--role`",
+                "this client can only watch: leave with `/quit` and attach without `--read-only`, or with another `--role`",
             ),
             Role::Approve | Role::Drive => Some(
                 "this client can only answer questions: leave with `/quit` and attach with `--role drive`",
@@ -213,7 +213,7 @@ impl Attached {
 /// What is said at the beginning to who may not do all.
 pub(super) fn lower(role: Role) -> Option<&'static str> {
     match role {
-        Role::Watch => Some("read-only: you cannot send prompts or answers"),
+        Role::Watch => Some("you are watching: you cannot send prompts or answers"),
         Role::Approve => Some("you can answer questions, but not send prompts"),
         Role::Drive => None,
     }

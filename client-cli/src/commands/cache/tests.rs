@@ -33,7 +33,7 @@ fn the_end_of_the_cache_is_counted_down() {
     assert_eq!(expires(1_000).as_deref(), Some("expires in 0:01"));
     assert!(expires(0).is_some_and(|line| line.starts_with("expired ")));
     assert!(last(Some(300_000), None).is_some_and(|line| line.contains("5 min")));
-    assert!(last(None, None).is_some_and(|line| line.contains("not known")));
+    assert!(last(None, None).is_some_and(|line| line.contains("unknown")));
 }
 
 #[test]

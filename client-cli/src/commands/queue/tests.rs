@@ -36,7 +36,7 @@ fn what_is_none_or_several_is_refused_with_what_to_do() {
     let queue = queue();
     for (named, words) in [
         ("0", "no queued prompt"),
-        ("4", "3 wait"),
+        ("4", "3 are queued"),
         ("aaaa", "several"),
         ("aaa", "no queued prompt"),
         ("9999", "no queued prompt"),

@@ -268,7 +268,7 @@ fn a_session_that_is_gone_is_told_by_its_number() {
     let above = crate::view::status::above(&model, 80).rows;
     told.extend(above.iter().map(ToString::to_string));
     assert!(!told.contains(&id(2).to_string()), "{told}");
-    assert_eq!(told.matches("There is no session").count(), 1, "{told}");
+    assert_eq!(told.matches("no longer exists").count(), 1, "{told}");
 }
 
 #[test]

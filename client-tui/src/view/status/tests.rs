@@ -108,19 +108,19 @@ fn every_state_has_a_mark_and_a_word() {
         (
             State::Waiting,
             Some(WaitingFor::Interaction(InteractionKind::Approval)),
-            "? needs your answer",
+            "? needs answer",
             "? 等待你处理",
         ),
         (
             State::Waiting,
             Some(WaitingFor::Interaction(InteractionKind::Questions)),
-            "? needs your answer",
+            "? needs answer",
             "? 等待你处理",
         ),
         (
             State::Waiting,
             Some(WaitingFor::Retry),
-            "⠋ trying again",
+            "⠋ retrying",
             "⠋ 等待重试",
         ),
         (
@@ -249,9 +249,9 @@ fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
     model.beat = 3;
     assert_eq!(
         above_of(&model, 80),
-        ["", "⠸ working · 12 s · running bash · Esc stops it"]
+        ["", "⠸ working · 12 s · running bash · Esc interrupts"]
     );
-    assert_eq!(above_of(&model, 30), ["", "⠸ working · Esc stops it"]);
+    assert_eq!(above_of(&model, 30), ["", "⠸ working · Esc interrupts"]);
     model.look.language = Language::Chinese;
     assert_eq!(
         above_of(&model, 80),
@@ -292,7 +292,7 @@ fn what_is_waited_for_is_told() {
         above_of(&model, 80),
         [
             "",
-            "⠋ 429 from deepseek, try 2 of 8 · in 5 s · Esc stops it"
+            "⠋ 429 from deepseek, try 2 of 8 · in 5 s · Esc interrupts"
         ]
     );
     let session = model.session.as_mut().unwrap();

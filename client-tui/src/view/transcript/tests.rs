@@ -104,7 +104,7 @@ fn a_turn_reads_well_at_forty_columns() {
             "» also the docs",
             "",
             "Done.",
-            "! the answer was cut off by the output limit",
+            "! the output limit cut off the answer",
             "",
             "· worked for 1m 12s · 34k tokens · $0.01",
         ]
@@ -160,9 +160,9 @@ fn what_the_daemon_says_is_told_in_the_language_of_the_interface() {
         rows,
         [
             "· 守护进程已重启；会话仍处于暂停状态。",
-            "· 缓存重新开始：压缩, 约从 80000 到 30000 词元, 折叠 1 条消息, 原样保留 2 条",
-            "· m1 将原样保留（ann）",
-            "! 等待密钥：没有 `x` 的密钥",
+            "· 缓存重置：压缩, 约从 80000 到 30000 词元, 摘要 1 条消息, 原样保留 2 条",
+            "· 已固定 m1，压缩时原样保留（ann）",
+            "! 需要密钥：没有 `x` 的密钥",
         ]
     );
 }

@@ -60,7 +60,7 @@ crate::catalog! {
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
     KeyOutside = "allow once, outside the sandbox", "允许，在沙箱外仅此一次";
     KeyOnce = "allow once", "允许，仅此一次";
-    KeyDeny = "no", "拒绝";
+    KeyDeny = "deny", "拒绝";
     NoteTitle = "Deny. Why? Press Enter to send (may be empty).", "拒绝。原因？按 Enter 发送，可不填。";
     /// 0: who, 1: what.
     AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";

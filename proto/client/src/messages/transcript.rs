@@ -9,7 +9,7 @@ crate::catalog! {
     LinesMissing = "… {0} earlier lines", "… 前面还有 {0} 行";
     Thinking = "thinking: {0}", "思考中：{0}";
     Thought = "thought: {0}", "思考：{0}";
-    AnswerLength = "the answer was cut off by the output limit", "回答因达到输出上限而被截断";
+    AnswerLength = "the output limit cut off the answer", "回答因达到输出上限而被截断";
     AnswerFilter = "the provider's content filter cut off the answer", "回答被服务商的内容过滤截断";
     AnswerInterrupted = "the answer was interrupted", "回答被中断";
     StartsAgain = "the answer restarts", "回答重新开始";

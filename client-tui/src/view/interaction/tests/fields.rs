@@ -18,7 +18,7 @@ fn options_are_shown_with_numbers_descriptions_and_what_is_chosen() {
             "› 2 (x) nom",
             "        what nom means",
             "choose one, or write your own answer",
-            "1–2 choose · o own words · Enter answer · Esc set aside",
+            "1–2 choose · o own answer · Enter answer · Esc answer later",
         ]
     );
 }
