@@ -254,7 +254,7 @@ impl Past {
             {
                 // Not about a place: more than can be told.
                 if let Some(turn) = turn {
-                    let note = format!("Of a call of `{}`: {why}.", finished.tool);
+                    let note = format!("Call of `{}`: {why}.", finished.tool);
                     self.note(turn, note);
                 }
                 continue;

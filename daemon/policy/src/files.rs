@@ -198,7 +198,7 @@ fn below(case: &JudgeContext<'_>, access: Access, path: &Path) -> Option<Finding
 fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
     if resolved.unkept {
         let words = format!(
-            "always asked: `{}` is too large for a checkpoint",
+            "always asked: `{}` cannot be saved in a checkpoint",
             resolved.text
         );
         return Some(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));

@@ -301,10 +301,7 @@ impl<C: Collect> AnswerReader<C> {
         if idle <= progress {
             (
                 idle,
-                (
-                    "stopped sending in the middle of its answer",
-                    self.timeouts.idle,
-                ),
+                ("was silent in the middle of its answer", self.timeouts.idle),
             )
         } else {
             (

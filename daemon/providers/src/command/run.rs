@@ -130,10 +130,7 @@ impl Run {
     async fn listen(&mut self, mut child: Child) {
         let (limit, what) = match self.has_said {
             false => (self.timeouts.first_byte, "printed nothing"),
-            true => (
-                self.timeouts.idle,
-                "stopped sending in the middle of its answer",
-            ),
+            true => (self.timeouts.idle, "was silent in the middle of its answer"),
         };
         let due = self.heard + limit;
         let Ok(event) = deadline::until(due, child.events.next()).await else {

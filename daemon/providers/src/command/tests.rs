@@ -138,10 +138,10 @@ async fn the_last_line_needs_no_end() {
 #[tokio::test(start_paused = true)]
 async fn silence_ends_in_time() {
     for (said, what) in [
-        (vec![], "said nothing for 120s"),
+        (vec![], "printed nothing for 120s"),
         (
             vec![out(WORDS)],
-            "sent nothing for 1 in the middle of its answer20s",
+            "was silent in the middle of its answer for 120s",
         ),
     ] {
         let (means, _, gone) = FakeProgram::staying(said);

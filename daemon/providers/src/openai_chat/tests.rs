@@ -263,7 +263,7 @@ async fn silence_ends_in_time() {
         (vec![events()], "sent nothing for 80ms"),
         (
             vec![events(), chunk(SAYS)],
-            "sent nothing for 8 in the middle of its answer0ms",
+            "was silent in the middle of its answer for 80ms",
         ),
     ] {
         let (gone, dropped) = oneshot::channel();

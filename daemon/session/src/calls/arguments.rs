@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         while let Some(key) = map.next_key::<String>()? {
             let Unique(value) = map.next_value()?;
             if object.insert(key.clone(), value).is_some() {
-                return Err(de::Error::custom(format!("the key `{key}` appears twice")));
+                return Err(de::Error::custom(format!("the key `{key}` stands twice")));
             }
         }
         Ok(Value::Object(object))

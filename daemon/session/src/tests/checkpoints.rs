@@ -102,7 +102,7 @@ async fn a_change_of_a_file_whose_name_is_no_text_is_told() {
     assert_eq!(
         reported.notes,
         [
-            "no checkpoint for Turn 2: Of a call of `sh`: changes to files whose names are not text (\"caf\\xE9\", \"d/n\\xE9w\")."
+            "Turn 2: Call of `sh`: no checkpoint for changes to files whose names are not text (\"caf\\xE9\", \"d/n\\xE9w\")."
         ]
     );
     assert_eq!(shop.tree()["a.c"], "644 one\n");
@@ -124,7 +124,7 @@ async fn what_came_under_a_rule_that_came_with_it_is_told() {
     let reported = shop.rewind(0, What::Both).await;
     let note = |turn: u64, name: &str| {
         format!(
-            "no checkpoint for Turn {turn}: Of a call of `sh`: changes to files that git ignores (\"{name}\")."
+            "no checkpoint for Turn {turn}: Call of `sh`: changes to files that git ignores (\"{name}\")."
         )
     };
     assert_eq!(reported.notes, [note(1, "c.c"), note(2, "out")]);
@@ -173,7 +173,7 @@ async fn a_tracked_file_among_very_many_ignored_ones_is_told() {
     assert_eq!(
         reported.notes,
         [
-            "no checkpoint for Turn 1: Of a call of `sh`: changes to tracked files among very many ignored ones (\"dist/a\")."
+            "Turn 1: Call of `sh`: no checkpoint for changes to tracked files among very many ignored ones (\"dist/a\")."
         ]
     );
 }

@@ -177,7 +177,7 @@ async fn what_waits_behind_a_turn_that_was_cut_off_is_told_and_holds_up_nobody()
     );
     assert_eq!(house.handle.summary().queued, 1);
     let reported = house.records().into_iter().any(|record| {
-        matches!(record.body, Body::Notice(notice) if notice.text.contains("One prompt waits"))
+        matches!(record.body, Body::Notice(notice) if notice.text.contains("One queued prompt"))
     });
     assert!(reported);
 }

@@ -242,7 +242,7 @@ async fn outside_of_a_work_tree_it_is_said_once_a_turn_that_commands_cannot_be_t
     assert_eq!(listed.turns[0].notes.len(), 1, "{:?}", listed.turns);
     let reported = shop.rewind(0, What::Both).await;
     assert!(
-        reported.notes[0].contains("no git work tree"),
+        reported.notes[0].contains("not a git work tree"),
         "{:?}",
         reported.notes
     );
@@ -366,7 +366,7 @@ async fn what_cannot_be_kept_is_not_deleted_without_a_persons_yes() {
     shop.turn(&[drop_("large"), put("a.txt", "two")]).await;
     let asked = shop.records().into_iter().any(|record| {
         matches!(&record.body, Body::PolicyDecided(decided)
-            if decided.rule.contains("no checkpoint can hold") && decided.unattended.is_some())
+            if decided.rule.contains("cannot be saved in a checkpoint") && decided.unattended.is_some())
     });
     assert!(asked, "it was not asked about");
     assert!(shop.project.join("large").exists());
@@ -454,7 +454,7 @@ async fn what_a_command_did_that_was_cut_off_goes_back_when_it_is_forced() {
         .unwrap();
     let reported = shop.rewind(0, What::Code).await;
     assert!(
-        reported.notes[0].contains("cut off"),
+        reported.notes[0].contains("was interrupted"),
         "{:?}",
         reported.notes
     );

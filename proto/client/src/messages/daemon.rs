@@ -14,7 +14,7 @@ crate::catalog! {
     NoRuleBecause = "no rule allows it: {0}", "没有规则允许：{0}";
     Undeclared = "the call was written as text, not made as a tool call", "该调用写在回答的文字中，而不是作为工具调用发出";
     AlwaysDenyRule = "always asked: the deny rule `{0}` cannot be read", "始终询问：无法读取拒绝规则 `{0}`";
-    AlwaysCheckpoint = "always asked: `{0}` is too large for a checkpoint", "始终询问：`{0}` 过大，检查点无法保存";
+    AlwaysCheckpoint = "always asked: `{0}` cannot be saved in a checkpoint", "始终询问：检查点无法保存 `{0}`";
     AlwaysNames = "always asked: the command names `{0}`, which is a config file of the agent, its repository, an editor or a shell", "始终询问：命令提到 `{0}`，它是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysConfigures = "always asked: `{0}` is a config file of the agent, its repository, an editor or a shell", "始终询问：`{0}` 是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysTool = "always asked: `{0}`", "始终询问：`{0}`";
