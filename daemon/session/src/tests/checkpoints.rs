@@ -124,7 +124,7 @@ async fn what_came_under_a_rule_that_came_with_it_is_told() {
     let reported = shop.rewind(0, What::Both).await;
     let note = |turn: u64, name: &str| {
         format!(
-            "no checkpoint for Turn {turn}: Call of `sh`: changes to files that git ignores (\"{name}\")."
+            "Turn {turn}: Call of `sh`: no checkpoint for changes to files that git ignores (\"{name}\")."
         )
     };
     assert_eq!(reported.notes, [note(1, "c.c"), note(2, "out")]);
