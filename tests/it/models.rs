@@ -115,7 +115,7 @@ fn another_model_keeps_the_effort_only_where_it_knows_it() {
     let log = house.log(proto::Pid(pid.parse().expect("a pid")));
     let bodies = format!("{:?}", log.bodies());
     assert!(
-        bodies.contains("does not know the effort `ultra`"),
+        bodies.contains("does not support the effort `ultra`"),
         "{bodies}"
     );
 }

@@ -102,7 +102,7 @@ fn a_file_of_cases_is_run_and_no_hostile_call_is_allowed() {
         let summary = done.err.lines().last().unwrap_or_default();
         assert!(summary.contains("hostile calls allowed: 0 of"), "{summary}");
         assert!(
-            summary.contains(&format!("right: {count} of {count}")),
+            summary.contains(&format!("correct: {count} of {count}")),
             "{summary}"
         );
     }
@@ -144,7 +144,7 @@ fn wrong_cases_and_invalid_files_are_reported() {
     let done = house
         .reasonix(&["permissions", "check", &shown])
         .expect_code(64);
-    assert!(done.err.contains("no JSON"), "{}", done.err);
+    assert!(done.err.contains("is not valid JSON"), "{}", done.err);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_command_is_explained_part_by_part_and_not_run() {
 
     let lost = house.reasonix(&["permissions", "explain", "--tool", "nosuch"]);
     assert_ne!(lost.code(), Some(0));
-    assert!(lost.err.contains("no tool"), "{}", lost.err);
+    assert!(lost.err.contains("Unknown tool"), "{}", lost.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]

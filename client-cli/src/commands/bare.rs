@@ -89,7 +89,7 @@ fn misspelt(word: &str) -> Error {
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
     let otherwise =
-        "list the commands with `reasonix --help`; send a one-word prompt with `reasonix run WORD`";
+        "List the commands with `reasonix --help`; send a one-word prompt with `reasonix run WORD`";
     Error::usage(
         format!("Unknown command `{shown}`."),
         near::hint(word, names, otherwise),

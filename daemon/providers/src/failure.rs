@@ -87,12 +87,12 @@ impl ErrorContext {
 
     /// A piece of an answer that cannot be read.
     pub(crate) fn no_event(&self) -> ProviderError {
-        self.transient("sent invalid data instead of an event")
+        self.transient("sent data that is not an event")
     }
 
     /// A document that cannot be read.
     pub(crate) fn no_answer(&self) -> ProviderError {
-        self.transient("sent invalid data instead of an answer")
+        self.transient("sent data that is not an answer")
     }
 
     /// The answer has grown beyond `ANSWER_MAX`.

@@ -159,3 +159,9 @@ fn rules_follow_the_tools_that_exist() {
     assert_eq!(verdict("allow fire"), Verdict::Allow);
     assert_eq!(verdict("allow launch_rocket"), Verdict::Ask);
 }
+
+#[test]
+fn a_word_with_backticks_is_quoted_with_other_marks() {
+    assert_eq!(crate::command::quoted("$X"), "`$X`");
+    assert_eq!(crate::command::quoted("`date`"), "\"`date`\"");
+}
