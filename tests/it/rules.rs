@@ -280,7 +280,7 @@ async fn what_is_allowed_always_holds_in_every_session_of_the_workspace_and_afte
         "# mine",
         "# before make",
         "# after",
-        "What was allowed always",
+        "Rules that you always allowed",
     ] {
         assert!(text.contains(comment), "{comment}: {text}");
     }
@@ -472,7 +472,7 @@ async fn grants_are_listed_and_revoked_wherever_they_are_stored() {
         .expect_code(0);
     let text = fs::read_to_string(kept_file(&house)).expect("read");
     assert!(
-        !text.contains("Bash(make test:*)") && text.contains("# What was allowed"),
+        !text.contains("Bash(make test:*)") && text.contains("# Rules that you always allowed"),
         "{text}"
     );
     let fourth = create(&ann, &house.create("four")).await;

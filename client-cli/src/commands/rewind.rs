@@ -190,7 +190,7 @@ fn summed(params: &RewindParams, done: &RewindOutput) -> String {
         0 => "before its first turn".to_owned(),
         turn => format!("at the end of turn {turn}"),
     };
-    let stands = if params.dry_run { "would be" } else { "stands" };
+    let stands = if params.dry_run { "would be" } else { "is now" };
     let turns = output::counted(done.turns, "turn");
     match (done.turns, params.undo) {
         (0, _) => format!("session {session} {stands} {place}"),

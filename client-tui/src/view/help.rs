@@ -139,9 +139,7 @@ fn indented(look: &Look, ink: Ink, words: &str, indent: usize, width: usize) -> 
 pub fn markdown() -> String {
     let language = Language::English;
     let mut out = String::from(
-        "# Keys and commands of the terminal interface\n\n\
-         What is open innermost takes a key first; what it has no use for does what stands under Everywhere.\n\n\
-         *Made from the code; a test compares. Not to be edited by hand.*\n",
+        "# Keys and commands of the terminal interface\n\nThe innermost open part takes a key first. Keys that it does not use work as listed under Everywhere.\n\n*Made from the code; a test compares. Not to be edited by hand.*\n",
     );
     for context in Context::ALL {
         let _ = write!(

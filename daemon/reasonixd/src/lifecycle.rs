@@ -388,7 +388,7 @@ fn open_catalog(home: &Home) -> Result<OpenedCatalog, CatalogError> {
     Catalog::open(home).or_else(|error| {
         tracing::error!(
             error = store::reason(&error),
-            "the catalog cannot be opened; it is made anew in memory"
+            "the catalog cannot be opened; it is rebuilt in memory"
         );
         Catalog::in_memory()
     })

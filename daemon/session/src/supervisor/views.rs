@@ -97,7 +97,7 @@ impl Supervisor {
                 blocking(move || {
                     let body = material.body(tool_choice).map_err(storage)?;
                     let text = String::from_utf8(body)
-                        .map_err(|_| storage("the request is no text".to_owned()))?;
+                        .map_err(|_| storage("the request is not text".to_owned()))?;
                     piece(&text, offset)
                 })
                 .await?
