@@ -85,7 +85,7 @@ impl Dialog {
                 };
                 let more = match decision.once_only {
                     Some(_) => String::new(),
-                    None => format!(" · s for the session{always}"),
+                    None => format!(" · s this session{always}"),
                 };
                 let (yes, no) = (decision.yes.line, decision.no.line);
                 format!("? y {yes}{more} · n [words to the model] {no}: ")

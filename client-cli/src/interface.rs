@@ -44,7 +44,7 @@ impl Look {
 pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, Error> {
     if terminal::screen() != Screen::Whole {
         return Err(Error::usage(
-            "this needs a terminal on standard input and output",
+            "standard input and output must be a terminal",
             otherwise,
         ));
     }

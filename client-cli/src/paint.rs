@@ -93,7 +93,7 @@ impl Painter {
         };
         let mut out = String::new();
         if skipped > 0 {
-            out.push_str(&format!("  │ … {skipped} lines more …\n"));
+            out.push_str(&format!("  │ … {skipped} more lines …\n"));
         }
         for (index, line) in lines[skipped..].iter().enumerate() {
             let (start, end) = if self.colour {

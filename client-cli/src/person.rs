@@ -83,7 +83,7 @@ impl Person {
     async fn asked(&mut self, prompt: &str, hidden: bool) -> Result<String, Error> {
         let guard = match hidden {
             true => {
-                Some(Hidden::start().map_err(|source| Error::io("hide what is typed", source))?)
+                Some(Hidden::start().map_err(|source| Error::io("hide the typed text", source))?)
             }
             false => None,
         };
@@ -111,7 +111,7 @@ impl Person {
         drop(guard);
         match typed {
             Ok(Ok(Some(line))) => Ok(line.trim().to_owned()),
-            Ok(Err(source)) => Err(Error::io("read what is typed", source)),
+            Ok(Err(source)) => Err(Error::io("read the typed text", source)),
             // The end of the input.
             Ok(Ok(None)) | Err(_) => {
                 output::progress("");

@@ -221,7 +221,7 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
     };
     pieces.extend(display_pieces(outcome));
     if let Some(reason) = &outcome.blocked {
-        let text = format!("the sandbox seems to have stopped it: {reason}");
+        let text = format!("the sandbox may have blocked it: {reason}");
         pieces.extend(block(Tone::Warning, text));
     }
     pieces
@@ -262,7 +262,7 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
             }
             // Told with the reason where there is one.
             if *sandbox_stopped && outcome.blocked.is_none() {
-                let text = "the sandbox stopped something".to_owned();
+                let text = "the sandbox blocked something".to_owned();
                 pieces.extend(block(Tone::Warning, text));
             }
             pieces

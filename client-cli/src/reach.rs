@@ -40,10 +40,10 @@ pub fn called(program: &str) -> String {
 fn tell(told: Told) {
     match told {
         Told::NoAnswer { after } => output::progress(&format!(
-            "! the daemon has not answered for {} s; still waiting (Ctrl-C leaves, sessions stay)",
+            "! no answer from the daemon for {} s; still waiting (Ctrl-C quits; sessions keep running)",
             after.as_secs()
         )),
-        Told::Answers => output::progress("· the daemon answers again"),
+        Told::Answers => output::progress("· the daemon is responding again"),
     }
 }
 
@@ -64,11 +64,11 @@ pub async fn has_turn(client: &Client, session: &str, turn: u64) -> Result<(), E
         return Ok(());
     }
     let hint = match summary.turns {
-        0 => "the session has had no turn yet".to_owned(),
-        1 => "the session has had one turn".to_owned(),
-        turns => format!("the session has had {turns} turns"),
+        0 => "the session has no turns yet".to_owned(),
+        1 => "the session has one turn".to_owned(),
+        turns => format!("the session has {turns} turns"),
     };
-    Err(Error::usage(format!("There is no turn {turn}."), hint))
+    Err(Error::usage(format!("Turn {turn} does not exist."), hint))
 }
 
 /// Connects only if a daemon runs.
@@ -86,7 +86,7 @@ pub async fn running(verb: &str, role: Role) -> Result<Option<Client>, Error> {
 
 /// Says that no daemon runs, and what was running when it ended.
 pub fn say_none(paths: &Paths) {
-    output::progress("no daemon runs");
+    output::progress("no daemon is running");
     let open: Vec<String> = std::fs::read_dir(paths.home.join("open"))
         .map(|entries| {
             entries
@@ -97,7 +97,7 @@ pub fn say_none(paths: &Paths) {
         .unwrap_or_default();
     if !open.is_empty() {
         output::progress(&format!(
-            "  unfinished when it ended: {}",
+            "  unfinished when it stopped: {}",
             crate::text::line(&open.join(", "))
         ));
         output::progress("  `reasonix daemon start` continues them");

@@ -13,7 +13,8 @@ macro_rules! one_of {
             "" => PossibleValue::new(one.as_str()),
             about => PossibleValue::new(one.as_str()).help(about),
         });
-        PossibleValuesParser::new(words).try_map(|word| <$type>::named(&word).ok_or("no such word"))
+        PossibleValuesParser::new(words)
+            .try_map(|word| <$type>::named(&word).ok_or("unknown value"))
     }};
 }
 

@@ -15,7 +15,7 @@ catalog! {
     /// The menu of commands or files below the composer.
     Menu = "Menu", "菜单";
     /// A question about a tool call.
-    Approval = "Question about a call", "工具调用的询问";
+    Approval = "Approval of a call", "工具调用的审批";
     /// A question of the model.
     Question = "Question of the model", "模型的提问";
     /// A list of sessions, turns, prompts, processes.
@@ -34,82 +34,82 @@ catalog! {
     /// What a key does.
     Action:
     // Everywhere
-    Interrupt = "stop the turn; twice: leave at once", "中断当前回合；连按两次立即离开";
-    Leave = "on an empty line: leave; the session stays", "空行时：离开，会话保留";
-    Suspend = "suspend to the shell (`fg` comes back)", "挂起到 shell（`fg` 返回）";
-    Redraw = "draw the screen anew", "重绘屏幕";
+    Interrupt = "interrupt the turn; twice: quit now", "中断当前回合；连按两次立即退出";
+    Leave = "on an empty line: quit (the session stays)", "空行时：退出（会话保留）";
+    Suspend = "suspend to the shell (`fg` returns)", "挂起到 shell（`fg` 返回）";
+    Redraw = "redraw the screen", "重绘屏幕";
     Help = "show keys and commands", "显示按键与命令";
     Sessions = "switch between sessions", "切换会话";
-    Attention = "what waits for you", "查看等待你处理的事项";
-    ApprovalMode = "change the approval mode: ask or auto", "切换审批模式：ask 或 auto";
-    Mode = "change the mode: normal or plan", "切换模式：普通或计划";
-    Todos = "show or hide the list of things to do", "显示或隐藏待办列表";
-    Output = "open or fold what tools printed", "展开或折叠工具输出";
-    Reasoning = "open or fold reasoning", "展开或折叠思考过程";
+    Attention = "show the inbox: open questions of all sessions", "查看所有会话中待回答的问题";
+    ApprovalMode = "switch the approval mode between ask and auto", "切换审批模式：ask 或 auto";
+    Mode = "switch between normal and plan mode", "切换模式：普通或计划";
+    Todos = "show or hide the todo list", "显示或隐藏待办列表";
+    Output = "expand or collapse tool output", "展开或折叠工具输出";
+    Reasoning = "expand or collapse reasoning", "展开或折叠思考过程";
     ScrollUp = "scroll up", "向上滚动";
     ScrollDown = "scroll down", "向下滚动";
     // Composer
-    Send = "send; while a turn runs: queue", "发送；回合进行中则排队";
+    Send = "send (during a turn: queue)", "发送；回合进行中则排队";
     Steer = "send into the running turn", "插入到正在进行的回合";
     Newline = "new line", "换行";
-    Back = "stop the turn; twice on an empty line: go back to a turn", "中断回合；空行连按两次：回到某一回合";
-    Older = "older prompt", "更早的提示词";
-    Newer = "newer prompt", "更新的提示词";
-    Up = "line up; on the first: older prompt", "上一行；首行时：更早的提示词";
-    Down = "line down; on the last: newer prompt", "下一行；末行时：更新的提示词";
+    Back = "interrupt the turn; twice on an empty line: rewind to an earlier turn", "中断回合；空行连按两次：回退到之前的回合";
+    Older = "previous prompt", "更早的提示词";
+    Newer = "next prompt", "更新的提示词";
+    Up = "line up; on the first line: previous prompt", "上一行；首行时：更早的提示词";
+    Down = "line down; on the last line: next prompt", "下一行；末行时：更新的提示词";
     Left = "left", "左移";
     Right = "right", "右移";
     WordLeft = "word left", "左移一词";
     WordRight = "word right", "右移一词";
     LineStart = "start of the line", "行首";
     LineEnd = "end of the line", "行尾";
-    DeleteBack = "delete the character before", "删除前一个字符";
-    DeleteForward = "delete the character behind", "删除后一个字符";
-    DeleteWordBack = "delete the word before", "删除前一个词";
-    DeleteWordForward = "delete the word behind", "删除后一个词";
+    DeleteBack = "delete the previous character", "删除前一个字符";
+    DeleteForward = "delete the next character", "删除后一个字符";
+    DeleteWordBack = "delete the previous word", "删除前一个词";
+    DeleteWordForward = "delete the next word", "删除后一个词";
     DeleteToStart = "delete to the start of the line", "删除到行首";
     DeleteToEnd = "delete to the end of the line", "删除到行尾";
-    Yank = "put back what was deleted", "粘贴刚删除的文字";
+    Yank = "insert the last deleted text", "粘贴刚删除的文字";
     Undo = "undo", "撤销";
     Redo = "redo", "重做";
-    Editor = "write in your editor", "用外部编辑器编写";
+    Editor = "edit the prompt in your editor", "用外部编辑器编写";
     // Menus and lists
-    Accept = "take it", "选定";
-    Complete = "take the entry and write on", "补全并继续输入";
-    Previous = "entry above", "上一项";
-    Next = "entry below", "下一项";
-    First = "to the beginning", "到开头";
-    Last = "to the end", "到末尾";
+    Accept = "select", "选定";
+    Complete = "insert the entry and keep writing", "补全并继续输入";
+    Previous = "previous entry", "上一项";
+    Next = "next entry", "下一项";
+    First = "go to the start", "到开头";
+    Last = "go to the end", "到末尾";
     PageUp = "page up", "上一页";
     PageDown = "page down", "下一页";
     Close = "close", "关闭";
     Filter = "filter", "筛选";
     // Approvals
-    AllowOnce = "yes, once", "允许一次";
-    AllowSession = "yes, for this session", "本会话内允许";
-    AllowAlways = "yes, always in this workspace", "在此工作区始终允许";
-    Deny = "no, with a note if you like", "拒绝，可附说明";
-    EditScope = "choose how far a yes reaches", "选择允许的范围";
-    SetAside = "set aside; it stays open", "暂放，问题保持未答";
+    AllowOnce = "allow once", "允许一次";
+    AllowSession = "allow for this session", "本会话内允许";
+    AllowAlways = "always allow in this workspace", "在此工作区始终允许";
+    Deny = "deny, with an optional note", "拒绝，可附说明";
+    EditScope = "choose the scope of the approval", "选择允许的范围";
+    SetAside = "answer later (stays open)", "稍后回答（问题保持未答）";
     // Questions
-    Choose = "choose or unchoose", "选中或取消";
-    Other = "answer in your own words", "用自己的话回答";
+    Choose = "toggle", "选中或取消";
+    Other = "write your own answer", "自行填写回答";
     // Processes
-    Pause = "pause or go on", "暂停或继续";
-    Kill = "end it", "结束";
-    Approve = "see what it asks", "查看它的提问";
+    Pause = "pause or resume", "暂停或继续";
+    Kill = "stop", "结束";
+    Approve = "show its question", "查看它的问题";
     // Queue
     Edit = "edit", "编辑";
-    Drop = "take it back", "撤回";
+    Drop = "remove", "移除";
     MoveUp = "earlier", "提前";
     MoveDown = "later", "延后";
     SteerNow = "send into the running turn", "插入到正在进行的回合";
     // Pager
-    OpenOne = "open or fold this part", "展开或折叠该部分";
-    OpenAll = "open or fold all", "全部展开或折叠";
-    Raw = "as written, or drawn", "原文或渲染";
+    OpenOne = "expand or collapse this part", "展开或折叠该部分";
+    OpenAll = "expand or collapse all", "全部展开或折叠";
+    Raw = "switch between raw and formatted", "切换原文与排版";
     NextPart = "next part", "下一部分";
-    PreviousPart = "part before", "上一部分";
+    PreviousPart = "previous part", "上一部分";
     Search = "search", "搜索";
     SearchNext = "next match", "下一个匹配";
     // Confirm
@@ -207,7 +207,7 @@ keys! {
     Composer ["pageup"] ScrollUp;
     Composer ["pagedown"] ScrollDown;
     Menu ["tab"] Complete;
-    Menu ["enter"] Accept = "take the entry", "选用该项";
+    Menu ["enter"] Accept = "select the entry", "选用该项";
     Menu ["up", "ctrl-p", "shift-tab"] Previous;
     Menu ["down", "ctrl-n"] Next;
     Menu ["esc"] Close = "close the menu until the text changes", "关闭菜单，直到文字改变";
@@ -220,14 +220,14 @@ keys! {
     Approval ["down", "j"] ScrollDown;
     Approval ["pageup"] PageUp;
     Approval ["pagedown", "space"] PageDown;
-    Approval ["enter"] Accept = "send the note, take the scope", "发送说明，选定范围";
+    Approval ["enter"] Accept = "send the note, select the scope", "发送说明，选定范围";
     Approval ["esc"] SetAside;
     Question ["up", "k"] Previous;
     Question ["down", "j"] Next;
     Question ["space"] Choose;
     Question ["1", "2", "3", "4", "5", "6", "7", "8", "9"] Choose = "choose this option", "选择该选项";
     Question ["enter"] Accept = "answer", "回答";
-    Question ["left", "backspace"] PreviousPart = "question before", "上一个问题";
+    Question ["left", "backspace"] PreviousPart = "previous question", "上一个问题";
     Question ["pageup"] PageUp;
     Question ["pagedown"] PageDown;
     Question ["o"] Other;

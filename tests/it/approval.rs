@@ -517,7 +517,7 @@ fn a_command_that_was_started_by_a_tool_can_look_but_not_answer() {
     assert_eq!(house.read("seen").trim(), id, "it may look");
     let said = house.read("said");
     assert!(
-        said.contains("takes the role `approve`") && said.contains("takes the role `drive`"),
+        said.contains("needs the role `approve`") && said.contains("needs the role `drive`"),
         "{said}"
     );
     let log = house.log(Pid(2));

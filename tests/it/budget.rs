@@ -93,7 +93,7 @@ fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
     assert_eq!(session["rest"], json!({"tokens": 0}));
 
     let shown = house.reasonix(&["budget", &pid]).expect_code(0);
-    let words = format!("no tokens left in the budget of the session ({pid})");
+    let words = format!("the session budget ({pid}) has no tokens left");
     assert!(shown.err.contains(&words), "{}", shown.err);
     let shown = house.reasonix(&["show", &pid]).expect_code(0);
     assert!(
@@ -238,7 +238,7 @@ fn a_model_without_a_price_says_that_money_does_not_hold_it() {
     house.daemon();
     let ran = run(&house, &["--budget-usd", "0.000001"], "Look.").expect(0, "completed");
     assert_eq!(
-        notices(&ran, "is not known: a budget in money does not hold"),
+        notices(&ran, "is unknown, so a budget in money cannot limit"),
         1
     );
     let text = house.reasonix(&["budget", &ran.pid()]).expect_code(0).out;

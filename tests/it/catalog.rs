@@ -92,7 +92,7 @@ fn doctor_makes_the_catalog_again_while_everything_runs() {
     let before = listings(&house);
     let doctor = house.reasonix(&["doctor", "--rebuild-index"]);
     assert!(
-        doctor.out.contains("made again from the logs: 3 sessions"),
+        doctor.out.contains("rebuilt from the logs: 3 sessions"),
         "{doctor:?}"
     );
     assert_eq!(listings(&house), before);

@@ -276,9 +276,9 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
     }
     let problems = scene.reasonix(&["doctor"]).out;
     for words in [
-        "there is a provider `acme` already",
+        "the provider `acme` is already defined",
         "holds the key of your provider `acme`",
-        "comes with the program",
+        "is built in",
     ] {
         assert!(problems.contains(words), "{words}: {problems}");
     }

@@ -130,7 +130,7 @@ async fn a_yes_lets_it_run_once_outside_and_the_model_hears_of_both() {
     });
     let rules: Vec<_> = decided.collect();
     assert!(
-        rules[1].contains("the sandbox seems to have stopped it"),
+        rules[1].contains("the sandbox may have blocked it"),
         "{rules:?}"
     );
 
@@ -303,7 +303,7 @@ async fn unasked(settings: &str, create: impl FnOnce(CreateParams) -> CreatePara
     assert!(
         result
             .text
-            .contains("The sandbox seems to have stopped it: it writes where it may not"),
+            .contains("The sandbox seems to have stopped it: it writes outside the workspace"),
         "{}",
         result.text
     );

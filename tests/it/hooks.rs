@@ -317,7 +317,7 @@ fn exit_codes_mean_what_the_table_says_and_no_key_is_seen() {
                 HookOutcome::Warn,
                 "it exited with 7"
             ),
-            row("kill -9 $$", HookOutcome::Warn, "it was ended by signal 9"),
+            row("kill -9 $$", HookOutcome::Warn, "it was killed by signal 9"),
         ]
     );
     assert_eq!(

@@ -177,7 +177,7 @@ fn a_daemon_that_stops_ends_what_runs_and_writes_it_down() {
         Some((OutcomeKind::Interrupted, Some(Reason::Shutdown)))
     );
     let none = house.reasonix(&["ps"]).expect_code(0);
-    assert!(none.err.contains("no daemon runs"), "{none:?}");
+    assert!(none.err.contains("no daemon is running"), "{none:?}");
     assert!(
         !none.err.contains("unfinished"),
         "the run has exited: {none:?}"

@@ -115,7 +115,7 @@ fn another_model_keeps_the_effort_only_where_it_knows_it() {
     let log = house.log(proto::Pid(pid.parse().expect("a pid")));
     let bodies = format!("{:?}", log.bodies());
     assert!(
-        bodies.contains("does not know the effort `ultra`"),
+        bodies.contains("does not support the effort `ultra`"),
         "{bodies}"
     );
 }
@@ -260,7 +260,7 @@ fn a_fallback_without_a_key_is_reported_and_not_waited_for() {
     house.daemon();
     let ran = run(&house, &[], "hello").expect(1, "failed");
     let notices = texts(&ran, "notice").join(" ");
-    assert!(notices.contains("there is no key for `two`"), "{notices}");
+    assert!(notices.contains("no key for `two`"), "{notices}");
     assert_eq!(two.count(), 0);
 }
 

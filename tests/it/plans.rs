@@ -390,5 +390,5 @@ fn a_run_that_only_reads_says_so_and_changes_nothing() {
         [CallStatus::Denied, CallStatus::Ok, CallStatus::Denied]
     );
     let listed = house.reasonix(&["ls"]).expect_code(0);
-    assert!(listed.out.contains("only reads"), "{}", listed.out);
+    assert!(listed.out.contains("read-only"), "{}", listed.out);
 }

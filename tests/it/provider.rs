@@ -567,7 +567,7 @@ fn an_answer_of_reasoning_alone_is_continued_once() {
     assert!(
         ran.result["error"]["message"]
             .as_str()
-            .is_some_and(|words| words.contains("without any text"))
+            .is_some_and(|words| words.contains("two empty answers"))
     );
     model.assert_strict();
 }

@@ -55,7 +55,7 @@ fn a_call_written_as_text_is_made_and_its_changes_need_approval() {
     assert_eq!(results.len(), 2, "{results:?}");
     assert!(results[0].1.contains("old words"), "{results:?}");
     assert!(
-        results[1].1.contains("not declared as a call"),
+        results[1].1.contains("the call was written as text"),
         "{results:?}"
     );
     assert!(!house.project().join("b.txt").exists());

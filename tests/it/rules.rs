@@ -102,7 +102,7 @@ fn a_file_of_cases_is_run_and_no_hostile_call_is_allowed() {
         let summary = done.err.lines().last().unwrap_or_default();
         assert!(summary.contains("hostile calls allowed: 0 of"), "{summary}");
         assert!(
-            summary.contains(&format!("right: {count} of {count}")),
+            summary.contains(&format!("correct: {count} of {count}")),
             "{summary}"
         );
     }
@@ -204,7 +204,7 @@ fn a_command_is_explained_part_by_part_and_not_run() {
 
     let lost = house.reasonix(&["permissions", "explain", "--tool", "nosuch"]);
     assert_ne!(lost.code(), Some(0));
-    assert!(lost.err.contains("no tool"), "{}", lost.err);
+    assert!(lost.err.contains("Unknown tool"), "{}", lost.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -280,7 +280,7 @@ async fn what_is_allowed_always_holds_in_every_session_of_the_workspace_and_afte
         "# mine",
         "# before make",
         "# after",
-        "What was allowed always",
+        "Rules that you always allowed",
     ] {
         assert!(text.contains(comment), "{comment}: {text}");
     }
@@ -472,7 +472,7 @@ async fn grants_are_listed_and_revoked_wherever_they_are_stored() {
         .expect_code(0);
     let text = fs::read_to_string(kept_file(&house)).expect("read");
     assert!(
-        !text.contains("Bash(make test:*)") && text.contains("# What was allowed"),
+        !text.contains("Bash(make test:*)") && text.contains("# Rules that you always allowed"),
         "{text}"
     );
     let fourth = create(&ann, &house.create("four")).await;

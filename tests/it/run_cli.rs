@@ -523,7 +523,7 @@ fn verbs_that_only_ask_start_no_daemon() {
     ] {
         let done = house.reasonix(arguments).expect_code(0);
         assert!(
-            done.err.contains("no daemon runs"),
+            done.err.contains("no daemon is running"),
             "{arguments:?}: {done:?}"
         );
         if arguments.contains(&"--json") {
@@ -543,7 +543,7 @@ fn a_provider_dropped_for_an_unknown_key_is_reported_with_file_and_line() {
         let house = House::new();
         house.config_text(&config);
         let line = config.lines().count();
-        let message = format!("config.toml:{line}: a provider has no `sandbox`");
+        let message = format!("config.toml:{line}: a provider has no key `sandbox`");
         for arguments in [&["run", "x"][..], &["run", "--model", "replay", "x"]] {
             let done = house.reasonix(arguments);
             assert_ne!(done.code(), Some(0), "{done:?}");

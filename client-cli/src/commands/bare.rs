@@ -49,8 +49,8 @@ impl Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     if args.print.is_some() {
         return Err(Error::usage(
-            "`-p` belongs to `reasonix run`",
-            "`reasonix run \"fix the failing test\"` does one turn and prints the answer",
+            "`-p` is an option of `reasonix run`",
+            "use `reasonix run \"fix the failing test\"`: it runs one turn and prints the answer",
         ));
     }
     if let Some(word) = args.prompt.as_deref().filter(|prompt| is_word(prompt)) {
@@ -91,7 +91,7 @@ fn misspelt(word: &str) -> Error {
     let otherwise =
         "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`";
     Error::usage(
-        format!("There is no command `{shown}`."),
+        format!("Unknown command `{shown}`."),
         near::hint(word, names, otherwise),
     )
 }

@@ -83,7 +83,7 @@ pub(super) fn table(nodes: &[BudgetNode]) -> Result<(), Error> {
     let rows: Vec<_> = nodes.iter().map(row).collect();
     output::table(["OF", "NAME", "MONEY", "TOKENS", "STEPS", "MINUTES"], &rows)?;
     if nodes.iter().any(|node| node.spent.unpriced > 0) {
-        output::line("+: and requests whose price is not known")?;
+        output::line("+: plus requests of unknown price")?;
     }
     for used_up in nodes.iter().filter_map(used_up) {
         output::progress(&used_up);
@@ -112,7 +112,7 @@ fn used_up(node: &BudgetNode) -> Option<String> {
         }
     };
     Some(format!(
-        "! no {what} left in the budget of the {kind} ({name}): no request is sent until `{more}` raises it (0: no limit)"
+        "! the {kind} budget ({name}) has no {what} left: no requests are sent until you raise it with `{more}` (0: no limit)"
     ))
 }
 

@@ -98,7 +98,7 @@ fn cause(miss: &CacheMiss) -> String {
         MissCause::ProbablyExpired => "probably expired".to_owned(),
         MissCause::Ours => {
             let place = miss.differs.as_deref().unwrap_or("?");
-            format!("rewritten by Reasonix, from {place} on: a bug")
+            format!("Reasonix changed the prompt from {place} on (a bug)")
         }
         MissCause::Vendor => "evicted, or another server".to_owned(),
         MissCause::NotReported => "the provider reports no cache usage".to_owned(),

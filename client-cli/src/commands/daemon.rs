@@ -67,7 +67,7 @@ async fn start() -> Result<u8, Error> {
     let client = reach::daemon("daemon start").await?;
     let hello = client.hello().await;
     output::progress(&format!(
-        "daemon {} runs, version {}",
+        "daemon {} is running, version {}",
         hello.daemon.pid,
         text::line(&hello.daemon.version)
     ));
@@ -90,13 +90,13 @@ async fn present(verb: &str) -> Result<Option<Client>, Error> {
 async fn stop(idle: bool) -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
     let Some(client) = present("daemon stop").await? else {
-        output::progress("no daemon runs");
+        output::progress("no daemon is running");
         return Ok(0);
     };
     let work = Work::of(&client).await;
     if idle {
         if let Some(words) = work.words() {
-            output::progress(&format!("· waits until it is done: {words}"));
+            output::progress(&format!("· waiting until it finishes: {words}"));
         }
         if let Some(code) = gone(&client, ShutdownMode::Idle, &mut signals).await? {
             return Ok(code);
@@ -115,7 +115,7 @@ async fn stop(idle: bool) -> Result<u8, Error> {
 async fn restart() -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
     let Some(client) = present("daemon restart").await? else {
-        output::progress("no daemon runs");
+        output::progress("no daemon is running");
         return start().await;
     };
     fits(&client.hello().await.daemon.version).await?;
@@ -160,7 +160,7 @@ async fn fits(running: &str) -> Result<(), Error> {
                 text::line(running),
                 text::line(&installed)
             ),
-            hint: "install the newer one; an older daemon does not take over its sessions"
+            hint: "install the newer version; an older daemon cannot take over its sessions"
                 .to_owned(),
         });
     }
@@ -177,7 +177,7 @@ async fn gone(
         gone = client.stop(mode) => return Ok(gone.map(|()| None)?),
         arrived = signals.next() => arrived,
     };
-    output::progress("· the daemon still goes when its turns let it; it takes no new ones");
+    output::progress("· the daemon still stops once its running turns end; it starts no new turns");
     Ok(Some(match arrived {
         Arrived::Int => exit::INTERRUPTED,
         Arrived::Term => exit::TERMINATED,
@@ -324,7 +324,7 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
 fn logs(lines: usize) -> Result<u8, Error> {
     let path = client::paths::from_env()?.log();
     if !path.exists() {
-        output::progress(&format!("there is no log yet at `{}`", path.display()));
+        output::progress(&format!("no log at `{}` yet", path.display()));
         return Ok(0);
     }
     for line in log_tail(&path, lines) {

@@ -76,7 +76,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 fn stopped(arrived: Arrived) -> Error {
     let what = match arrived {
         Arrived::Int => "interrupted",
-        Arrived::Term | Arrived::Hup => "told to end",
+        Arrived::Term | Arrived::Hup => "asked to stop",
     };
     Error::Failed {
         what: format!("the demo was {what}"),
@@ -204,7 +204,7 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
             Some(Body::SessionExited(exited)) => {
                 return Err(Error::Failed {
                     what: format!("the session ended with exit code {}", exited.exit_code),
-                    hint: "`reasonix doctor` checks what it needs".to_owned(),
+                    hint: "run `reasonix doctor` to check the setup".to_owned(),
                 });
             }
             _ => {}
@@ -223,7 +223,7 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
         .map_or_else(String::new, |error| format!(": {}", error.message));
     Err(Error::Failed {
         what: format!("the turn ended: {words}{why}"),
-        hint: "`reasonix doctor` checks what it needs".to_owned(),
+        hint: "run `reasonix doctor` to check the setup".to_owned(),
     })
 }
 

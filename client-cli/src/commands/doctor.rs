@@ -143,8 +143,8 @@ fn program() -> Check {
         None => check(
             "reasonixd",
             CheckLevel::Warning,
-            "neither beside this program nor on PATH",
-            "install it beside `reasonix`, or name it by `REASONIX_DAEMON`",
+            "not found next to this program or on PATH",
+            "install it next to `reasonix`, or set `REASONIX_DAEMON` to its path",
         ),
     }
 }
@@ -173,14 +173,17 @@ fn versions(daemon: &str) -> Check {
         return check(
             "versions",
             CheckLevel::Ok,
-            &format!("client and daemon are {daemon}"),
+            &format!("client and daemon have version {daemon}"),
             "",
         );
     }
     check(
         "versions",
         CheckLevel::Warning,
-        &format!("the client is {}, the daemon {daemon}", proto::VERSION),
-        "`reasonix daemon restart` starts the one that is installed; sessions go on",
+        &format!(
+            "the client has version {}, the daemon {daemon}",
+            proto::VERSION
+        ),
+        "run `reasonix daemon restart` to start the installed version; sessions continue",
     )
 }

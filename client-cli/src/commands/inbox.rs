@@ -12,8 +12,7 @@ use proto::InteractionId;
 use proto::hello::Role;
 use proto::methods::InteractionList;
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, ListParams, Question, Reply,
-    Scope,
+    AnswerParams, ApprovalDecision, InteractionAnswer, ListParams, Question, Reply, Scope,
 };
 use tokio::time::Instant;
 
@@ -112,11 +111,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let Some(client) = reach::running("inbox", Role::Approve).await? else {
         reach::say_none(&client::paths::from_env()?);
-        if args.listing.json {
-            output::json(&Vec::<Interaction>::new())?;
-        }
         return match args.verb {
-            None => Ok(0),
+            None => waits::list(&[], &args.listing).map(|()| 0),
             Some(_) => Err(Error::Away {
                 what: "no session is waiting for an answer".to_owned(),
             }),
@@ -321,8 +317,8 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
     if answers.len() != count {
         let given = answers.len();
         let what = match count {
-            1 => format!("question {id} takes one answer; there are {given}"),
-            _ => format!("question {id} takes {count} answers; there are {given}"),
+            1 => format!("question {id} needs one answer, but {given} were given"),
+            _ => format!("question {id} needs {count} answers, but {given} were given"),
         };
         let hint = format!(
             "`reasonix inbox answer {id} {}`; quote your own text",

@@ -52,7 +52,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         ));
     }
     let mut person = match interactive && !args.forget {
-        true => Some(Person::new("stopped: nothing was changed")?),
+        true => Some(Person::new("cancelled; nothing was changed")?),
         false => None,
     };
     let client = reach::daemon("login").await?;
@@ -141,8 +141,8 @@ async fn chosen(
         (None, Some(name), _) => {
             let names = known.providers.iter().map(|known| known.name.as_str());
             Err(Error::usage(
-                format!("there is no provider `{name}`"),
-                near::hint(name, names, "`reasonix models` lists them."),
+                format!("unknown provider `{name}`"),
+                near::hint(name, names, "List providers with `reasonix models`."),
             ))
         }
         (None, None, Some(person)) => pick::provider(person, &known.providers).await,

@@ -38,13 +38,13 @@ enum Since {
 fn since(text: &str) -> Result<Since, String> {
     if !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit()) {
         return match text.parse() {
-            Ok(0) | Err(_) => Err("records are counted from 1".to_owned()),
+            Ok(0) | Err(_) => Err("record numbers start at 1".to_owned()),
             Ok(seq) => Ok(Since::Record(Seq(seq))),
         };
     }
     when::moment(text, Stamp::now(), &when::zone())
         .map(Since::Moment)
-        .ok_or_else(|| format!("write the number of a record; or {}", when::FORMS))
+        .ok_or_else(|| format!("give a record number, or {}", when::FORMS))
 }
 
 /// Prints page after page.

@@ -145,8 +145,8 @@ pub fn held(session: &SessionSummary) -> &'static str {
     match (session.mode, session.only_reads) {
         (Mode::Normal, false) => "",
         (Mode::Plan, false) => " (plan mode)",
-        (Mode::Normal, true) => " (only reads)",
-        (Mode::Plan, true) => " (plan mode, only reads)",
+        (Mode::Normal, true) => " (read-only)",
+        (Mode::Plan, true) => " (plan mode, read-only)",
     }
 }
 

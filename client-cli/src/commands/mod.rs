@@ -178,8 +178,8 @@ impl Many {
             let labelled = client.call::<ProcessList>(&params).await?.processes;
             if labelled.is_empty() && named.is_empty() {
                 return Err(Error::usage(
-                    format!("no session with the label `{label}` runs, waits or is open"),
-                    format!("`reasonix ps -a -l {label}` also shows those that have exited"),
+                    format!("no active session has the label `{label}`"),
+                    format!("include exited sessions with `reasonix ps -a -l {label}`"),
                 ));
             }
             for session in labelled {

@@ -64,7 +64,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         output::json(&summary)?;
     } else if changes {
         let asks = format!(
-            "· session {} asks {} from its next request on",
+            "· session {} uses {} from its next request on",
             summary.pid,
             words(&summary)
         );
@@ -82,7 +82,7 @@ fn words(summary: &SessionSummary) -> String {
         None => model,
     };
     if summary.samples > 1 {
-        words.push_str(&format!(", {} samples a request", summary.samples));
+        words.push_str(&format!(", {} samples per request", summary.samples));
     }
     if summary.extract_reasoning {
         words.push_str(", extracts reasoning");
@@ -94,6 +94,6 @@ fn on_or_off(word: &str) -> Result<bool, String> {
     match word {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err("say `on` or `off`".to_owned()),
+        _ => Err("give `on` or `off`".to_owned()),
     }
 }

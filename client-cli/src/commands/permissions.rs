@@ -204,7 +204,7 @@ fn told(found: &ExplainOutput) -> Vec<String> {
         lines.push("  it changes nothing".to_owned());
     }
     if let Some(doubt) = &found.doubt {
-        lines.push(format!("  not understood as a whole: {doubt}"));
+        lines.push(format!("  not fully understood: {doubt}"));
     }
     for part in &found.parts {
         lines.extend(part_told(part));

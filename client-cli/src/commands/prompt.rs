@@ -70,8 +70,8 @@ fn table(told: &PrefixOutput) -> Result<(), Error> {
     output::table(["BYTES", "TOKENS", "PART"], &rows)?;
     let tokens: u64 = told.parts.iter().map(|part| part.tokens).sum();
     let how = match told.measured {
-        true => "estimated by the newest request that the provider counted",
-        false => "estimated: four bytes a token",
+        true => "estimated from the latest token count of the provider",
+        false => "estimated: 4 bytes per token",
     };
     output::line(&format!(
         "{} and {tokens} tokens ({how}) for {}/{}",

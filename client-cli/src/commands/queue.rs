@@ -74,7 +74,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             output::line(&queued.prompt_id.to_string())?;
         }
     } else if queue.is_empty() {
-        output::progress("no prompt waits");
+        output::progress("no prompts are queued");
     } else {
         let rows: Vec<_> = queue.iter().enumerate().map(row).collect();
         output::table(["PLACE", "WHEN", "BY", "ID", "PROMPT"], &rows)?;
@@ -182,9 +182,12 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
 
 fn none(queue: &[QueuedPrompt], named: &str) -> Error {
     let what = match queue.len() {
-        0 => "no prompt waits".to_owned(),
-        1 => format!("there is no prompt `{}`: one waits", text::line(named)),
-        count => format!("there is no prompt `{}`: {count} wait", text::line(named)),
+        0 => "no prompts are queued".to_owned(),
+        1 => format!("no queued prompt `{}`: one is queued", text::line(named)),
+        count => format!(
+            "no queued prompt `{}`: {count} are queued",
+            text::line(named)
+        ),
     };
     Error::usage(
         what,

@@ -42,8 +42,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     output::progress(&match &summary.name {
-        Some(name) => format!("· session {} is `{}` now", summary.pid, text::line(name)),
-        None => format!("· session {} has no name now", summary.pid),
+        Some(name) => format!(
+            "· renamed session {} to `{}`",
+            summary.pid,
+            text::line(name)
+        ),
+        None => format!("· removed the name of session {}", summary.pid),
     });
     Ok(0)
 }

@@ -175,9 +175,9 @@ fn words(file: &RewoundFile, dry_run: bool) -> String {
         (RewoundResult::Restored, true) if file.was_removed() => "would be removed".to_owned(),
         (RewoundResult::Restored, false) => "restored".to_owned(),
         (RewoundResult::Restored, true) => "would be restored".to_owned(),
-        (RewoundResult::Same, _) => "was so already".to_owned(),
-        (RewoundResult::ChangedSince, false) => "left: changed since".to_owned(),
-        (RewoundResult::ChangedSince, true) => "would be left: changed since".to_owned(),
+        (RewoundResult::Same, _) => "already in that state".to_owned(),
+        (RewoundResult::ChangedSince, false) => "skipped, changed since".to_owned(),
+        (RewoundResult::ChangedSince, true) => "would be skipped, changed since".to_owned(),
         (RewoundResult::Failed { why }, _) => {
             format!("not restored: {}", text::line(why))
         }
@@ -191,11 +191,7 @@ fn summed(params: &RewindParams, done: &RewindOutput) -> String {
         0 => "before its first turn".to_owned(),
         turn => format!("at the end of turn {turn}"),
     };
-    let stands = if params.dry_run {
-        "would stand"
-    } else {
-        "stands"
-    };
+    let stands = if params.dry_run { "would be" } else { "is now" };
     let turns = output::counted(done.turns, "turn");
     match (done.turns, params.undo) {
         (0, _) => format!("session {session} {stands} {place}"),

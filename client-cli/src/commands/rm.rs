@@ -90,8 +90,8 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
         }
     }
     let question = match wanted.as_slice() {
-        [(one, _)] => format!("Delete session {} for good?", text::line(one)),
-        several => format!("Delete these {} for good?", sessions(several.len())),
+        [(one, _)] => format!("Permanently delete session {}?", text::line(one)),
+        several => format!("Permanently delete these {}?", sessions(several.len())),
     };
     let asks = !(args.yes || args.dry_run || wanted.is_empty());
     if asks && !agreed(&question).await {
@@ -206,7 +206,7 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
         for row in rows(&found) {
             output::progress(&format!("  {}", text::line(&row.join("  "))));
         }
-        if !agreed("Delete them for good?").await {
+        if !agreed("Permanently delete them?").await {
             return nothing_done();
         }
     }

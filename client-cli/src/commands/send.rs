@@ -57,7 +57,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         (count, _) => format!("{count} prompts are before it"),
     };
     output::progress(&format!(
-        "· {what}; `reasonix logs -f {session}` follows, `reasonix wait {session}` waits"
+        "· {what}; follow with `reasonix logs -f {session}`, wait for the end with `reasonix wait {session}`"
     ));
     Ok(0)
 }

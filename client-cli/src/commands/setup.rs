@@ -23,7 +23,7 @@ use crate::{near, output, reach, terminal, text};
 use key::{Key, Search, Source};
 
 /// Said when a person stops it.
-const STOPPED: &str = "stopped: nothing was changed";
+const STOPPED: &str = "cancelled; nothing was changed";
 
 /// Set up a provider: store its key and choose the default model.
 ///
@@ -118,11 +118,11 @@ impl SetUp {
         let model = self.model.as_ref();
         let model = model.map_or_else(String::new, |model| format!("/{model}"));
         output::progress(&text::line(&format!(
-            "· sessions use {}{model} now ({})",
+            "· new sessions now use {}{model} ({})",
             self.provider, self.file
         )));
         if let Some(kept_in) = &self.key_kept_in {
-            output::progress(&text::line(&format!("· the key is stored in {kept_in}")));
+            output::progress(&text::line(&format!("· stored the key in {kept_in}")));
         }
         output::progress(
             "  `reasonix run \"what is this project?\"` runs one prompt; `reasonix` starts a session",
@@ -229,9 +229,9 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     variables.dedup();
     let variables: Vec<String> = variables.iter().map(|name| format!("`{name}`")).collect();
     let hint = match variables.is_empty() {
-        true => "`reasonix setup` configures one".to_owned(),
+        true => "configure one with `reasonix setup`".to_owned(),
         false => format!(
-            "`reasonix setup` configures one; or set one of these variables: {}",
+            "configure one with `reasonix setup`, or set one of these variables: {}",
             variables.join(", ")
         ),
     };
@@ -293,7 +293,7 @@ async fn choose(
 ) -> Result<ProviderStatus, Error> {
     let Some(name) = &args.provider else {
         let Some(person) = person else {
-            return Err(Error::usage("no provider was named", "`--provider NAME`"));
+            return Err(Error::usage("no provider was given", "`--provider NAME`"));
         };
         return pick::provider(person, known).await;
     };
@@ -306,13 +306,13 @@ async fn choose(
         }),
         (None, Some(base_url)) if pick::is_name(name) => Ok(pick::unknown(name, base_url)),
         (None, Some(_)) => Err(Error::usage(
-            format!("`{name}` cannot be the name of a provider"),
-            "letters, digits, `-`, `_` and `.`",
+            format!("`{name}` is not a valid provider name"),
+            "use letters, digits, `-`, `_` and `.`",
         )),
         (None, None) => {
             let names = known.iter().map(|known| known.name.as_str());
             Err(Error::usage(
-                format!("there is no provider `{name}`"),
+                format!("unknown provider `{name}`"),
                 near::hint(
                     name,
                     names,
@@ -389,7 +389,7 @@ async fn save(
     let written = match client.call::<ProviderSet>(&changed).await {
         Ok(written) => written,
         Err(error) if key_kept_in.is_some() => {
-            output::progress("! the key is stored; the config was not changed:");
+            output::progress("! the key was stored, but the config was not changed:");
             return Err(error.into());
         }
         Err(error) => return Err(error.into()),

@@ -125,8 +125,8 @@ fn neither(pid: Pid) -> Failure {
 fn only_sessions(pid: Pid) -> Failure {
     Failure::new(
         ErrorName::InvalidParams,
-        format!("{pid} is a command in the background; only sessions are paused"),
-        format!("`reasonix kill {pid}` stops it"),
+        format!("{pid} is a background command; only sessions can be paused"),
+        format!("stop it with `reasonix kill {pid}`"),
     )
 }
 
@@ -146,9 +146,9 @@ fn done(signal: Signal, session: &str) {
 fn nothing(signal: Signal, session: &str) -> String {
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => "nothing to stop".to_owned(),
-        Signal::Pause => "is paused already, or has exited".to_owned(),
+        Signal::Pause => "is already paused or has exited".to_owned(),
         Signal::Resume => format!(
-            "is not paused; a session that has exited goes on with `reasonix run -s {} PROMPT`",
+            "is not paused; continue an exited session with `reasonix run -s {} PROMPT`",
             text::line(session)
         ),
     }

@@ -17,7 +17,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let otherwise = "`reasonix ps` lists what runs, `reasonix ps --json` for programs";
+    let otherwise = "use `reasonix ps`, or `reasonix ps --json` in scripts";
     let client = interface::connect("reasonix top", Role::Drive, otherwise).await?;
     interface::run(
         client,

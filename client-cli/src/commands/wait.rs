@@ -100,7 +100,7 @@ async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<Wa
     let summary = client.session(session).await?;
     let why = match (&summary.waiting_for, &summary.cause) {
         (Some(WaitingFor::Credentials), cause) => format!(
-            "waits for a key ({cause}); run any `reasonix` command where its variable is set"
+            "needs a key ({cause}); run any `reasonix` command in an environment that sets its variable"
         ),
         _ => "waits for you: see `reasonix inbox`".to_owned(),
     };

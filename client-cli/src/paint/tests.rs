@@ -39,7 +39,7 @@ fn long_output_shows_its_end() {
     let mut painter = Painter::new(false, 2);
     assert_eq!(
         painter.paint(&block(Tone::Output, "1\n2\n3\n4")),
-        "  │ … 2 lines more …\n  │ 3\n  │ 4\n"
+        "  │ … 2 more lines …\n  │ 3\n  │ 4\n"
     );
 }
 

@@ -92,7 +92,7 @@ fn a_new_attempt_says_so_and_starts_again() {
         delta(0, "Hello"),
         message("Hello"),
     ]);
-    assert_eq!(shown, "Hal|[the answer starts again]Hello|");
+    assert_eq!(shown, "Hal|[the answer restarts]Hello|");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn who_answered_is_told() {
 
 #[test]
 fn why_a_call_was_denied_is_told_once() {
-    let why = "Denied: nobody was there to allow it.";
+    let why = "Denied: no client was attached to approve it.";
     let finished = event(
         Some(3),
         "tool.finished",
@@ -217,7 +217,7 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
         (
             "session.set",
             json!({"paused": true, "by": "ann"}),
-            "paused by ann",
+            "ann paused the session",
         ),
         ("session.set", json!({"paused": false}), "resumed"),
         (
@@ -228,12 +228,12 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
         (
             "child.exited",
             json!({"pid": 12, "signal": 15, "cause": "kill_shell"}),
-            "12 in the background ended: signal 15 (kill_shell)",
+            "background command 12 ended: signal 15 (kill_shell)",
         ),
         (
             "prompt.moved",
             json!({"prompt_id": "01890000-0000-7000-8000-0000000000aa", "position": 0, "by": "ann"}),
-            "ann moved a queued prompt to place 1",
+            "ann moved a queued prompt to position 1",
         ),
     ];
     for (kind, data, words) in cases {
@@ -250,7 +250,7 @@ fn pauses_queue_and_commands_in_the_background_are_told() {
     );
     assert_eq!(
         grown(&[event(None, "status", &json!({"behind": 7}))]),
-        "[this client is behind by 7 events, and catches up]"
+        "[this client is 7 events behind and catching up]"
     );
 }
 
@@ -289,7 +289,7 @@ fn what_was_seen_before_a_crash_is_not_shown_again() {
     );
     assert_eq!(
         grown(&[delta(0, "w0 w1 "), partial, interrupted("w0 w1")]),
-        format!("w0 w1 |[the answer broke off]|{end}")
+        format!("w0 w1 |[the answer was cut off]|{end}")
     );
     // Kept in pieces that a second reconnect brings again.
     let live = synced(&json!([{"item": "m1.1", "offset": 0, "text": "w0 w1 w2"}]));
@@ -334,7 +334,7 @@ fn a_queued_prompt_is_named_by_its_first_words() {
     assert_eq!(
         shown,
         format!(
-            "[bob moved {first} to place 1][bob changed {first}: other][the queued prompt \"other\" was taken back]"
+            "[bob moved {first} to position 1][bob changed {first}: other][the queued prompt \"other\" was removed]"
         )
     );
 }
@@ -379,7 +379,7 @@ fn who_answered_a_question_and_how_is_told() {
         "[[7.1] answered by ann\n  1. SQLite\n  2. \"none\"]"
     );
     for (unattended, words) in [
-        (true, "[[7.1] nobody was there to answer]"),
+        (true, "[[7.1] no client was attached to answer]"),
         (false, "[[7.1] closed without an answer by reasonix]"),
     ] {
         let closed = json!({"interaction_id": "7.1", "call": "c", "by": "reasonix", "unattended": unattended});
@@ -495,18 +495,17 @@ fn a_rewind_tells_what_it_hides_and_what_became_of_files() {
     let data = json!({"to_turn": 2, "what": "both", "files": files, "by": "ann"});
     assert_eq!(
         grown(&[event(Some(9), "session.rewound", &data)]),
-        "[ann went back to turn 2: what came after is hidden][restored: /w/a][removed: /w/e]\
-         [left alone, because somebody else has changed it since: /w/c][not restored: /w/d: no room]"
+        "[ann rewound to turn 2: later turns are hidden][restored: /w/a][removed: /w/e][skipped, because someone else changed it since: /w/c][not restored: /w/d: no room]"
     );
     let undone = json!({"to_turn": 4, "what": "both", "undoes": 9, "by": "ann"});
     let shown = grown(&[event(Some(10), "session.rewound", &undone)]);
     assert!(
-        shown.contains("took the rewind back") && shown.contains("turn 4"),
+        shown.contains("undid the rewind") && shown.contains("turn 4"),
         "{shown}"
     );
     assert_eq!(
         grown(&[event(Some(11), "cache.reset", &json!({"reason": "rewind"}))]),
-        "[the cache starts anew: rewind]"
+        "[cache reset: rewind]"
     );
 }
 
@@ -561,14 +560,15 @@ fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
         "tool.finished",
         &json!({"call": "a", "tool": "bash", "status": "failed", "duration_ms": 1, "display": display}),
     );
-    let within = "[bash touch /etc/x][no][exit code 1][the sandbox seems to have stopped it: it writes outside]";
+    let within =
+        "[bash touch /etc/x][no][exit code 1][the sandbox may have blocked it: it writes outside]";
     let all = [started(false), blocked.clone(), finished.clone()];
     assert_eq!(grown(&all), within);
     let all = [started(false), blocked, started(true), finished];
     assert_eq!(
         grown(&all),
         format!(
-            "{within}[once outside the sandbox: bash touch /etc/x][no][exit code 1][the sandbox stopped something]"
+            "{within}[once outside the sandbox: bash touch /etc/x][no][exit code 1][the sandbox blocked something]"
         )
     );
 }

@@ -221,7 +221,7 @@ fn a_watcher_changes_nothing() {
     assert!(
         fake.params("session.prompt").is_empty() && fake.params("interaction.answer").is_empty()
     );
-    assert!(done.out.contains("only watches"), "{}", done.out);
+    assert!(done.out.contains("can only watch"), "{}", done.out);
 }
 
 /// A daemon with one session of this kind, or none, whose attach shows these records behind the snapshot.

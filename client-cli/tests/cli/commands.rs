@@ -218,7 +218,7 @@ fn those_who_ask_what_runs_start_nothing() {
             "{arguments:?}: {done:?}"
         );
         assert!(
-            done.err.contains("no daemon runs"),
+            done.err.contains("no daemon is running"),
             "{arguments:?}: {}",
             done.err
         );
@@ -557,7 +557,7 @@ fn an_answer_that_comes_too_late_is_told_who_answered() {
             Failure::new(
                 ErrorName::AlreadyResolved,
                 "two answered first: allowed once.",
-                "Nothing is left to be done.",
+                "There is nothing left to do.",
             )
             .with("by", "two")
             .with("decision", "allow_once")
@@ -569,7 +569,7 @@ fn an_answer_that_comes_too_late_is_told_who_answered() {
         assert_eq!(done.code, Some(1));
         assert_eq!(
             done.err,
-            "reasonix: question 3.1: two answered it already: allowed once at 2026-01-01T00:00:03.000Z\n"
+            "reasonix: question 3.1: two already answered it: allowed once at 2026-01-01T00:00:03.000Z\n"
         );
     }
 }

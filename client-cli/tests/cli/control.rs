@@ -66,7 +66,7 @@ fn a_label_stands_for_its_sessions_each_once() {
         (
             &["pause", "-l", "ci", "3"][..],
             "PAUSE",
-            "5: is paused already",
+            "5: is already paused",
         ),
         (&["resume", "-l", "ci", "3"], "RESUME", "reasonix run -s 5"),
         (
@@ -102,14 +102,14 @@ fn a_number_that_is_no_session_stops_a_command_in_the_background() {
     let done = run(&mut reasonix(&fake.home(), &["kill", "99"]));
     assert_eq!(done.code, Some(64), "{done:?}");
     assert!(
-        done.err.contains("There is no session or command 99."),
+        done.err.contains("No session or background command 99."),
         "{}",
         done.err
     );
     let done = run(&mut reasonix(&fake.home(), &["pause", "12"]));
     assert_eq!(done.code, Some(64), "{done:?}");
     assert!(
-        done.err.contains("only sessions are paused") && done.err.contains("reasonix kill 12"),
+        done.err.contains("only sessions can be paused") && done.err.contains("reasonix kill 12"),
         "{}",
         done.err
     );

@@ -166,10 +166,10 @@ fn a_name_is_given_and_taken_away() {
     let named = run(&mut reasonix(&fake.home(), &["rename", "3", "the fix"]));
     assert_eq!(
         (named.code, named.err.as_str()),
-        (Some(0), "· session 3 is `the fix` now\n")
+        (Some(0), "· renamed session 3 to `the fix`\n")
     );
     let cleared = run(&mut reasonix(&fake.home(), &["rename", "3", "--clear"]));
-    assert_eq!(cleared.err, "· session 3 has no name now\n");
+    assert_eq!(cleared.err, "· removed the name of session 3\n");
     let names: Vec<_> = fake
         .params("session.set")
         .iter()

@@ -276,10 +276,10 @@ fn show_tells_a_session_in_short_with_its_last_exchange() {
         "model        p/m",
         "origin       a fork of 2 after its turn 5",
         "turns        2",
-        "tokens       12k sent (6000 cached), 345 got, 2 requests",
+        "tokens       12k sent (6000 cached), 345 received, 2 requests",
         "cost         $0.0123 and one request of unknown price",
         "context      25 % (50k of 200k tokens)",
-        "waits        questions: 2, queued prompts: 1, `reasonix inbox` answers",
+        "waits        questions: 2, queued prompts: 1, answer with `reasonix inbox`",
         "queued       by ann: then this",
         "checkpoints  1 turn to rewind to: `reasonix rewind 3 --list`",
     ] {

@@ -279,7 +279,7 @@ fn the_queue_is_changed_by_place_or_id() {
     assert_eq!(fake.params("session.unqueue")[0]["prompt_id"], TWO);
     let wrong = run(&mut reasonix(&fake.home(), &["queue", "3", "rm", "7"]));
     assert_eq!(wrong.code, Some(64), "{wrong:?}");
-    assert!(wrong.err.contains("2 wait"), "{}", wrong.err);
+    assert!(wrong.err.contains("2 are queued"), "{}", wrong.err);
 }
 
 /// A session with two prompts that wait, whose person was away, and that lost a variable.
@@ -335,7 +335,7 @@ fn attach_tells_what_happened_and_changes_the_queue() {
         "changed a.rs",
         "1. one, by ann",
         "2. two, by ann",
-        "there is no prompt `9`",
+        "no queued prompt `9`",
         "/edit N TEXT",
     ] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
@@ -380,8 +380,8 @@ fn what_a_session_lost_goes_with_the_next_prompt_and_secrets_never_do() {
 #[test]
 fn a_role_may_what_it_may_and_says_what_not() {
     for (role, prompts, answers, words) in [
-        ("watch", 0, 0, "only watches"),
-        ("approve", 0, 1, "only answers"),
+        ("watch", 0, 0, "can only watch"),
+        ("approve", 0, 1, "can only answer"),
         ("drive", 1, 1, ""),
     ] {
         let fake = Fake::start(|call: &Call| match call.method.as_str() {
@@ -426,7 +426,7 @@ fn a_role_may_what_it_may_and_says_what_not() {
         assert_eq!(fake.params("session.prompt").len(), prompts, "{role}");
         assert_eq!(fake.params("interaction.answer").len(), answers, "{role}");
         assert!(
-            done.out.contains(words) && done.out.contains("no prompt waits"),
+            done.out.contains(words) && done.out.contains("no prompts are queued"),
             "{role}: {}",
             done.out
         );
@@ -448,7 +448,7 @@ fn a_turn_that_does_not_exist_is_said_to_be_none() {
     for command in ["steps", "strace"] {
         let none = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "9"]));
         assert_eq!(none.code, Some(64), "{command}: {none:?}");
-        assert!(none.err.contains("There is no turn 9."), "{}", none.err);
+        assert!(none.err.contains("Turn 9 does not exist."), "{}", none.err);
         let turn = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "2"]));
         assert_eq!(turn.code, Some(0), "{command}: {turn:?}");
     }

@@ -128,7 +128,7 @@ fn a_home_that_was_removed_is_not_made_again() {
     for (running, fake) in followers.into_iter().zip(&fakes) {
         let done = running.done();
         assert_eq!(done.code, Some(69), "{done:?}");
-        let words = format!("The home `{}` is gone.", fake.home().display());
+        let words = format!("The home `{}` no longer exists.", fake.home().display());
         assert!(done.err.contains(&words), "{}", done.err);
         assert!(!fake.home().exists());
     }

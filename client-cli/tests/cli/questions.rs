@@ -272,7 +272,7 @@ fn a_digit_is_a_prompt_where_nothing_is_asked_and_a_watcher_answers_nothing() {
         fake.params("session.prompt")[0]["text"],
         "2 files are missing"
     );
-    assert!(done.out.contains("no question to answer"), "{}", done.out);
+    assert!(done.out.contains("no question is open"), "{}", done.out);
 
     let fake = session(vec![question("3.1", 1, "01")]);
     let mut running = attach(&fake, &["--read-only"]);
@@ -378,7 +378,7 @@ fn what_can_be_gone_back_to_is_called_for_by_its_words() {
     assert_eq!(fake.params("session.set")[0]["name"], "fix");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "# one\ntwo\n");
     for words in [
-        "`/clear yes` does it",
+        "confirm with `/clear yes`",
         "fourth (changed /w/a)",
         "what `make` did is not kept",
         "reasonix attach 8",

@@ -34,7 +34,7 @@ fn each_file_is_told_and_how_to_take_it_back() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(
         done.out,
-        "restored: /w/a.rs\nwas so already: /w/b\\u{1b}[31m.rs\nremoved: /w/new\n"
+        "restored: /w/a.rs\nalready in that state: /w/b\\u{1b}[31m.rs\nremoved: /w/new\n"
     );
     assert_eq!(
         done.err,
@@ -54,7 +54,7 @@ fn a_file_that_was_left_or_failed_is_one() {
     let done = run(&mut reasonix(&left.home(), &["rewind", "3", "2"]));
     assert_eq!(
         (done.code, done.out.as_str()),
-        (Some(1), "left: changed since: /w/a\n")
+        (Some(1), "skipped, changed since: /w/a\n")
     );
     assert!(done.err.contains("--force"), "{}", done.err);
     let failed = answering(vec![file(
@@ -93,7 +93,7 @@ fn what_is_gone_back_to_is_what_was_said() {
         (Some(0), "would be restored: /w/a\n")
     );
     assert!(
-        dry.err.contains("would stand") && !dry.err.contains("--undo"),
+        dry.err.contains("would be") && !dry.err.contains("--undo"),
         "{}",
         dry.err
     );
@@ -147,7 +147,7 @@ fn a_session_that_runs_is_not_rewound() {
         vec![Act::Refuse(Failure::new(
             ErrorName::Busy,
             "A turn runs.",
-            "`reasonix kill -s INT 3` stops it",
+            "stop it with `reasonix kill -s INT 3`",
         ))]
     });
     let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "2"]));

@@ -24,8 +24,8 @@ pub fn provider(name: &str, has_key: bool, shipped: bool) -> Value {
 /// What a provider says.
 pub fn probed(key: &str, reachable: bool) -> Value {
     let text = match (key, reachable) {
-        (_, false) => "deep.example:443: nothing answers",
-        ("wrong", true) => "deep.example:443: the key is not accepted: 401 no\u{1b}[31m",
+        (_, false) => "deep.example:443: no answer",
+        ("wrong", true) => "deep.example:443: the key was rejected: 401 no\u{1b}[31m",
         ("missing", true) => "",
         _ => "some words",
     };

@@ -104,7 +104,7 @@ fn a_restart_hands_over_and_says_what() {
     );
     assert_eq!(
         done.err,
-        "· to be handed over: session 3 (/tmp); ends one command in the background\ndaemon 4000000 runs, version 0.1.0\n"
+        "· to be handed over: session 3 (/tmp); ends one command in the background\ndaemon 4000000 is running, version 0.1.0\n"
     );
     let lost = run(&mut reasonix(&fake.home(), &["daemon", "restart"]));
     assert_eq!(lost.code, Some(69), "nothing to start afterwards: {lost:?}");
@@ -158,7 +158,7 @@ fn a_stop_says_what_it_interrupted() {
     let done = run(&mut reasonix(&fake.home(), &["daemon", "stop", "--idle"]));
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(
-        done.err.contains("waits until it is done: session 3"),
+        done.err.contains("waiting until it finishes: session 3"),
         "{}",
         done.err
     );

@@ -1,7 +1,7 @@
 //! Words of the composer.
 
 super::catalog! {
-    Placeholder = "Ask, or tell it what to do. `/` commands, `@` files, `?` help", "提问或下达任务。`/` 命令，`@` 文件，`?` 帮助";
+    Placeholder = "Ask a question or describe a task. `/` commands, `@` files, `?` help", "提问或下达任务。`/` 命令，`@` 文件，`?` 帮助";
     /// Where there is no room for more.
     PlaceholderShort = "`/` commands, `@` files, `?` help", "`/` 命令，`@` 文件，`?` 帮助";
     /// How many lines, which paste of this draft.

@@ -4,8 +4,8 @@ super::catalog! {
     Idle = "idle", "空闲";
     Working = "working", "工作中";
     Compacting = "compacting", "压缩上下文中";
-    WaitsForYou = "waits for you", "等待你处理";
-    WaitsForRetry = "trying again", "等待重试";
+    WaitsForYou = "needs answer", "等待你处理";
+    WaitsForRetry = "retrying", "等待重试";
     WaitsForKey = "needs a key", "需要密钥";
     Paused = "paused", "已暂停";
     Reconnecting = "reconnecting…", "重新连接中…";
@@ -16,9 +16,9 @@ super::catalog! {
     Queued = "{0} queued", "排队 {0}";
     ReadOnly = "read-only", "只读";
     PlanMode = "plan mode", "计划模式";
-    OnlyReads = "only reads", "只读取";
+    OnlyReads = "read-only", "只读";
     Watching = "watching", "旁观";
-    Answering = "answers only", "仅可答复";
+    Answering = "can only answer", "仅可答复";
     Context = "context {0}%", "上下文 {0}%";
     Cache = "cache {0}%", "缓存 {0}%";
     CacheEnds = "cache expires in {0}", "缓存 {0} 后过期";
@@ -26,24 +26,24 @@ super::catalog! {
     Tokens = "{0} tokens", "{0} 词元";
     Running = "running {0}", "正在运行 {0}";
     /// The key.
-    Stops = "{0} stops it", "{0} 中断";
+    Stops = "{0} interrupts", "{0} 中断";
     RetryIn = "in {0}", "{0} 后";
     KeyAdvice = "set the key in your environment or with `reasonix setup`, then attach again", "请在环境变量中或用 `reasonix setup` 设置密钥，然后重新连接";
-    PausedAdvice = "/continue goes on", "/continue 继续";
-    LostAdvice = "the connection was lost; the session goes on", "连接已断开，会话仍在继续";
-    AwayAdvice = "no daemon answers; the session goes on when one does", "守护进程没有应答；恢复后会话将继续";
+    PausedAdvice = "continue with /continue", "用 /continue 继续";
+    LostAdvice = "connection lost; the session keeps running", "连接已断开，会话仍在继续";
+    AwayAdvice = "no answer from the daemon; the session continues when it is back", "守护进程没有应答；恢复应答后会话将继续";
     /// The key.
-    EndedAdvice = "this session is not followed any more: {0} opens another, `/new` begins one", "已不再跟随此会话：{0} 打开其他会话，`/new` 新建会话";
-    OneWaits = "1 question waits", "1 个问题等待回答";
-    ManyWait = "{0} questions wait", "{0} 个问题等待回答";
+    EndedAdvice = "disconnected from this session: {0} opens another, `/new` starts a new one", "已与此会话断开：{0} 打开其他会话，`/new` 新建会话";
+    OneWaits = "1 open question", "1 个问题待回答";
+    ManyWait = "{0} open questions", "{0} 个问题待回答";
     /// Done; all.
     Todos = "To do {0}/{1}", "待办 {0}/{1}";
-    TodosDone = "all {0} things done", "{0} 项全部完成";
+    TodosDone = "all {0} items done", "{0} 项全部完成";
     More = "… {0} more", "… 还有 {0} 项";
-    OneChild = "1 command in the background: {0}", "1 个后台命令：{0}";
-    Children = "{0} commands in the background: {1}", "{0} 个后台命令：{1}";
+    OneChild = "1 background command: {0}", "1 个后台命令：{0}";
+    Children = "{0} background commands: {1}", "{0} 个后台命令：{1}";
     QueuedPrompt = "queued: {0}", "排队：{0}";
-    QueuedSteer = "queued, into this turn: {0}", "排队，插入本回合：{0}";
+    QueuedSteer = "queued for this turn: {0}", "排队，将插入本回合：{0}";
     /// Pid.
     SummarySession = "session {0}", "会话 {0}";
     SummaryOneTurn = "1 turn", "1 个回合";
@@ -54,5 +54,5 @@ super::catalog! {
     SummaryCost = "cost: {0}", "费用：{0}";
     /// The command.
     SummaryAttach = "attach again: {0}", "重新连接：{0}";
-    SummaryGoesOn = "it goes on working", "会话仍在继续工作";
+    SummaryGoesOn = "it keeps running", "会话仍在继续工作";
 }

@@ -341,7 +341,7 @@ fn said(command: Command) {
         Command::Todos => {
             let before = model.look.todos;
             say(&mut model, "/todos");
-            assert!(toast(&model).contains("no list"));
+            assert!(toast(&model).contains("no todo list"));
             assert_eq!(model.look.todos, before);
             to_do(&mut model);
             say(&mut model, "/todos");
@@ -363,7 +363,7 @@ fn said(command: Command) {
         }
         Command::Diff => {
             assert!(say(&mut model, "/diff").is_empty());
-            assert!(toast(&model).contains("changed no file"));
+            assert!(toast(&model).contains("not changed any files"));
         }
         Command::Context => {
             let effects = say(&mut model, "/context");
@@ -537,7 +537,7 @@ fn nothing_is_sent_while_a_session_is_being_loaded() {
     super::daemon::go_to(&mut model, "7");
     assert!(say(&mut model, "hello").is_empty(), "no session is made");
     assert_eq!(model.composer.text(), "hello");
-    assert!(toast(&model).contains("loaded"));
+    assert!(toast(&model).contains("is loading"));
     assert!(press(&mut model, &["ctrl-o"]).is_empty());
     assert_eq!(model.place.template.options.approval_mode, None);
 }
@@ -647,7 +647,7 @@ fn what_a_second_key_would_have_done_is_not_told_behind_another_key() {
     press(&mut model, &["x"]);
     assert_eq!(toast(&model), "");
     press(&mut model, &["ctrl-c", "ctrl-b"]);
-    assert!(toast(&model).contains("output of tools"));
+    assert!(toast(&model).contains("tool output"));
 }
 
 #[test]
@@ -674,7 +674,7 @@ fn what_a_command_does_not_take_stays_written() {
         ("/copy 0", "/copy [N|code]"),
         ("/copy all", "/copy [N|code]"),
         ("/export", "/export FILE"),
-        ("/new fix the bug", "/new takes no words"),
+        ("/new fix the bug", "/new takes no arguments"),
         ("/approval-mode maybe", "/approval-mode"),
         ("/theme nosuch", "/theme"),
     ];

@@ -191,7 +191,7 @@ impl Waiting {
                 "the request was not sent within {} s{cause}",
                 self.account.patience.as_secs()
             ),
-            hint: "Try later, or use another model.".into(),
+            hint: "Try again later, or use another model.".into(),
             kind: ErrorKind::Permanent,
             status: None,
             retry_after: None,

@@ -94,13 +94,13 @@ impl Keeper {
             (!tree_kept).then_some(Checkpoint { record, own: None })
         };
         let Some(repository) = self.workspace.repository() else {
-            let why = "Changes by commands cannot be taken back: this is no git work tree.";
+            let why = "Changes by commands cannot be undone: this is not a git work tree.";
             return (Watched::Nothing, skipped(why.to_owned()));
         };
         let tree = match self.workspace.survey(TREE_MAX, None) {
             Ok(tree) => Arc::new(tree),
             Err(error) => {
-                let why = format!("Changes by commands cannot be taken back: {error}.");
+                let why = format!("Changes by commands cannot be undone: {error}.");
                 return (Watched::Nothing, skipped(why));
             }
         };
@@ -111,7 +111,7 @@ impl Keeper {
         match self.take(&repository, &tree, path) {
             Ok((id, own)) => {
                 let blind = tree.blind.as_ref().map(|why| {
-                    format!("Changes by commands to files that git tracks and ignores cannot be taken back: {why}.")
+                    format!("Changes by commands to files that git both tracks and ignores cannot be undone: {why}.")
                 });
                 let record = CheckpointCreated {
                     tree: Some(id),
@@ -122,7 +122,7 @@ impl Keeper {
                 (watched, Some(Checkpoint { record, own }))
             }
             Err(why) => {
-                let why = format!("Changes by commands cannot be taken back: {why}.");
+                let why = format!("Changes by commands cannot be undone: {why}.");
                 (watched, skipped(why))
             }
         }
@@ -145,7 +145,7 @@ impl Keeper {
         };
         let after = match self.workspace.survey(TREE_MAX, Some(before)) {
             Ok(after) => after,
-            Err(error) => return vec![unknown(format!("what it changed is not known: {error}"))],
+            Err(error) => return vec![unknown(format!("its changes are unknown: {error}"))],
         };
         let paths = before.differences(&after);
         let (mut changed, mut hashed) = (Vec::new(), 0_u64);
@@ -155,7 +155,7 @@ impl Keeper {
                 hashed = hashed.saturating_add(leaf.bytes);
             }
             let now = if hashed > HASHED_MAX {
-                let why = "too much was changed at once to be read".to_owned();
+                let why = "too many changes at once".to_owned();
                 FileState::Unknown { why }
             } else {
                 self.workspace.snapshot(&path, false).there.into()
@@ -174,17 +174,14 @@ impl Keeper {
         for (paths, what) in [
             (
                 crowded,
-                "what it changed of tracked files among very many ignored ones",
+                "changes to tracked files among very many ignored ones",
             ),
-            (nameless, "what it changed where names are no text"),
-            (
-                ignored,
-                "it changed what git ignores, and what came and is ignored now",
-            ),
+            (nameless, "changes to files whose names are not text"),
+            (ignored, "changes to files that git ignores"),
         ] {
             if !paths.is_empty() {
                 let first = first_of(&paths);
-                changed.push(unknown(format!("{what} ({first}) is in no checkpoint")));
+                changed.push(unknown(format!("no checkpoint for {what} ({first})")));
             }
         }
         changed

@@ -118,7 +118,7 @@ pub fn rewound_at(dir: &Path, seq: Seq) -> Result<SessionRewound, Failure> {
             found = Some(rewound);
         }
     })?;
-    found.ok_or_else(|| unreadable(&format!("record {seq} is no rewind")))
+    found.ok_or_else(|| unreadable(&format!("record {seq} is not a rewind")))
 }
 
 fn scan(dir: &Path, take: &mut dyn FnMut(Record, Option<Own>)) -> Result<(), Failure> {
@@ -150,7 +150,7 @@ pub fn unreadable(why: &str) -> Failure {
     Failure::new(
         ErrorName::Storage,
         format!("The log of the session cannot be read: {why}"),
-        "Run `reasonix doctor` to see what is wrong with the store.",
+        "Run `reasonix doctor` to check the store.",
     )
 }
 
@@ -196,7 +196,7 @@ impl Past {
             Body::ChildSpawned(child) if child.kind == ChildKind::Shell => {
                 if let Some(turn) = turn {
                     self.note(turn, format!(
-                        "What the command in the background (`{}`) changed after its call is not known.",
+                        "Changes that the background command (`{}`) made after its call are unknown.",
                         contract::first_line(&child.command)
                     ));
                 }
@@ -243,7 +243,7 @@ impl Past {
             self.note(
                 turn,
                 format!(
-                    "A call of `{}` was cut off; what it changed is not known.",
+                    "A call of `{}` was interrupted; its changes are unknown.",
                     finished.tool
                 ),
             );
@@ -254,7 +254,7 @@ impl Past {
             {
                 // Not about a place: more than can be told.
                 if let Some(turn) = turn {
-                    let note = format!("Of a call of `{}`: {why}.", finished.tool);
+                    let note = format!("Call of `{}`: {why}.", finished.tool);
                     self.note(turn, note);
                 }
                 continue;

@@ -185,7 +185,7 @@ impl<'a> Restore<'a> {
         let looks = looks.filter_map(|item| {
             let mut look = keeper.workspace.snapshot(&item.look.path, true);
             if let PathState::Unknown { why } = &look.there {
-                let why = format!("what stands there now cannot be kept: {why}");
+                let why = format!("the current content cannot be saved: {why}");
                 item.give_up(RewoundResult::Failed { why });
                 return None;
             }
@@ -295,8 +295,8 @@ fn add_cut_off(keeper: &Keeper, path: &str, past: &mut Past) {
 fn storage(why: &str) -> Failure {
     Failure::new(
         ErrorName::Storage,
-        format!("What stands there now could not be kept: {why}"),
-        "Nothing was changed. Free space or repair the disk, and try again.",
+        format!("The current content could not be saved: {why}"),
+        "Nothing was changed. Free space or repair the disk, then try again.",
     )
 }
 
@@ -446,7 +446,7 @@ impl Item {
                         },
                     ),
                     None => self.give_up(RewoundResult::Failed {
-                        why: "what it was is not there any more".into(),
+                        why: "its earlier content is no longer stored".into(),
                     }),
                 }
             }

@@ -112,7 +112,7 @@ impl Keeper {
         let id = String::from_utf8_lossy(&printed).trim().to_owned();
         let is_name = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
-            return Err("git answered with something else than a tree".into());
+            return Err("git returned something other than a tree".into());
         }
         shadow.last = Some((Arc::clone(tree), id.clone()));
         Ok((id, own(beside)))
@@ -181,7 +181,7 @@ impl Keeper {
     pub fn entries(&self, path: &str, tree: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let is_name = tree.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
-            return Err("the log names no tree".into());
+            return Err("the log has no tree".into());
         }
         let script = format!("exec git ls-tree -r -l -z --full-tree {tree}");
         let printed = self.git(&mut self.alone(), path, &script, &[])?;
@@ -195,7 +195,7 @@ impl Keeper {
     /// In words: why that cannot be told.
     pub fn entries_now(&self, path: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let repository = self.workspace.repository();
-        let repository = repository.ok_or("this is no git work tree")?;
+        let repository = repository.ok_or("this is not a git work tree")?;
         let tree = self.workspace.survey(crate::keeper::TREE_MAX, None);
         let tree = Arc::new(tree.map_err(|error| error.to_string())?);
         let (id, _) = self.take(&repository, &tree, path)?;
@@ -283,7 +283,7 @@ impl Keeper {
         script: &str,
         input: &[u8],
     ) -> Result<Vec<u8>, String> {
-        let path = where_git_is(path).ok_or("there is no `git` on PATH")?;
+        let path = where_git_is(path).ok_or("`git` is not on PATH")?;
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|_| "there is no runtime here".to_owned())?;
         let dir = self.git_dir();
@@ -401,7 +401,7 @@ async fn collect(
             ChildEvent::Exited(exit) => {
                 return match exit.code {
                     Some(0) => Ok(printed),
-                    Some(127) => Err("there is no `git` on PATH".into()),
+                    Some(127) => Err("`git` is not on PATH".into()),
                     _ => {
                         let reported = String::from_utf8_lossy(&reported);
                         let line = reported

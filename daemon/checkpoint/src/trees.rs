@@ -62,16 +62,14 @@ impl<'a> Trees<'a> {
         let held = match self.of.get(&turn) {
             Some(Ok(held)) => held,
             Some(Err(why)) => return unknown(why),
-            None => return unknown("nothing of it was kept"),
+            None => return unknown("its content was not saved"),
         };
         let name = relative.to_string_lossy();
         if held.beside.left_out.contains(name.as_ref()) {
             return unknown("it was too large for a checkpoint, or could not be read");
         }
         if held.hides(relative) {
-            return unknown(
-                "it was ignored by git or could not be read, so no checkpoint holds it",
-            );
+            return unknown("git ignored it or it could not be read, so no checkpoint has it");
         }
         if let Some(entry) = held.entries.get(relative) {
             return held.state_of(&name, entry);
@@ -81,7 +79,7 @@ impl<'a> Trees<'a> {
         let directory = holds || held.holds_unlisted(relative);
         let was = match directory {
             true => FileState::Directory,
-            false if held.beside.cut => return unknown("it is not known whether it was there"),
+            false if held.beside.cut => return unknown("it is unknown whether it existed"),
             false => FileState::Absent,
         };
         (was, Source::Kept)
@@ -89,7 +87,7 @@ impl<'a> Trees<'a> {
 
     fn read(&self, turn: u64, root: &Path) -> Result<TreeContents, String> {
         let Some(kept) = self.past.trees.get(&turn) else {
-            return Err("a command changed it, and nothing of it was kept".into());
+            return Err("a command changed it, and its content was not saved".into());
         };
         let entries = self.keeper.entries(self.path, &kept.tree)?;
         let asked = self.past.places.iter().filter_map(|(place, touched)| {
@@ -141,7 +139,7 @@ impl TreeContents {
 
     fn state_of(&self, name: &str, entry: &Entry) -> (FileState, Source) {
         let Some((known, bytes)) = self.known.get(&entry.object).cloned() else {
-            let why = "git does not hold it any more".to_owned();
+            let why = "git no longer has it".to_owned();
             return (FileState::Unknown { why }, Source::Kept);
         };
         let usual = match entry.kind {

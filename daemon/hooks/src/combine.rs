@@ -41,7 +41,7 @@ pub fn outcome(
         HookExit::Exited { code } => (HookOutcome::Warn, words(format!("it exited with {code}"))),
         HookExit::Signal { signal } => (
             HookOutcome::Warn,
-            words(format!("it was ended by signal {signal}")),
+            words(format!("it was killed by signal {signal}")),
         ),
         HookExit::TimedOut => (HookOutcome::Timeout, non_blank(stderr)),
         HookExit::NotStarted(why) => (HookOutcome::Error, Some(why.clone())),
@@ -89,9 +89,9 @@ impl HookChain {
             let (hook, event) = (&finished.hook, finished.event.as_str());
             let seconds = in_seconds(finished.duration_ms);
             let why = match (finished.outcome, &finished.reason) {
-                (HookOutcome::Timeout, None) => format!("it did not end in {seconds} s"),
+                (HookOutcome::Timeout, None) => format!("it did not finish within {seconds} s"),
                 (HookOutcome::Timeout, Some(said)) => {
-                    format!("it did not end in {seconds} s, and said: {said}")
+                    format!("it did not finish within {seconds} s, and printed: {said}")
                 }
                 (_, Some(reason)) => reason.clone(),
                 (_, None) => "it gave no reason".to_owned(),

@@ -75,7 +75,7 @@ fn too_long(hook: &Hook) -> (HookOutcome, Option<String>) {
         true => HookOutcome::Block,
         false => HookOutcome::Error,
     };
-    let why = "it is too large to be shown to the hook; make it in smaller pieces";
+    let why = "it is too large to pass to the hook; split it into smaller parts";
     (outcome, Some(why.to_owned()))
 }
 

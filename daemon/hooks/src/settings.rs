@@ -191,7 +191,7 @@ impl HookParser<'_> {
         let Some(event) = HookEvent::named(name) else {
             let known = HookEvent::ALL.map(HookEvent::as_str).join(", ");
             let what = format!(
-                "there is no event {}; its hooks never run (events: {known})",
+                "unknown event {}; its hooks do not run (events: {known})",
                 quoted(name)
             );
             return self.wrong.push(what);
@@ -239,7 +239,7 @@ impl HookParser<'_> {
             None => ToolMatch::read(matches.as_deref()),
         };
         if let Err(why) = &fits {
-            self.wrong.push(format!("`{place}` never runs: {why}"));
+            self.wrong.push(format!("`{place}` does not run: {why}"));
         }
         let limit = self.limit(event, place, claude, members.get("timeout"));
         self.hooks.push(Hook {
@@ -279,7 +279,7 @@ impl HookParser<'_> {
                 ("milliseconds", 1)
             };
             self.wrong.push(format!(
-                "`{place}.timeout` is in {unit}, at most {}; {} counts",
+                "`{place}.timeout` is in {unit}, at most {}; {} is used",
                 most.as_millis() / of,
                 counts.as_millis() / of
             ));

@@ -100,9 +100,17 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, command: &str) -> CallFindings 
     }
 }
 
+/// A word in backticks; in double quotes if it contains backticks itself.
+pub(crate) fn quoted(word: &str) -> String {
+    match word.contains('`') {
+        true => format!("\"{word}\""),
+        false => format!("`{word}`"),
+    }
+}
+
 /// What becomes of a line or part that is not understood.
 fn unknown(doubt: Doubt) -> Finding {
-    let reason = format!("not understood: {}", doubt.words());
+    let reason = format!("cannot be fully checked: {}", doubt.words());
     let finding = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason);
     // Whoever said yes to everything has not seen what cannot be seen.
     if matches!(doubt, Doubt::Empty | Doubt::TooLong | Doubt::Characters) {

@@ -299,7 +299,7 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
     let rule = match lifter {
         Some(lifter) => format!("{lifter} over: {}", finding.rule),
         None if answerable && leaks => format!(
-            "{}; the sandbox cannot hold all that is closed here",
+            "{}; the sandbox cannot protect all denied paths",
             finding.rule
         ),
         None => finding.rule,

@@ -83,7 +83,7 @@ pub fn escape(
             None => (
                 Verdict::Ask,
                 Basis::AlwaysAsked,
-                format!("the sandbox seems to have stopped it: {why}"),
+                format!("the sandbox may have blocked it: {why}"),
                 Layer::BuiltIn.to_string(),
             ),
         };

@@ -18,9 +18,7 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, subjects: &Subjects) -> CallFin
     let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
     if subjects.unclear {
-        findings.push(JudgeContext::unclear(
-            "the arguments do not say which path is meant",
-        ));
+        findings.push(JudgeContext::unclear("the arguments do not contain a path"));
     }
     let mut parts: Vec<JudgedPart> = Vec::new();
     for subject in &subjects.paths {
@@ -48,7 +46,7 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, subjects: &Subjects) -> CallFin
         });
     }
     let finding = Finding::strictest(findings)
-        .unwrap_or_else(|| JudgeContext::unclear("nothing is known of this call"));
+        .unwrap_or_else(|| JudgeContext::unclear("this call cannot be checked"));
     let edits = subjects
         .paths
         .iter()
@@ -74,7 +72,7 @@ fn one(case: &mut JudgeContext<'_>, subject: &Subject) -> Finding {
         .iter()
         .find(|path| path.text == subject.text && path.access == subject.access);
     let Some(resolved) = resolved else {
-        return JudgeContext::unclear("a path of the call was not looked up");
+        return JudgeContext::unclear("a path of the call was not checked");
     };
     let mut findings = Vec::new();
     findings.extend(closed(resolved));
@@ -90,7 +88,7 @@ fn one(case: &mut JudgeContext<'_>, subject: &Subject) -> Finding {
     }
     findings.push(allowed(case, subject.access, resolved));
     Finding::strictest(findings)
-        .unwrap_or_else(|| JudgeContext::unclear("nothing is known of this path"))
+        .unwrap_or_else(|| JudgeContext::unclear("this path cannot be checked"))
 }
 
 /// Where the path leads, and where it seems to lead: rules that tighten hold for both.
@@ -125,7 +123,7 @@ fn closed(resolved: &ResolvedPath) -> Option<Finding> {
             format!("`{}` is outside the writable directories", resolved.text)
         }
         (None, Access::Read | Access::Edit) if resolved.absolute.is_none() => {
-            format!("`{}` leads nowhere that is known", resolved.text)
+            format!("`{}` cannot be resolved", resolved.text)
         }
         (None, Access::Read | Access::Edit) => return None,
     };
@@ -141,7 +139,7 @@ fn tightened(case: &mut JudgeContext<'_>, access: Access, path: &Path) -> Vec<Fi
             Ok(Some(index)) => findings.push(Finding::rule(verdict, rules, index)),
             Ok(None) => {}
             Err(Exhausted) => {
-                let reason = "the path is too long to be tried against all rules";
+                let reason = "the path is too long to check against all rules";
                 findings.push(Finding::built_in(verdict, Basis::NotAnalysed, reason).firm());
             }
         }
@@ -199,12 +197,15 @@ fn below(case: &JudgeContext<'_>, access: Access, path: &Path) -> Option<Finding
 /// Files that only a person may have changed, and what could not be brought back.
 fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
     if resolved.unkept {
-        let words = format!("always asked: no checkpoint can hold `{}`", resolved.text);
+        let words = format!(
+            "always asked: `{}` cannot be saved in a checkpoint",
+            resolved.text
+        );
         return Some(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
     }
     resolved.protected.then(|| {
         let words = format!(
-            "always asked: `{}` configures the agent, its repository, an editor or a shell",
+            "always asked: `{}` is a config file of the agent, its repository, an editor or a shell",
             resolved.text
         );
         Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)

@@ -113,7 +113,7 @@ pub(crate) fn risk(subcommand: &Word, rest: &[Word]) -> Option<String> {
     let transport = |text: &str| text.contains("ext::") || text.contains("fd::");
     rest.iter()
         .find(|word| (!asks && has_option(&word.text, short, long, true)) || transport(&word.text))
-        .map(|word| format!("`{}` is not covered by a prefix", word.text))
+        .map(|word| format!("no prefix rule can cover `{}`", word.text))
 }
 
 /// Subcommands of git that run programs or write anywhere.
@@ -129,7 +129,7 @@ pub(crate) fn subcommand(subcommand: &str, rest: &[Word], is_named: bool) -> Opt
         || (tables().git.elsewhere.contains(subcommand)
             && !is_named
             && !(subcommand == "remote" && first.is_none()));
-    runs.then(|| format!("`git {subcommand}` is not covered by this prefix"))
+    runs.then(|| format!("this prefix rule does not cover `git {subcommand}`"))
 }
 
 /// `git config` that only shows.

@@ -19,7 +19,7 @@ pub struct GitSetting {
 
 /// A text that git would not read as config, or that is not understood here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is no config of git as it is known here")]
+#[error("line {line} is not valid git config")]
 pub struct GitConfigProblem {
     pub line: usize,
 }

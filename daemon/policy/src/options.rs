@@ -20,7 +20,7 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
     // The option at the end of a rule takes its value from the caller.
     let from = named.saturating_sub(1).max(1);
     let extra = words.get(from..).unwrap_or_default();
-    let said = |what: &str| Some(format!("`{what}` is not covered by a prefix"));
+    let said = |what: &str| Some(format!("no prefix rule can cover `{what}`"));
     if let Some(inner) = shell::launched(words).filter(|inner| named > *inner) {
         // The rule names the launcher and what it launches: the rest is that program's.
         return risk(words.get(inner..).unwrap_or_default(), named - inner);
@@ -29,7 +29,7 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
         return said(program);
     }
     if program == "awk" || program.ends_with("awk") {
-        return awk(extra).then(|| "this awk program is not covered by a prefix".to_owned());
+        return awk(extra).then(|| "no prefix rule can cover this awk program".to_owned());
     }
     if programs::is_interpreter(program) {
         return interpreter(words, named);
@@ -37,7 +37,7 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
     let spread = extra.iter().find(|word| word.may_become_option());
     if let Some(glob) = spread.filter(|_| !is_harmless(program)) {
         return Some(format!(
-            "file names in place of `{}` could be options",
+            "file names that replace `{}` could be options",
             glob.text
         ));
     }
@@ -139,9 +139,7 @@ fn awk(extra: &[Word]) -> bool {
 /// Code must be named by the rule itself: the script, or the module.
 fn interpreter(words: &[Word], named: usize) -> Option<String> {
     let program = &words.first()?.text;
-    let refused = Some(format!(
-        "code for `{program}` is covered only if the rule names it"
-    ));
+    let refused = Some(format!("a rule must name the code for `{program}`"));
     let base = programs::base(program);
     let extra = words.get(named.max(1)..).unwrap_or_default();
     let named_words = words.get(1..named).unwrap_or_default();
@@ -158,7 +156,7 @@ fn interpreter(words: &[Word], named: usize) -> Option<String> {
     {
         let bad = dangerous(base, words, extra)
             .or_else(|| extra.iter().find(|word| loads_code(&word.text)));
-        return bad.map(|word| format!("`{}` is not covered by a prefix", word.text));
+        return bad.map(|word| format!("no prefix rule can cover `{}`", word.text));
     }
     // Shells read options everywhere, and editors and clients take commands anywhere.
     let scripts = [
@@ -182,11 +180,11 @@ fn interpreter(words: &[Word], named: usize) -> Option<String> {
             let inner = words.get(2..).unwrap_or_default();
             let rest = inner.get(1..).unwrap_or_default();
             let bad = dangerous(&module.text, inner, rest);
-            bad.map(|word| format!("`{}` is not covered by a prefix", word.text))
+            bad.map(|word| format!("no prefix rule can cover `{}`", word.text))
         }
         [option, ..] if base.starts_with("node") && option.text == "--test" => {
             let bad = extra.iter().find(|word| loads_code(&word.text));
-            bad.map(|word| format!("`{}` is not covered by a prefix", word.text))
+            bad.map(|word| format!("no prefix rule can cover `{}`", word.text))
         }
         [script, ..] if !script.text.starts_with('-') && script.text != "inspect" => None,
         _ => refused,
@@ -236,7 +234,7 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
             "--version" | "--help" | "-V" | "-v" | "-h"
         ) && words.len() == 2;
         return (!asks_only).then(|| {
-            format!("options of `{program}` before its subcommand are not covered by a prefix")
+            format!("no prefix rule can cover options of `{program}` before its subcommand")
         });
     }
     // A rule that names the subcommand has decided about it; what starts others is never decided by that.
@@ -245,7 +243,7 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
         "exec" | "x" | "dlx" | "tool" | "unshare"
     ) || shell::launches_by(program, &found.text);
     let risk = risky.contains(&found.text) && (launches || named < 2);
-    risk.then(|| format!("`{program} {}` is not covered by a prefix", found.text))
+    risk.then(|| format!("no prefix rule can cover `{program} {}`", found.text))
 }
 
 /// What a list of options cannot say.
@@ -256,18 +254,18 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             // Options before the subcommand are the rule's own, or not covered.
             let at = git::globals(words);
             if at > 1 && at > named && !git::harmless_globals(words) {
-                return refused("options of git before its subcommand are not covered by a prefix");
+                return refused("no prefix rule can cover options of git before its subcommand");
             }
             let (subcommand, rest) = words.get(at..).and_then(<[Word]>::split_first)?;
             if rest.iter().any(Word::may_become_option) {
-                return refused("file names in place of a pattern could be options");
+                return refused("file names that replace a pattern could be options");
             }
             let is_named = named > at;
             git::subcommand(&subcommand.text, rest, is_named)
                 .or_else(|| git::risk(subcommand, rest))
         }
         "sed" | "gsed" => {
-            sed::does_more(extra).then(|| "this sed script is not covered by a prefix".to_owned())
+            sed::does_more(extra).then(|| "no prefix rule can cover this sed script".to_owned())
         }
         // An operand is the new name.
         "hostname" => extra
@@ -282,11 +280,10 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         "ps" => shows_environments(extra)
             .map(|word| format!("`{}` may show the environments of processes", word.text)),
         "uniq" => second_file(words, 1, "uniq"),
-        "tar" | "bsdtar" | "gtar" => {
-            (!tar_lists(&words[1..])).then(|| "`tar` is covered only when it lists".to_owned())
-        }
+        "tar" | "bsdtar" | "gtar" => (!tar_lists(&words[1..]))
+            .then(|| "a prefix rule covers `tar` only for listing".to_owned()),
         "unzip" => (!words.iter().any(|word| word.text == "-l"))
-            .then(|| "`unzip` is covered only when it lists".to_owned()),
+            .then(|| "a prefix rule covers `unzip` only for listing".to_owned()),
         "make" | "gmake" | "just" | "rake" => extra
             .iter()
             .find(|word| is_assignment(&word.text) || word.text.contains('='))
@@ -305,7 +302,7 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" => extra
             .iter()
             .find(|word| word.text.starts_with('@'))
-            .map(|word| format!("`{}` holds further options", word.text)),
+            .map(|word| format!("`{}` contains further options", word.text)),
         _ if tables().writers.contains(program) => extra
             .iter()
             .find(|word| leaves_folder(word))
@@ -349,7 +346,7 @@ fn second_file(words: &[Word], from: usize, program: &str) -> Option<String> {
         .iter()
         .skip(from)
         .filter(|word| !word.text.starts_with('-'));
-    (operands.count() > 1).then(|| format!("the second file of `{program}` is written"))
+    (operands.count() > 1).then(|| format!("`{program}` writes its second file"))
 }
 
 /// Whether a command's operands are files that it changes or shows, whatever else it is.

@@ -35,11 +35,11 @@ pub(crate) struct PathPattern {
 pub(crate) enum PatternError {
     #[error("the path is empty")]
     Empty,
-    #[error("a path in a rule cannot climb with `..`")]
+    #[error("a path in a rule cannot contain `..`")]
     Climbs,
     #[error("a path in a rule cannot name another user's home")]
     OtherHome,
-    #[error("it is not a glob: {0}")]
+    #[error("not a valid glob: {0}")]
     Glob(String),
 }
 

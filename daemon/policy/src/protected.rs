@@ -105,8 +105,7 @@ pub(crate) fn own(text: &str, masked: &[PathBuf]) -> Option<&'static str> {
         let place = place.to_string_lossy();
         place.len() > 1 && mentions(text, &place)
     };
-    (text.contains("REASONIX_HOME") || masked.iter().any(named))
-        .then_some("the agent's own directory")
+    (text.contains("REASONIX_HOME") || masked.iter().any(named)).then_some("the agent's directory")
 }
 
 fn has_repository(lower: &str) -> bool {

@@ -79,13 +79,13 @@ impl ReadPaths {
                 .filter(|word| word.text != "--")
                 .collect();
             let [to] = operands.as_slice() else {
-                self.unclear = Some("where the command has moved to is not known");
+                self.unclear = Some("cannot tell which directory the command changes to");
                 return;
             };
             let plain =
                 to.is_known() && !to.glob && !to.text.is_empty() && !to.text.starts_with('-');
             if !plain || (to.text.starts_with('~') && !to.tilde) || at.len() > MOVES_MAX {
-                self.unclear = Some("where the command has moved to is not known");
+                self.unclear = Some("cannot tell which directory the command changes to");
                 return;
             }
             let next: Vec<String> = at.iter().map(|base| joined(base, &to.text)).collect();
@@ -107,7 +107,7 @@ impl ReadPaths {
             return;
         }
         if self.places.len() >= PLACES_MAX {
-            self.unclear = Some("the command names too many files to look them all up");
+            self.unclear = Some("the command names too many files to check them all");
             return;
         }
         self.places.push(place);
@@ -158,7 +158,7 @@ impl ReadPaths {
         // `.*` may stand for `..`.
         let climbs = |part: &&str| **part == *".." || (part.starts_with('.') && is_glob(part));
         if parts[fixed..].iter().any(climbs) {
-            self.unclear = Some("which files the shell puts in is not known");
+            self.unclear = Some("cannot tell which files the shell inserts");
         }
         match parts[..fixed].join("/").as_str() {
             "" if plain.starts_with('/') => self.add("/", true),

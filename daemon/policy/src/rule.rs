@@ -109,7 +109,7 @@ pub(crate) fn parse(
         Some(Specifier::Literal(text)) => (text.trim(), true),
     };
     if specifier.is_empty() {
-        return Err((target, "it names no subject".to_owned()));
+        return Err((target, "it has no subject".to_owned()));
     }
     let matcher = match &target {
         Target::Bash => bash(specifier, literal, list),
@@ -122,7 +122,7 @@ pub(crate) fn parse(
         | Target::Memory
         | Target::McpServer(_)
         | Target::Tool(_)
-        | Target::Unknown => Err("this kind of rule takes no parentheses".to_owned()),
+        | Target::Unknown => Err("this kind of rule has no parentheses".to_owned()),
     };
     match matcher {
         Ok(matcher) => Ok(Rule { target, matcher }),
@@ -169,8 +169,8 @@ pub(crate) fn unknown_tool(rule: &Rule, known: KnownTools<'_>) -> Option<String>
 fn no_tool(name: &str, rule: &str, known: KnownTools<'_>) -> String {
     let rest = rule.strip_prefix(name).unwrap_or_default();
     match known.nearest(name, !is_id(name, rule)) {
-        Some(nearest) => format!("there is no tool `{name}` (did you mean `{nearest}{rest}`?)"),
-        None => format!("there is no tool `{name}`"),
+        Some(nearest) => format!("unknown tool `{name}` (did you mean `{nearest}{rest}`?)"),
+        None => format!("unknown tool `{name}`"),
     }
 }
 
@@ -198,7 +198,10 @@ fn target(name: &str, rule: &str, known: KnownTools<'_>) -> Result<Target, (Targ
                 }
                 None if !rest.is_empty() => Target::McpServer(rest.to_owned()),
                 Some(_) | None => {
-                    return Err((Target::Mcp, "it names no MCP server or no tool".to_owned()));
+                    return Err((
+                        Target::Mcp,
+                        "it does not name an MCP server or tool".to_owned(),
+                    ));
                 }
             },
             None => match (known.tool(name), known.foreign(name)) {
@@ -225,7 +228,7 @@ fn target_of(tool: &ToolSpec) -> Target {
 }
 
 fn foreign(name: &str, write: &str) -> String {
-    format!("`{name}` is a name of another product; write `{write}`")
+    format!("`{name}` is another product's tool name; write `{write}`")
 }
 
 /// What a name is about that is none of ours.
@@ -295,7 +298,7 @@ fn literal_tool(
         _ => {
             return Err((
                 Target::Tool(tool.to_owned()),
-                "this tool takes no literal subject".to_owned(),
+                "this tool does not take a literal subject".to_owned(),
             ));
         }
     };
@@ -322,7 +325,7 @@ fn domain(specifier: &str) -> Result<Matcher, String> {
 
 fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
     let tightens = list != List::Allow;
-    let late_star = || Err("a `*` counts only at the end of a rule that allows".to_owned());
+    let late_star = || Err("in an allow rule, `*` works only at the end".to_owned());
     if literal {
         return Ok(line(specifier, tightens));
     }
@@ -330,7 +333,7 @@ fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
         return if tightens {
             Ok(Matcher::All)
         } else {
-            Err("to allow every command write `Bash`".to_owned())
+            Err("to allow every command, write `Bash`".to_owned())
         };
     }
     if let Some(prefix) = specifier
@@ -338,7 +341,7 @@ fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
         .or_else(|| specifier.strip_suffix(" *"))
     {
         return match prefix.trim() {
-            "" => Err("it names no program".to_owned()),
+            "" => Err("it does not name a program".to_owned()),
             prefix if tightens => Ok(texts(prefix, PatternEnd::Word)),
             prefix if prefix.contains('*') => late_star(),
             prefix => words(prefix),
@@ -378,8 +381,8 @@ fn words(prefix: &str) -> Result<Matcher, String> {
             words.into_iter().map(|word| word.text).collect(),
         )),
         None => Err(format!(
-            "a prefix must be the beginning of one plain command, but {}",
-            doubt.map_or("it is more, or less, than that", |doubt| doubt.words())
+            "a prefix must be the start of one plain command, but {}",
+            doubt.map_or("it is not one plain command", |doubt| doubt.words())
         )),
     }
 }

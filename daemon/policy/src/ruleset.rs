@@ -157,7 +157,7 @@ impl RuleSet {
                 let unknown = rule::unknown_tool(&rule, known);
                 lists.add(rule, index);
                 match unknown {
-                    Some(reason) => format!("{reason}; it holds as soon as there is one"),
+                    Some(reason) => format!("{reason}; the rule takes effect once it exists"),
                     None => return,
                 }
             }
@@ -168,11 +168,13 @@ impl RuleSet {
                 if list == List::Deny {
                     *first = index;
                 }
-                format!("{reason}; until it is repaired, every call that changes something asks")
+                format!(
+                    "{reason}; until this is fixed, every call that changes something needs approval"
+                )
             }
             Err((target, reason)) => {
                 let holds = format!(
-                    "{reason}; until it is repaired, it holds for every call of {}",
+                    "{reason}; until this is fixed, it applies to every call of {}",
                     target.words()
                 );
                 lists.whole.entry(target).or_insert(index);

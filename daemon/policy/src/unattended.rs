@@ -6,6 +6,8 @@ use contract::{Basis, Confinement, Decision, SandboxStrength};
 use proto::record::Verdict;
 use proto::state::OnAsk;
 
+use crate::command::quoted;
+
 /// What `on_ask` makes of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unattended {
@@ -37,7 +39,7 @@ pub fn unattended(
         OnAsk::Wait | OnAsk::Park => Unattended::Wait,
         OnAsk::Deny => Unattended::Deny(words(
             decision,
-            "`--on-ask deny` answers every question with no",
+            "`--on-ask deny` denies every approval request",
         )),
         OnAsk::Allow if decision.basis != Basis::AlwaysAsked => Unattended::Allow,
         OnAsk::Sandboxed
@@ -47,7 +49,7 @@ pub fn unattended(
         }
         OnAsk::Allow | OnAsk::Sandboxed if attached => Unattended::Wait,
         OnAsk::Allow | OnAsk::Sandboxed => {
-            Unattended::Deny(words(decision, "nobody is attached to answer"))
+            Unattended::Deny(words(decision, "no client is attached to answer"))
         }
     }
 }
@@ -74,24 +76,21 @@ pub fn unasked(on_ask: OnAsk, attached: bool) -> bool {
 
 /// Why it is denied, and what would allow it.
 fn words(decision: &Decision, why: &str) -> String {
-    let asked = format!(
-        "this call needs a person's yes ({}), and {why}",
-        decision.rule
-    );
+    let asked = format!("this call needs approval ({}), and {why}", decision.rule);
     let attach = "attach to the session and answer";
     let asked = match decision.confinement {
         // Else it would have been allowed, and the reader wonders why it was not.
         Confinement::Sandbox(SandboxStrength::Partial) if decision.confinement_suffices => format!(
-            "{asked}. The sandbox here is partial, and stands in for a person only with `sandbox.accept_partial = true`"
+            "{asked}. The sandbox here is partial and replaces approval only with `sandbox.accept_partial = true`"
         ),
         Confinement::Files | Confinement::Sandbox(_) | Confinement::None => asked,
     };
     match decision.basis {
         Basis::EffectivePermissions => asked,
-        Basis::AlwaysAsked => format!("{asked}. No rule lifts this question: {attach}"),
-        Basis::Rule => format!("{asked}. What would allow it: `--on-ask allow`, or {attach}"),
+        Basis::AlwaysAsked => format!("{asked}. No rule can allow it: {attach}"),
+        Basis::Rule => format!("{asked}. To allow it, use `--on-ask allow`, or {attach}"),
         Basis::NotAnalysed => format!(
-            "{asked}. What would allow it: one plain command that a rule covers, `--on-ask allow`, or {attach}"
+            "{asked}. To allow it, use one plain command that a rule covers or `--on-ask allow`, or {attach}"
         ),
         Basis::Fallback => {
             let rule = decision
@@ -99,9 +98,8 @@ fn words(decision: &Decision, why: &str) -> String {
                 .first()
                 .map_or("Bash(...)", |scope| scope.rule.as_str());
             let rule = rule.replace('\'', "'\\''");
-            format!(
-                "{asked}. What would allow it: `--allow '{rule}'`, `--on-ask allow`, or {attach}"
-            )
+            let allow = quoted(&format!("--allow '{rule}'"));
+            format!("{asked}. To allow it, use {allow} or `--on-ask allow`, or {attach}")
         }
     }
 }

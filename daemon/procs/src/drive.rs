@@ -234,7 +234,7 @@ async fn begin(
 ) -> Result<u32, StartFailure> {
     let reported = |error: serde_json::Error| format!("it cannot be serialized: {error}");
     let line = wire::line(spec).map_err(|error| StartFailure::Reported(reported(error)))?;
-    let lost = |error: io::Error| StartFailure::Lost(format!("its helper went away: {error}"));
+    let lost = |error: io::Error| StartFailure::Lost(format!("its helper exited: {error}"));
     orders.write_all(&line).await.map_err(lost)?;
     match next(status).await.map_err(lost)? {
         Some(HelperStatus::Started(os_pid)) => Ok(os_pid),

@@ -162,7 +162,7 @@ fn behind_mounts(recipe: &Recipe, alone: Option<Reason>) -> SandboxReport {
     SandboxReport {
         strength: SandboxStrength::Full,
         layers,
-        why: alone.map(|why| format!("each command has a loopback of its own: {why}")),
+        why: alone.map(|why| format!("each command has a separate loopback: {why}")),
     }
 }
 

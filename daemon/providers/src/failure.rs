@@ -71,7 +71,7 @@ impl ErrorContext {
 
     /// A failure where a retry may help: the connection, or a broken answer.
     pub(crate) fn transient(&self, what: &str) -> ProviderError {
-        let hint = "it may pass: try again, and look at the network, `base_url` and the vendor's status page if it stays";
+        let hint = "this may be temporary: try again; if it persists, check the network, `base_url` and the vendor's status page";
         self.error(what, hint.to_owned(), ErrorKind::Transient, None)
     }
 
@@ -87,12 +87,12 @@ impl ErrorContext {
 
     /// A piece of an answer that cannot be read.
     pub(crate) fn no_event(&self) -> ProviderError {
-        self.transient("broke off its answer: it sent something that is not an event")
+        self.transient("sent data that is not an event")
     }
 
     /// A document that cannot be read.
     pub(crate) fn no_answer(&self) -> ProviderError {
-        self.transient("broke off its answer: it sent something that is not an answer")
+        self.transient("sent data that is not an answer")
     }
 
     /// The answer has grown beyond `ANSWER_MAX`.
@@ -111,7 +111,7 @@ impl ErrorContext {
 
     /// The entry names a key, and there is none.
     fn no_key(&self, variable: &str) -> ProviderError {
-        let hint = format!("set `{variable}` in the environment, or store the key, and try again");
+        let hint = format!("set `{variable}` in the environment or store the key, then try again");
         self.error(
             &format!("has no key: `{variable}` is not set"),
             hint,
@@ -164,20 +164,20 @@ impl ErrorContext {
             None => "`api_key_env` (not set)".to_owned(),
         };
         match (kind, status) {
-            (ErrorKind::ContextLength, _) => "the conversation is too long for the model: compact it, or take a model with a larger window".to_owned(),
+            (ErrorKind::ContextLength, _) => "the conversation is too long for the model: compact it, or use a model with a larger context window".to_owned(),
             (ErrorKind::Credentials, _) => format!(
-                "check the key in {variable}, or give another one with `reasonix login {}`",
+                "check the key in {variable}, or set another one with `reasonix login {}`",
                 self.entry.name
             ),
-            (ErrorKind::Transient, Some(429)) => "the vendor's rate limit: wait, or lower the number of sessions".to_owned(),
-            (ErrorKind::Transient, _) => "the vendor has a problem: try again later, and look at its status page".to_owned(),
-            (ErrorKind::Permanent, Some(402 | 429)) => format!("top up the account that the key in {variable} belongs to"),
-            (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from here: check the account's rights"),
+            (ErrorKind::Transient, Some(429)) => "the vendor's rate limit was reached: wait, or run fewer sessions".to_owned(),
+            (ErrorKind::Transient, _) => "the vendor has a problem: try again later, and check its status page".to_owned(),
+            (ErrorKind::Permanent, Some(402 | 429)) => format!("add credit to the account of the key in {variable}"),
+            (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from this location: check the account's permissions"),
             (ErrorKind::Permanent, Some(404)) => {
                 let others = self.entry.models.join(", ");
                 format!("check that `base_url` is right (many end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
             }
-            (ErrorKind::Permanent, Some(300..=399)) => "put the address it points to into `base_url`, if you trust it".to_owned(),
+            (ErrorKind::Permanent, Some(300..=399)) => "if you trust the new address, set it as `base_url`".to_owned(),
             // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
             (ErrorKind::Permanent, _) => format!("the request was refused: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),

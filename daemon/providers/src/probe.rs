@@ -257,13 +257,13 @@ fn judge(
             ),
             (None, Some(_)) => (
                 KeyState::Missing,
-                format!("wants a key, and there is none: it {said}"),
+                format!("requires a key, and none is set: it {said}"),
                 format!("set `{variable}` in the environment, or store the key"),
             ),
             (None, None) => (
                 KeyState::Missing,
-                format!("wants a key, and the provider names none: it {said}"),
-                "name the variable that holds it in `api_key_env`".to_owned(),
+                format!("requires a key, and the provider has no `api_key_env`: it {said}"),
+                "set `api_key_env` to the variable that holds the key".to_owned(),
             ),
         };
     }
@@ -274,16 +274,16 @@ fn judge(
     match (answer.status, &answer.to) {
         (404 | 405, _) => (
             key,
-            format!("answered {}: it has no list of models there", answer.status),
+            format!("answered {}: no list of models at this address", answer.status),
             match versioned(&what.base_url) {
-                Some(url) => format!("many APIs need a version: try `{url}` as `base_url`"),
-                None => "if a prompt fails too, check `base_url`; a key cannot be checked without that list".to_owned(),
+                Some(url) => format!("many APIs need a version in the address: try `{url}` as `base_url`"),
+                None => "if a prompt fails too, check `base_url`; the key cannot be checked without the list of models".to_owned(),
             },
         ),
         (300..=399, Some(to)) => (
             key,
             format!("redirects to {}", site.clean(to)),
-            "put the address it points to into `base_url`, if you trust it".to_owned(),
+            "if you trust the new address, set it as `base_url`".to_owned(),
         ),
         (408 | 425 | 429 | 500..=599, _) => (
             key,
@@ -314,7 +314,7 @@ fn listed(
     shown_to_all: bool,
 ) -> (KeyState, String, String) {
     if body.trim_start().starts_with('<') {
-        let hint = "check `base_url`: this is not the address of an API (or a proxy is in the way)";
+        let hint = "check `base_url`: this address is not an API, or a proxy answered instead";
         let key = if what.key.is_none() && what.key_env.is_some() {
             KeyState::Missing
         } else {
@@ -332,18 +332,18 @@ fn listed(
         (Some(_), _) if shown_to_all => (
             KeyState::Unknown,
             format!(
-                "answered {models}, but it does so without a key too, so the key is not verified"
+                "answered {models}, but it does so without a key too, so the key was not checked"
             ),
-            "the first prompt will show it".to_owned(),
+            "send a prompt to check the key".to_owned(),
         ),
         (Some(_), _) => (
             KeyState::Works,
-            format!("answered {models} and takes the key"),
+            format!("answered {models}; the key works"),
             String::new(),
         ),
         (None, Some(variable)) => (
             KeyState::Missing,
-            format!("answered {models}; there is no key"),
+            format!("answered {models}; no key is set"),
             format!("set `{variable}` in the environment, or store the key"),
         ),
         (None, None) => (

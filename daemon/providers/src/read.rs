@@ -198,7 +198,8 @@ impl<C: Collect> AnswerReader<C> {
                 .get(CONTENT_TYPE)
                 .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
             if page {
-                let hint = "check `base_url`: this is not the address of an API (or a proxy is in the way)";
+                let hint =
+                    "check `base_url`: this address is not an API, or a proxy answered instead";
                 return self.fail(self.site.permanent("answered with a web page", hint));
             }
             self.phase = Phase::Receiving {
@@ -300,10 +301,7 @@ impl<C: Collect> AnswerReader<C> {
         if idle <= progress {
             (
                 idle,
-                (
-                    "went silent in the middle of its answer",
-                    self.timeouts.idle,
-                ),
+                ("was silent in the middle of its answer", self.timeouts.idle),
             )
         } else {
             (
@@ -404,7 +402,7 @@ impl<C: Collect> AnswerReader<C> {
     fn too_large(&self) -> ProviderError {
         self.site.permanent(
             "sent an event larger than any answer",
-            "check `base_url`: this may not be a model",
+            "check `base_url`: this may not be a model API",
         )
     }
 }

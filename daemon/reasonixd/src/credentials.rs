@@ -184,7 +184,7 @@ impl Store {
         Some(ring.read().and_then(|text| {
             let table = toml::from_str(&text.unwrap_or_default());
             // The parser's own words may quote a key.
-            let table = table.map_err(|_| format!("what {KEYRING} holds is not understood"))?;
+            let table = table.map_err(|_| format!("the content of {KEYRING} is not valid"))?;
             keys_of(table).map_err(|why| format!("{KEYRING}: {why}"))
         }))
     }
@@ -199,8 +199,8 @@ impl Store {
         if !is_variable(variable) {
             return Err(Failure::new(
                 ErrorName::InvalidParams,
-                "That is no name of an environment variable.",
-                "Name the one in the provider's `api_key_env`: capital letters, digits and `_`, for instance `ACME_API_KEY`.",
+                "That is not a valid environment variable name.",
+                "Use the name from the provider's `api_key_env`: capital letters, digits and `_`, for example `ACME_API_KEY`.",
             ));
         }
         let key = key.map(sound).transpose()?;
@@ -241,8 +241,7 @@ impl Store {
                 let instead = away.map(|why| match key {
                     Some(_) => why,
                     None => format!(
-                        "{why}; a key that {KEYRING} has is not used any more, and leaves it with the next change of a \
-                         key while it answers"
+                        "{why}; a key in {KEYRING} is no longer used and is removed when you next change a key"
                     ),
                 });
                 (path(&self.home).display().to_string(), instead)
@@ -334,12 +333,12 @@ fn in_file(home: &Path) -> Result<InFile, String> {
         // The parser's own words may quote a key.
         let line = read::line_of(&text, error.span().map_or(0, |span| span.start));
         format!(
-            "{}:{line}: not valid TOML, so no key of it counts",
+            "{}:{line}: not valid TOML, so its keys are ignored",
             path.display()
         )
     })?;
     let newer = table.remove(NEWER).map_or(Ok(BTreeSet::new()), |names| {
-        let not = |_| format!("{}: `{NEWER}` is no list of names", path.display());
+        let not = |_| format!("{}: `{NEWER}` is not a list of names", path.display());
         names.try_into().map_err(not)
     })?;
     let keys = keys_of(table).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -349,7 +348,7 @@ fn in_file(home: &Path) -> Result<InFile, String> {
 fn keys_of(table: toml::Table) -> Result<BTreeMap<String, Secret>, &'static str> {
     let keys = table.into_iter().map(|(variable, key)| match key {
         toml::Value::String(key) if !key.trim().is_empty() => Ok((variable, Secret::new(key))),
-        _ => Err("a key is no text, so none counts"),
+        _ => Err("a key is not text, so all are ignored"),
     });
     keys.collect()
 }
@@ -369,7 +368,7 @@ fn to_change(home: &Path) -> Result<InFile, Failure> {
     in_file(home).map_err(|why| {
         Failure::new(
             ErrorName::InvalidConfig,
-            format!("The store of keys is left as it is: {why}."),
+            format!("The key store was not changed: {why}."),
             "Fix the file by hand, or move it away.",
         )
         .with("file", path(home).display().to_string())
@@ -394,7 +393,7 @@ fn write_file(home: &Path, file: &InFile) -> Result<(), Failure> {
         Failure::new(
             ErrorName::Storage,
             format!("{} cannot be written: {error}", path.display()),
-            "Look at the disk: is it full, read-only, or away?",
+            "Check whether the disk is full, read-only or missing.",
         )
     })
 }
@@ -407,9 +406,9 @@ fn sound(key: &Secret) -> Result<Secret, Failure> {
         return Err(Failure::new(
             ErrorName::InvalidParams,
             format!(
-                "That is no key: 1 to {KEY_MAX} visible ASCII characters on one line are allowed."
+                "Not a valid key: a key has 1 to {KEY_MAX} visible ASCII characters on one line."
             ),
-            "Copy it from the vendor's page once more. To forget a key, leave `value` out.",
+            "Copy it from the vendor's page again. To delete a key, leave out `value`.",
         ));
     }
     Ok(Secret::new(text.to_owned()))

@@ -153,7 +153,7 @@ impl Daemon {
             tracing::warn!(%error, "the request to stop could not be stored");
             if mode != ShutdownMode::Now {
                 let text = format!("The request to stop could not be stored: {error}");
-                let hint = "Look at the disk; `now` stops the daemon all the same.";
+                let hint = "Check the disk; `now` stops the daemon anyway.";
                 return Err(Failure::new(ErrorName::Storage, text, hint));
             }
         }
@@ -191,7 +191,7 @@ impl Daemon {
             work.await
         });
         task.await.map_err(|error| {
-            let text = format!("the daemon has a bug: {error}");
+            let text = format!("bug in the daemon: {error}");
             Failure::new(ErrorName::Internal, text, "")
         })?
     }
@@ -236,8 +236,8 @@ pub async fn blocking<T: Send + 'static>(
         tracing::error!(panic = error.is_panic(), "a method's work did not end");
         Failure::new(
             ErrorName::Internal,
-            "the daemon has a bug: the work did not end",
-            "Try again; the daemon's log says more.",
+            "bug in the daemon: the work did not finish",
+            "Try again; see the daemon's log for details.",
         )
     })
 }

@@ -31,7 +31,7 @@ fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
     let settings = daemon.settings(cwd).settings;
     let mut text = daemon.confinement();
     if settings.layers != procs::BackendChoice::Auto {
-        text += "; no other layer is tried, as `sandbox.layer` says";
+        text += "; `sandbox.layer` allows no other layer";
     }
     let open = settings.confine.network && !procs::holds_abstract_sockets();
     held(settings.confine.demand, daemon.procs.strength(), text, open)
@@ -43,36 +43,32 @@ fn held(demand: SandboxDemand, strength: SandboxStrength, text: String, open: bo
         (SandboxDemand::Off, _) => warning(
             "confinement",
             format!(
-                "`sandbox.bash` is `off`: commands run with your rights, as the rules say ({text})"
+                "`sandbox.bash` is `off`: commands run unsandboxed, subject to the rules ({text})"
             ),
-            "Take the setting away to have commands held to the workspace.",
+            "Remove the setting to sandbox commands.",
         ),
         (_, SandboxStrength::Full) if open => warning(
             "confinement",
             format!(
-                "{text}; `sandbox.network` is on, and this kernel keeps no command from abstract Unix sockets: those of X11 \
-                 and D-Bus may be reached"
+                "{text}; `sandbox.network` is on, and this kernel cannot block abstract Unix sockets: commands may reach X11 and D-Bus"
             ),
-            "Take `sandbox.network` away where it is not needed, or use Linux 6.12 or newer with Landlock.",
+            "Remove `sandbox.network` if you do not need it, or use Linux 6.12 or newer with Landlock.",
         ),
         (_, SandboxStrength::Full) => ok("confinement", text),
         (_, SandboxStrength::Partial) => warning(
             "confinement",
             text,
-            "Sockets, processes, and protected or closed files inside the workspace are not held: `auto` lets no command \
-             run unasked, unattended runs only with `sandbox.accept_partial`, and `yolo` lets them do anything there. \
-             Install bubblewrap, or allow user namespaces.",
+            "Sockets, processes, and protected or denied files inside the workspace are not sandboxed: `auto` asks before every command, unattended runs need `sandbox.accept_partial`, and `yolo` does not restrict commands there. Install bubblewrap, or allow user namespaces.",
         ),
         (SandboxDemand::Warn, SandboxStrength::None) => warning(
             "confinement",
             text,
-            "Commands run with your rights: they are asked about unless a rule allows them. Install bubblewrap.",
+            "Commands run unsandboxed, with your rights: each needs approval unless a rule allows it. Install bubblewrap.",
         ),
         (SandboxDemand::Enforce, SandboxStrength::None) => warning(
             "confinement",
             text,
-            "Nothing can hold commands here, so you are asked before each one. Install bubblewrap, or set `sandbox.bash` \
-             to `warn` to have the rules decide.",
+            "No sandbox works here, so each command needs approval. Install bubblewrap, or set `sandbox.bash` to `warn` to let the rules decide.",
         ),
     }
 }
@@ -84,7 +80,7 @@ fn home(daemon: &Daemon) -> Check {
         Err(error) => failed(
             "privacy",
             store::reason(&error),
-            "Close it to others with `chmod`, as the text says.",
+            "Run the `chmod` command shown above.",
         ),
     }
 }
@@ -96,13 +92,13 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
             Ok((count, unreadable)) => {
                 checks.push(ok(
                     "index",
-                    format!("made again from the logs: {count} sessions"),
+                    format!("rebuilt from the logs: {count} sessions"),
                 ));
                 checks.extend(unreadable.into_iter().map(|text| {
                     warning(
                         "index",
                         format!("left out: {text}"),
-                        "The log is kept as it is; look at it by hand.",
+                        "The log was not changed; inspect it by hand.",
                     )
                 }));
             }
@@ -128,8 +124,8 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
             let reason = summary.read_only?;
             Some(failed(
                 "sessions",
-                format!("session {} can only be read: {reason}", summary.pid),
-                "What was refused in it did not happen; it goes on when the cause is fixed.",
+                format!("session {} is read-only: {reason}", summary.pid),
+                "Refused actions were not done; the session continues once the cause is fixed.",
             ))
         });
     checks.extend(closed);
@@ -202,7 +198,7 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
             None => String::new(),
             Some((variable, None)) => {
                 format!(
-                    "; no key is stored for {variable}: that of a client's environment is taken"
+                    "; no key is stored for {variable}: the client's environment variable is used"
                 )
             }
             Some((variable, Some((_, from)))) => {
@@ -225,8 +221,7 @@ fn trust_hint(directory: &Path) -> String {
     // For a shell: a quote in a path ends the quotes, stands alone, and begins them again.
     let cwd = cwd.replace('\'', r"'\''");
     format!(
-        "Read those lines with `reasonix rpc trust.get '{cwd}'`; only if you mean them, say yes with `reasonix rpc \
-         trust.set` (`cwd`, `trusted: true`, and the `hash` that was shown)."
+        "Review the settings with `reasonix rpc trust.get '{cwd}'`; to trust them, call `reasonix rpc trust.set` (`cwd`, `trusted: true`, and the `hash` that was shown)."
     )
 }
 

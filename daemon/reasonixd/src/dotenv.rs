@@ -38,7 +38,7 @@ pub fn read(
             .collect()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
         Err(error) => Err(format!(
-            "{}: no key is read from it: {error}",
+            "{}: cannot read a key from it: {error}",
             path.display()
         )),
     }

@@ -197,14 +197,14 @@ impl Gate {
 }
 
 fn leaving() -> Failure {
-    let text = "The daemon is on its way out.";
-    let hint = "It takes no new work; repeat this when it is gone, and a new one starts.";
+    let text = "The daemon is shutting down.";
+    let hint = "Try again when it has stopped; a new daemon starts then.";
     Failure::new(ErrorName::ShuttingDown, text, hint).retryable()
 }
 
 fn home_gone() -> Failure {
-    let text = "The home of this daemon was removed or replaced: its sessions can only be read until it has ended.";
-    let hint = "Put the home back; the next daemon takes up what stands in it.";
+    let text = "The home of this daemon was removed or replaced, so its sessions are read-only until it stops.";
+    let hint = "Restore the home; the next daemon continues its sessions.";
     Failure::new(ErrorName::Storage, text, hint)
 }
 

@@ -52,18 +52,18 @@ pub fn main() -> ExitCode {
         Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
         Some("--help" | "-h") => say(HELP, true),
         Some(other) => say(
-            &format!("reasonixd: there is no command `{other}`.\n{HELP}"),
+            &format!("reasonixd: unknown command `{other}`.\n{HELP}"),
             false,
         ),
     }
 }
 
-const HELP: &str = "reasonixd owns the sessions of Reasonix. Clients start it by themselves; by hand: `reasonix daemon start`.
+const HELP: &str = "reasonixd owns the sessions of Reasonix. Clients start it automatically; to start it yourself, run `reasonix daemon start`.
 
 Usage: reasonixd [serve]
 
-  (nothing)  keeps a daemon running, and starts it again when it crashes
-  serve      is the daemon, in the foreground, once
+  (none)     run the daemon, and restart it after a crash
+  serve      run the daemon in the foreground, without restarts
 
 Environment: REASONIX_HOME (default ~/.reasonix), REASONIX_SOCKET, REASONIX_LOG";
 

@@ -48,7 +48,8 @@ const SETTLED: Duration = Duration::from_millis(300);
 const QUEUE_MOVES: Duration = Duration::from_secs(2);
 
 /// Of a daemon that holds the home and says nothing: it cannot be asked to stop either.
-const NO_ANSWER: &str = "It does not answer, so it cannot be asked to stop: end its process with `kill`, then try again.";
+const NO_ANSWER: &str =
+    "It does not answer, so it cannot be asked to stop: kill its process, then try again.";
 
 /// Runs the daemon until it is asked to stop. `keys_on_stdin`: standard input is the parent's socket for keys.
 pub fn run(keys_on_stdin: bool) -> ExitCode {
@@ -387,7 +388,7 @@ fn open_catalog(home: &Home) -> Result<OpenedCatalog, CatalogError> {
     Catalog::open(home).or_else(|error| {
         tracing::error!(
             error = store::reason(&error),
-            "the catalog cannot be opened; it is made anew in memory"
+            "the catalog cannot be opened; it is rebuilt in memory"
         );
         Catalog::in_memory()
     })

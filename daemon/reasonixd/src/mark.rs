@@ -19,7 +19,7 @@ const SIZE_MAX: u64 = 64;
 pub enum MarkError {
     #[error("the home `{}` was written by a newer build: it has format {found}, and this one (version {}) knows {FORMAT}. Upgrade Reasonix, or set REASONIX_HOME to another home", .home.display(), proto::VERSION)]
     Newer { home: PathBuf, found: u64 },
-    #[error("`{}` does not say which format the home has: where you know that it is of this build, remove that file", .path.display())]
+    #[error("`{}` does not contain the format of the home: if this version created the home, remove that file", .path.display())]
     Unreadable { path: PathBuf },
     #[error("{doing} `{}`", .path.display())]
     Io {

@@ -37,7 +37,7 @@ impl Temporary {
         let path = base.join(format!("{PREFIX}{}", &chance[..CHANCE]));
         let text = path
             .to_str()
-            .ok_or_else(|| io::Error::other("its path is no text"))?;
+            .ok_or_else(|| io::Error::other("its path is not text"))?;
         // The note first: a directory that nobody knows of would stay for ever.
         let mut file = OpenOptions::new()
             .write(true)

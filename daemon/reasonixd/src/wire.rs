@@ -166,14 +166,14 @@ impl Wire {
         let mut notices = loaded.problems;
         if let Some(project) = loaded.project.filter(|project| !project.trusted) {
             notices.push(format!(
-                "`{}` is not trusted; without effect until it is: {}",
+                "`{}` is not trusted; these settings have no effect until it is: {}",
                 project.file.display(),
                 project.without_effect().join(" · ")
             ));
         }
         if let Err(failure) = fallback(&settings) {
             notices.push(format!(
-                "There is no fallback: {} {}",
+                "No fallback model: {} {}",
                 failure.message, failure.hint
             ));
         }
@@ -251,8 +251,7 @@ impl Assembly for Wire {
         let mut setup = self.setup(loaded, model);
         if unasked && let Some(variable) = &entry.api_key_env {
             setup.notices.push(format!(
-                "No provider is configured: `{}` is used, because its key {variable} is there. `reasonix setup` \
-                 chooses another one.",
+                "No provider is configured: using `{}`, because its key {variable} is set. Choose another one with `reasonix setup`.",
                 entry.name
             ));
         }
@@ -269,8 +268,7 @@ impl Assembly for Wire {
             .find(|entry| entry.name == name)
             .filter(|entry| entry.kind == *kind)
             .ok_or_else(|| {
-                let text =
-                    format!("its provider `{name}` (kind `{kind}`) is not configured any more");
+                let text = format!("its provider `{name}` (kind `{kind}`) is no longer configured");
                 Failure::new(ErrorName::InvalidConfig, text, "")
             });
         let opened = entry.and_then(|mut entry| {
@@ -430,11 +428,10 @@ fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
         .as_ref()
         .is_some_and(|project| !project.config_trusted);
     let hint = if held_back {
-        "The project's own providers count only when you trust it; put yours into the config of your home.".to_owned()
+        "The project's providers have no effect until you trust the project; put your own in your user config.".to_owned()
     } else {
         format!(
-            "Set a key that is known, choose a provider with `reasonix setup`, or add a `[[providers]]` entry to {} (see \
-             reasonix.example.toml).",
+            "Set the key of a known provider, choose a provider with `reasonix setup`, or add a `[[providers]]` entry to {} (see reasonix.example.toml).",
             home.config().display()
         )
     };

@@ -69,7 +69,7 @@ impl CassettePlayer {
         let (after, what) = match fault {
             ScriptedFault::Stall => (
                 silence,
-                format!("went silent in the middle of its answer for {silence:?}"),
+                format!("sent nothing for {silence:?} in the middle of its answer"),
             ),
             ScriptedFault::Garbage => (
                 Duration::ZERO,

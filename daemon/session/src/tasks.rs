@@ -18,7 +18,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 
 /// The failure of a task that panicked.
 pub(crate) fn panicked(error: tokio::task::JoinError) -> Failure {
-    let text = format!("the daemon has a bug: {error}");
+    let text = format!("bug in the daemon: {error}");
     Failure::new(ErrorName::Internal, text, "")
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn shutting_down() -> Failure {
     Failure::new(
         ErrorName::ShuttingDown,
         "The daemon is stopping.",
-        "Start it again, and repeat this.",
+        "Start it again, then retry.",
     )
     .retryable()
 }

@@ -146,7 +146,7 @@ impl Step<'_> {
         if finish == Finish::ContentFilter {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
-                "The provider's content filter cut the answer.",
+                "The provider's content filter cut off the answer.",
                 "Rephrase the prompt, or use another model.",
             );
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
@@ -175,7 +175,7 @@ impl Step<'_> {
         if self.facts.open.as_ref().is_some_and(|open| open.prodded) {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
-                "The model answered without any text, twice.",
+                "The model returned two empty answers in a row.",
                 "Send the prompt again, or use another model.",
             );
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
@@ -350,7 +350,7 @@ impl Step<'_> {
         }
         self.supersede(&asking, &partial);
         let cause = format!(
-            "{} (try {} of {} follows)",
+            "{} (next: try {} of {})",
             error.message,
             asking.attempt + 1,
             limits.retry_tries

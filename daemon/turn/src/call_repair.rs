@@ -110,8 +110,7 @@ impl Step<'_> {
         }
         self.notice(
             Level::Warning,
-            "The turn was ended: the model made the same calls again and again, with the same results, and went on when \
-             it was told.",
+            "The turn was ended: the model kept repeating the same calls with the same results, even after a reminder.",
         );
         self.end_turn(OutcomeKind::Blocked, None, None)
     }

@@ -327,7 +327,7 @@ impl Step<'_> {
         self.notice(
             Level::Warning,
             format!(
-                "The context was not compacted, and nothing has changed: {}",
+                "The context was not compacted, and nothing changed: {}",
                 failure.message
             ),
         );
@@ -387,9 +387,9 @@ impl Step<'_> {
         let failure = Failure::new(
             ErrorName::ProviderFailed,
             format!(
-                "The context is full: what has to stay word for word takes about {kept}{of} tokens.{said}"
+                "The context is full: messages that must stay unchanged take about {kept}{of} tokens.{said}"
             ),
-            "Unpin messages, rewind, compact by hand, or go on in a new session.",
+            "Unpin messages, rewind, run `/compact`, or continue in a new session.",
         );
         match compacting.then {
             AfterCompaction::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
@@ -420,7 +420,7 @@ impl Step<'_> {
         match compacting.then.clone() {
             AfterCompaction::Ask if self.held() => Phase::Held,
             AfterCompaction::Ask => {
-                self.runs("the context is as it is to be");
+                self.runs("the context is ready");
                 self.ask()
             }
             AfterCompaction::Compact(_) if self.hold.suspending => {
@@ -452,8 +452,8 @@ impl Step<'_> {
         }
         let failure = Failure::new(
             ErrorName::Busy,
-            "It was stopped; nothing has changed.",
-            "Compact again when the session is at rest.",
+            "The compaction was interrupted; nothing changed.",
+            "Compact again when the session is idle.",
         );
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
         (compacting.then != AfterCompaction::Ask).then_some(reason)

@@ -64,7 +64,7 @@ impl Step<'_> {
         if let Some((first, fallback, cause)) = self.stand_in_words() {
             self.notice(
                 Level::Warning,
-                format!("`{first}` is down, and `{fallback}` answers for the rest of this turn: {cause}."),
+                format!("`{first}` is not available, so `{fallback}` answers for the rest of this turn: {cause}."),
             );
         }
     }
@@ -75,7 +75,7 @@ impl Step<'_> {
             self.notice(
                 Level::Warning,
                 format!(
-                    "`{first}` is down ({cause}), and its fallback `{fallback}` cannot be asked: {}",
+                    "`{first}` is not available ({cause}), and its fallback `{fallback}` cannot be used: {}",
                     why.message
                 ),
             );

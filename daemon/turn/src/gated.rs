@@ -43,7 +43,7 @@ impl Step<'_> {
         if down && matches!(phase, Phase::Asking(_)) && self.may_fall_back() {
             // It has been tried often enough, by other requests.
             self.effects.push(Effect::CancelAsk);
-            let hint = "Try later, or use another model.";
+            let hint = "Try again later, or use another model.";
             return self.fall_back(Failure::new(ErrorName::ProviderFailed, cause, hint));
         }
         if self.facts.open.is_some() {

@@ -14,7 +14,7 @@ pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// To people.
-pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary: the context was compacted with a mere list. `/compact undo` (`reasonix compact --undo`) brings the originals back.";
+pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 /// Never said: the session follows such calls, one step.
@@ -32,7 +32,7 @@ pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, a
 const PLAN_STOPPED: &str =
     "Not answered: the turn was stopped before anybody read the plan. Plan mode is still on.";
 /// To the person: what stands in the list of what was denied unattended.
-pub const PLAN_UNATTENDED: &str = "a plan needs a person's approval, and nobody is there to give it. Attach to the session and answer, or run it with `--on-ask wait`";
+pub const PLAN_UNATTENDED: &str = "a plan needs the user's approval, and no client is attached. Attach to the session and answer, or run it with `--on-ask wait`";
 const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
 // What the session may do, told in the daemon's name. Also marks: what was reported last is known by them.
 const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call the tool that hands it in; the user approves it or says what is missing.";
@@ -56,15 +56,14 @@ const UNKNOWN_OUTSIDE: &str = "The daemon stopped while it ran outside: how far 
 
 /// To people, and a mark for the next recovery: the answer that follows was cut off by the daemon's end, and the turn
 /// goes on from it. Without it a cut answer is the last thing before a turn's end.
-pub const GOES_ON_FROM_KEPT: &str = "The daemon was restarted in the middle of an answer; what had been shown of it is kept, and the turn goes on from there.";
-pub const GOES_ON: &str = "The daemon was restarted; the turn goes on where it was.";
+pub const GOES_ON_FROM_KEPT: &str = "The daemon was restarted during an answer. The part shown so far is kept, and the turn continues from there.";
+pub const GOES_ON: &str = "The daemon was restarted; the turn continues where it was.";
 pub const STILL_PAUSED: &str = "The daemon was restarted; the session is still paused.";
 pub const WAS_ENDED: &str =
-    "The daemon stopped in the middle of this turn; the turn was ended. Prompt again to go on.";
-pub const LOG_WAS_BROKEN: &str =
-    "The log had calls without a result where none can be; they were given one.";
+    "The daemon stopped during this turn, so the turn was ended. Send a prompt to continue.";
+pub const LOG_WAS_BROKEN: &str = "The log contained calls without a result; results were added.";
 /// Also a mark: it is said once.
-pub const HALF_REWOUND: &str = "Files were being put back, and that broke off: some may be as they were then, and some not. Rewind again to finish it, or undo it to have all as it was.";
+pub const HALF_REWOUND: &str = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.";
 /// Why a command in the background ended that a recovery finds in the log.
 pub const CHILD_LOST: &str = "the daemon stopped";
 
@@ -72,8 +71,8 @@ pub const CHILD_LOST: &str = "the daemon stopped";
 pub fn was_ended(behind: usize) -> String {
     match behind {
         0 => WAS_ENDED.to_owned(),
-        1 => format!("{WAS_ENDED} One prompt waits, and goes first."),
-        many => format!("{WAS_ENDED} {many} prompts wait, and go first."),
+        1 => format!("{WAS_ENDED} One queued prompt runs first."),
+        many => format!("{WAS_ENDED} {many} queued prompts run first."),
     }
 }
 
@@ -168,8 +167,13 @@ pub fn denied_by_policy(decided: &PolicyDecided) -> String {
     }
 }
 
+/// A reason of the policy, which may quote the command in backticks, is not quoted again.
 fn denied_by_rule(rule: &str, layer: &str) -> String {
-    format!("Denied by the rule `{rule}` ({layer}). It will be denied again; find another way.")
+    let denied = match rule.contains('`') {
+        true => format!("Denied: {rule} ({layer})"),
+        false => format!("Denied by the rule `{rule}` ({layer})"),
+    };
+    format!("{denied}. It will be denied again; find another way.")
 }
 
 fn refused_by_stance(rule: &str) -> String {
@@ -251,13 +255,13 @@ pub fn cache_miss(usage: &Usage, miss: &CacheMiss, ttl_ms: u64) -> String {
             "The provider's cache of this conversation has probably expired ({gap} since the last request): {served}."
         ),
         MissCause::Vendor => format!(
-            "The provider's cache has missed: {served}, though nothing that was sent before has changed. It was evicted, or another server answered."
+            "The provider's cache missed: {served}, although the earlier messages did not change. The entry was evicted, or another server answered."
         ),
         MissCause::Ours => format!(
-            "A bug of Reasonix: what was sent before has changed without a reason (first in: {}), and is read anew at the full price. Please report it with what `reasonix cache` shows.",
+            "Bug in Reasonix: earlier messages changed without a reason (first difference: {}), so the provider bills them at the full price. Please report this with the output of `reasonix cache`.",
             miss.differs.as_deref().unwrap_or("?")
         ),
-        MissCause::NotReported => "The provider tells nothing of its cache.".to_owned(),
+        MissCause::NotReported => "The provider does not report cache use.".to_owned(),
     }
 }
 
@@ -273,12 +277,10 @@ fn lasted(ms: u64) -> String {
 /// To people: prompts stand behind a turn that a budget has ended.
 pub fn waits_for_budget(waiting: usize) -> String {
     let prompts = match waiting {
-        1 => "1 prompt waits".to_owned(),
-        waiting => format!("{waiting} prompts wait"),
+        1 => "1 prompt is queued".to_owned(),
+        waiting => format!("{waiting} prompts are queued"),
     };
-    format!(
-        "{prompts} behind this turn, until the session's budget is raised or something more is said."
-    )
+    format!("{prompts} until you raise the session's budget or send another prompt.")
 }
 
 /// The result of a call that updates the todo list: how far it is, and what is in progress.

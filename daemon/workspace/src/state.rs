@@ -58,7 +58,7 @@ impl From<PathState> for FileState {
             PathState::Link { target } => match target.into_os_string().into_string() {
                 Ok(target) => Self::Link { target },
                 Err(_) => Self::Unknown {
-                    why: "it is a link to a name that is no text".to_owned(),
+                    why: "it is a link to a name that is not text".to_owned(),
                 },
             },
             PathState::Directory => Self::Directory,

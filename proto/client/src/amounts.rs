@@ -13,7 +13,7 @@ const MINUTES_MAX: f64 = 525_600_000.0;
 /// What is wrong with it, for people.
 pub fn usd(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('$').unwrap_or(text);
-    scaled(number, DOLLARS_MAX, 1e6).ok_or_else(|| format!("`{text}` is no sum of dollars"))
+    scaled(number, DOLLARS_MAX, 1e6).ok_or_else(|| format!("`{text}` is not an amount in dollars"))
 }
 
 /// A count: `100000`, `100k`, `2M`, `1.5M`.
@@ -21,7 +21,7 @@ pub fn usd(text: &str) -> Result<u64, String> {
 /// # Errors
 /// As [`usd`].
 pub fn count(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no count, as `100000`, `100k` or `2M`");
+    let wrong = || format!("`{text}` is not a number such as `100000`, `100k` or `2M`");
     let (number, scale) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (text.get(..text.len() - 1), 1e3),
         Some(b'm' | b'M') => (text.get(..text.len() - 1), 1e6),
@@ -37,7 +37,8 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// # Errors
 /// As [`usd`].
 pub fn minutes(text: &str) -> Result<u64, String> {
-    scaled(text, MINUTES_MAX, 60_000.0).ok_or_else(|| format!("`{text}` is no number of minutes"))
+    scaled(text, MINUTES_MAX, 60_000.0)
+        .ok_or_else(|| format!("`{text}` is not a number of minutes"))
 }
 
 /// A number from 0 to `max`, times `scale`, rounded up.
@@ -62,7 +63,7 @@ pub fn change(name: &str, value: &str) -> Result<Budget, String> {
         "minutes" => budget.ms = Some(minutes(value)?),
         other => {
             return Err(format!(
-                "a budget has `usd`, `tokens`, `steps` and `minutes`, and no `{other}`"
+                "unknown limit `{other}`; a budget has `usd`, `tokens`, `steps` and `minutes`"
             ));
         }
     }

@@ -54,14 +54,14 @@ pub enum CallError {
     #[error("{method}: no answer within {} s", after.as_secs())]
     Timeout { method: String, after: Duration },
     /// An answer that is none.
-    #[error("{method}: the daemon's answer does not read")]
+    #[error("{method}: the daemon's answer cannot be read")]
     Answer {
         method: String,
         source: serde_json::Error,
     },
     /// More than fits into a frame.
     #[error(
-        "{method}: {bytes} bytes do not fit into one message; {} do",
+        "{method}: {bytes} bytes do not fit into one message; the limit is {}",
         frame::INBOUND_MAX
     )]
     TooLarge { method: String, bytes: usize },
@@ -69,10 +69,10 @@ pub enum CallError {
     #[error("the daemon has no method `{method}`")]
     Unknown { method: String },
     /// A text that comes in pieces did not come whole.
-    #[error("{method}: the pieces of the answer do not fit together")]
+    #[error("{method}: the parts of the answer do not match")]
     Pieces { method: String },
     /// The same place of the log was missing twice: the daemon does not send it.
-    #[error("follow the session: record {seq} does not come")]
+    #[error("following the session failed: record {seq} is missing")]
     Gap { seq: proto::Seq },
 }
 
@@ -379,13 +379,14 @@ fn unknown(method: &str, daemon: &str) -> Failure {
             "this daemon is older ({daemon}; this program is {}) and does not know `{method}`",
             proto::VERSION
         );
-        let hint = "`reasonix daemon restart` starts the one that is installed; sessions go on";
+        let hint =
+            "run `reasonix daemon restart` to start the installed version; sessions continue";
         return Failure::new(ErrorName::ProtocolMismatch, what, hint);
     }
     Failure::new(
         ErrorName::NotFound,
         format!("the daemon has no method `{method}`"),
-        "`reasonix rpc --schema` lists the methods",
+        "list the methods with `reasonix rpc --schema`",
     )
 }
 

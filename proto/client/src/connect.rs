@@ -143,19 +143,19 @@ pub enum ConnectError {
     #[error("no daemon answers on `{}`", socket.display())]
     Absent { socket: PathBuf },
     /// It was there, and is not any more.
-    #[error("the daemon is gone, and did not come back within {} s", after.as_secs())]
+    #[error("the daemon stopped and did not return within {} s", after.as_secs())]
     Gone { after: Duration },
     /// It was stopped on purpose, and nobody has started it again.
     #[error("the daemon was stopped")]
     Stopped { after: Duration },
     /// Its home was removed.
-    #[error("The home `{}` is gone.", home.display())]
+    #[error("The home `{}` no longer exists.", home.display())]
     Homeless { home: PathBuf },
     /// It cannot be started.
     #[error("start the daemon")]
     Start(#[from] StartError),
     /// It ended instead of answering.
-    #[error("the daemon ended at once ({status})")]
+    #[error("the daemon exited right after its start ({status})")]
     Ended { status: String, log: Vec<String> },
     /// It runs but does not answer.
     #[error("the daemon did not answer within {} s", after.as_secs())]
@@ -164,7 +164,7 @@ pub enum ConnectError {
     #[error("`{}` belongs to user {owner}, not to user {own}", path.display())]
     Foreign { path: PathBuf, owner: u32, own: u32 },
     /// Anybody could put a socket there.
-    #[error("`{}`, the directory of the socket, is open to others, or is no directory (it belongs to user {owner})", path.display())]
+    #[error("`{}`, the directory of the socket, is accessible to others or is not a directory (owner: user {owner})", path.display())]
     Open { path: PathBuf, owner: u32 },
     /// The socket exists and is not ours to use.
     #[error("open `{}`", socket.display())]

@@ -206,7 +206,7 @@ impl<'a> Decision<'a> {
             (ApprovalDecision::AllowOnce | ApprovalDecision::Deny, _) => None,
             (_, Some(once)) => Some(once.typed),
             (ApprovalDecision::AllowAlways, None) if self.scope(decision, 0).is_none() => {
-                Some("this cannot be allowed always: once, or for the session")
+                Some("this cannot always be allowed: allow it once or for the session")
             }
             (ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways, None) => None,
         }

@@ -15,47 +15,47 @@ pub fn of(error: &CallError) -> String {
         }
         CallError::Connect(error) => match error {
             ConnectError::Absent { .. } | ConnectError::Gone { .. } => {
-                "`reasonix daemon start` starts one"
+                "start one with `reasonix daemon start`"
             }
             ConnectError::Stopped { .. } => {
-                "`reasonix daemon start` starts it again; its sessions go on"
+                "start it again with `reasonix daemon start`; its sessions continue"
             }
             ConnectError::Start(StartError::NotFound) => {
-                "install `reasonixd` beside `reasonix`, or name it by `REASONIX_DAEMON`"
+                "install `reasonixd` next to `reasonix`, or set `REASONIX_DAEMON` to its path"
             }
             ConnectError::Start(StartError::Home { .. }) => {
-                "set `REASONIX_HOME` to a directory that you can write"
+                "set `REASONIX_HOME` to a writable directory"
             }
             ConnectError::Start(StartError::Spawn { .. } | StartError::Mute { .. }) => {
-                "look at `REASONIX_DAEMON`: it must name a program"
+                "check `REASONIX_DAEMON`: it must be the path of a program"
             }
             ConnectError::Ended { .. } | ConnectError::Silent { .. } => {
-                "`reasonix daemon logs` shows more"
+                "see `reasonix daemon logs` for details"
             }
             ConnectError::Socket { .. } => {
-                "the socket belongs to somebody else, or its directory is closed to you"
+                "the socket belongs to another user, or you cannot access its directory"
             }
             ConnectError::Foreign { .. } => {
-                "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a place of your own"
+                "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own"
             }
             ConnectError::Open { .. } => {
-                "close it to others (mode 700), or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a place of your own"
+                "run `chmod 700` on it, or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own"
             }
             ConnectError::Hello(_) => {
-                "client and daemon may be of different versions: `reasonix doctor` tells"
+                "client and daemon may have different versions: run `reasonix doctor` to check"
             }
             ConnectError::Homeless { .. } | ConnectError::Refused(_) => "",
         },
-        CallError::Lost { .. } => "look whether it was done before doing it again",
+        CallError::Lost { .. } => "check whether it was done before you repeat it",
         CallError::Timeout { .. } => {
-            "`reasonix daemon status` and `reasonix daemon logs` tell what it does"
+            "check the daemon with `reasonix daemon status` and `reasonix daemon logs`"
         }
-        CallError::TooLarge { .. } => "put the text into a file and name the file in the prompt",
-        CallError::Unknown { .. } => "`reasonix daemon restart` starts the one that is installed",
+        CallError::TooLarge { .. } => "put the text in a file and name the file in the prompt",
+        CallError::Unknown { .. } => "run `reasonix daemon restart` to start the installed version",
         CallError::Answer { .. } | CallError::Pieces { .. } => {
-            "client and daemon may be of different versions: `reasonix doctor` tells"
+            "client and daemon may have different versions: run `reasonix doctor` to check"
         }
-        CallError::Gap { .. } => "`reasonix doctor` checks the session's log",
+        CallError::Gap { .. } => "check the session's log with `reasonix doctor`",
     };
     hint.to_owned()
 }
@@ -73,10 +73,10 @@ pub fn answered_before(failure: &Failure) -> Option<String> {
     let decision = match decision {
         "allow_once" => "allowed once",
         "allow_session" => "allowed for the session",
-        "allow_always" => "allowed always",
+        "allow_always" => "always allowed",
         "deny" => "denied",
         other => other,
     };
     let at = detail("at").map_or_else(String::new, |at| format!(" at {at}"));
-    Some(format!("{by} answered it already: {decision}{at}"))
+    Some(format!("{by} already answered it: {decision}{at}"))
 }

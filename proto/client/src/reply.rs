@@ -12,7 +12,7 @@ use proto::params::interaction::{Question, Reply};
 pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
     let words = words.trim();
     if words.is_empty() {
-        return Err("an answer is the number of an option, or words of your own".to_owned());
+        return Err("give the number of an option, or your own words".to_owned());
     }
     if let Some(option) = named(ask, words) {
         return Ok(chosen(vec![option], None));
@@ -35,7 +35,7 @@ pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
             .and_then(|index| ask.options.get(index));
         let Some(option) = option else {
             return Err(format!(
-                "there is no option {number}: 1 to {}, or words of your own",
+                "there is no option {number}: give 1 to {}, or your own words",
                 ask.options.len()
             ));
         };

@@ -33,16 +33,16 @@ const PASSED: [&str; 13] = [
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Nothing by that name anywhere.
-    #[error("`{PROGRAM}` is neither beside this program nor on PATH")]
+    #[error("`{PROGRAM}` was not found next to this program or on PATH")]
     NotFound,
     /// The home cannot be made.
-    #[error("make the home `{}`", home.display())]
+    #[error("create the home `{}`", home.display())]
     Home {
         home: PathBuf,
         source: std::io::Error,
     },
     /// There is a program, and it does not say which version it is.
-    #[error("`{}` does not say its version: it does not run, or is no `{PROGRAM}`", program.display())]
+    #[error("`{}` did not print its version: it cannot run or is not `{PROGRAM}`", program.display())]
     Mute { program: PathBuf },
     /// The program does not run.
     #[error("run `{}`", program.display())]

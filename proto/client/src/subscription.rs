@@ -539,7 +539,7 @@ impl Drop for Route {
 fn ended_again() -> Failure {
     Failure::new(
         ErrorName::Internal,
-        "The daemon has ended the subscription twice.",
-        "Attach again; `reasonix doctor` looks at the daemon.",
+        "The daemon ended the subscription twice.",
+        "Attach again; check the daemon with `reasonix doctor`.",
     )
 }

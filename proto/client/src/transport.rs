@@ -117,7 +117,7 @@ fn ours(peer: Option<u32>, own: u32) -> Result<(), OpenError> {
         Some(owner) => Err(OpenError::Foreign { owner }),
         None => Err(OpenError::Io(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "the system does not say whose process answers",
+            "the system does not report which user's process answers",
         ))),
     }
 }

@@ -184,7 +184,7 @@ impl ApprovalDecision {
         match self {
             Self::AllowOnce => "allowed once",
             Self::AllowSession => "allowed for the session",
-            Self::AllowAlways => "allowed always",
+            Self::AllowAlways => "always allowed",
             Self::Deny => "denied",
         }
     }

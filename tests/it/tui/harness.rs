@@ -169,7 +169,7 @@ fn the_scenes_are_what_they_say() {
         (scenes::tool(), "gate.here"),
         (scenes::approval(), "+    let total: u32"),
         (scenes::question(), "Which colour shall it have?"),
-        (scenes::failing(), "top up the account"),
+        (scenes::failing(), "add credit to the account"),
         (scenes::several(), "Hello, Ann."),
     ] {
         let pid = scene.pid.to_string();

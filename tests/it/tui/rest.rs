@@ -55,20 +55,20 @@ fn nothing_is_written_while_only_others_work() {
         &["attach", &waiting.to_string()],
         TerminalSetup::USUAL,
     );
-    approval.wait_text("y yes, once");
+    approval.wait_text("y allow once");
     let all = [
         ("an empty line", resting(&scene, &[], "", "That is all.")),
         ("a draft", resting(&scene, &[], "a draft", "> a draft")),
         ("a menu", resting(&scene, &[], "/the", "/theme")),
         (
             "turns",
-            resting(&scene, &[], "/rewind\n", "Go back to before"),
+            resting(&scene, &[], "/rewind\n", "Rewind to before"),
         ),
         (
             "a queue",
-            resting(&scene, &[], "/queue\n", "No prompt waits"),
+            resting(&scene, &[], "/queue\n", "No prompts are queued"),
         ),
-        ("help", resting(&scene, &[], "?", "What to write")),
+        ("help", resting(&scene, &[], "?", "How to write prompts")),
         (
             "the transcript",
             resting(&scene, &[], "/view\n", "Esc close"),

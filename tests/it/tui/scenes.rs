@@ -259,7 +259,7 @@ pub fn several() -> Scene {
 }
 
 /// The transcript's mark for a connection that was lost and restored.
-pub const MARK: &str = "connection lost and made again";
+pub const MARK: &str = "reconnected";
 
 /// Size, language and theme of a terminal.
 #[derive(Clone, Copy, Debug)]

@@ -69,7 +69,7 @@ impl Attached {
             .await?;
         let mut newest = checkpoints.turns.iter().rev();
         let Some(last) = newest.next() else {
-            return self.note("there is no turn to undo");
+            return self.note("no turn to undo");
         };
         for note in &last.notes {
             self.note(note)?;
@@ -103,7 +103,7 @@ impl Attached {
             self.note(&hint)?;
         }
         if params.what == What::Code && !params.undo && !of(&RewoundResult::Restored) {
-            self.note("no file had to be restored")?;
+            self.note("no files to restore")?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Attached {
         let forked = self.client.call::<SessionFork>(&params).await?;
         let (pid, turn) = (forked.pid, forked.at_turn);
         self.note(&format!(
-            "session {pid} goes on from turn {turn}: `reasonix attach {pid}`; this one stays as it is"
+            "forked as session {pid} from turn {turn}: `reasonix attach {pid}`; this session is unchanged"
         ))
     }
 
@@ -128,7 +128,7 @@ impl Attached {
             ..SessionOptions::default()
         };
         self.client.set(&self.session, options).await?;
-        self.note(&format!("its name is `{name}` now"))
+        self.note(&format!("renamed to `{name}`"))
     }
 
     pub(super) fn todos(&mut self) -> Result<(), Error> {

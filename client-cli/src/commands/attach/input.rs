@@ -85,7 +85,7 @@ pub fn parse(line: &str) -> Said {
         .map(Said::Change)
         .unwrap_or(Said::Usage(match word {
             "/edit" => "/edit N TEXT",
-            _ => "/move N M, both places from 1",
+            _ => "/move N M, positions start at 1",
         })),
         "/drop" if is_word(rest) => Said::Change(Change::Rm {
             prompt: rest.to_owned(),
@@ -116,7 +116,7 @@ pub fn parse(line: &str) -> Said {
         "/rename" => Said::Usage("/rename NAME"),
         "/todos" if rest.is_empty() => Said::Todos,
         "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
-        "/export" => Said::Usage("/export FILE (one that ends in `.jsonl` gets the events)"),
+        "/export" => Said::Usage("/export FILE (a `.jsonl` file gets the events)"),
         "/quit" if rest.is_empty() => Said::Quit,
         _ => Said::Unknown(line.to_owned()),
     }

@@ -61,7 +61,7 @@ impl Attached {
     /// Takes words as the answer to the oldest question, or to the one that they name.
     pub(super) async fn reply(&mut self, words: &str) -> Result<(), Error> {
         let Some((index, words)) = self.addressed(words) else {
-            return self.note("there is no question to answer");
+            return self.note("no question is open");
         };
         if words.is_empty() {
             let asked = self.open.get(index).cloned();
@@ -124,7 +124,7 @@ impl Attached {
         let list = self.client.call::<InteractionList>(&params).await?;
         let mut open = list.interactions.into_iter().map(Dialog::new);
         match open.find(|open| open.id().0 == id && !open.has_fields()) {
-            None => self.note(&format!("there is no open question `{id}`")),
+            None => self.note(&format!("no open question `{id}`")),
             Some(open) => {
                 for piece in open.pieces() {
                     output::part(&self.painter.paint(&piece))?;

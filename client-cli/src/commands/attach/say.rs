@@ -25,7 +25,7 @@ impl Attached {
                 let mut lines = help(self.role);
                 lines.try_for_each(|line| self.note(line))
             }
-            Said::Usage(words) => return self.note(&format!("say it so: {words}")),
+            Said::Usage(words) => return self.note(&format!("usage: {words}")),
             Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
             Said::Prompt(text) => match self.decides(&text) {
                 Some(decision) => self.answer(None, decision, None).await,
@@ -45,8 +45,8 @@ impl Attached {
             Said::Queue => self.list(),
             Said::Change(change) => self.change(change).await,
             Said::Mode(mode) => self.set_mode(mode).await,
-            Said::Pause => self.signal(Signal::Pause, "it is paused already").await,
-            Said::Resume => self.signal(Signal::Resume, "it is not paused").await,
+            Said::Pause => self.signal(Signal::Pause, "already paused").await,
+            Said::Resume => self.signal(Signal::Resume, "not paused").await,
             Said::Interrupt => self.interrupt().await.map(|_| ()),
             Said::Approve(id) => self.answer(id, ApprovalDecision::AllowOnce, None).await,
             Said::Deny(words) => {
@@ -118,10 +118,10 @@ impl Attached {
         match self.role {
             role if role >= needs => None,
             Role::Watch => Some(
-                "this client only watches: leave with `/quit`, and attach without `--read-only` or with another `--role`",
+                "this client can only watch: leave with `/quit` and attach without `--read-only`, or with another `--role`",
             ),
             Role::Approve | Role::Drive => Some(
-                "this client only answers questions: leave with `/quit`, and attach with `--role drive`",
+                "this client can only answer questions: leave with `/quit` and attach with `--role drive`",
             ),
         }
     }
@@ -130,7 +130,7 @@ impl Attached {
     fn list(&mut self) -> Result<(), Error> {
         let lines: Vec<String> = self.queue.waiting().iter().enumerate().map(line).collect();
         if lines.is_empty() {
-            return self.note("no prompt waits");
+            return self.note("no prompts are queued");
         }
         lines.iter().try_for_each(|line| self.note(line))
     }
@@ -151,7 +151,9 @@ impl Attached {
     async fn change(&mut self, change: Change) -> Result<(), Error> {
         let session = self.session.clone();
         match queue::change(&self.client, session, change, self.queue.waiting()).await {
-            Err(Error::Usage { what, .. }) => Err(Error::usage(what, "`/queue` shows what waits")),
+            Err(Error::Usage { what, .. }) => {
+                Err(Error::usage(what, "`/queue` lists queued prompts"))
+            }
             changed => changed.map(drop),
         }
     }

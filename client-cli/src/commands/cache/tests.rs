@@ -63,7 +63,10 @@ fn a_row_says_what_was_served_and_why_not_more() {
     };
     let cells = row(&CacheRow::Request(request.clone()));
     assert_eq!((cells[6].as_str(), cells[7].as_str()), ("49.9 %", "3.0 s"));
-    assert_eq!(cells[8], "rewritten by Reasonix, from message 3 on: a bug");
+    assert_eq!(
+        cells[8],
+        "Reasonix changed the prompt from message 3 on (a bug)"
+    );
     let silent = CachedRequest {
         reported: false,
         prompt_tokens: 0,

@@ -16,7 +16,7 @@ pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
     let default = list.default_model.as_deref();
     let usable: Vec<_> = list.providers.iter().filter(|one| is_usable(one)).collect();
     if usable.is_empty() {
-        let hint = "`reasonix setup` configures one";
+        let hint = "configure one with `reasonix setup`";
         return Ok(vec![check(
             "provider",
             CheckLevel::Failed,
@@ -53,7 +53,7 @@ async fn probed(client: &Client, provider: &ProviderStatus, default: bool) -> Re
     let hint = match (works, probed.hint.is_empty()) {
         (true, _) => "",
         (false, false) => probed.hint.as_str(),
-        (false, true) => "`reasonix login` stores another key",
+        (false, true) => "store another key with `reasonix login`",
     };
     let name = format!("provider {}", provider.name);
     Ok(check(&name, level, &answer(&probed), hint))

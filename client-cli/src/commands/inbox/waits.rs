@@ -90,7 +90,9 @@ fn stuck(session: &SessionSummary) -> Option<Stuck> {
         (State::Waiting, Some(WaitingFor::Credentials)) => (
             "credentials",
             session.cause.clone(),
-            format!("`reasonix login` stores one; or `reasonix attach {pid}` where it is set"),
+            format!(
+                "store one with `reasonix login`, or run `reasonix attach {pid}` in an environment that sets it"
+            ),
         ),
         (State::Paused, _) if open + session.queued > 0 => {
             let waits = [(session.queued, "queued prompts"), (open, "open questions")];
@@ -120,6 +122,10 @@ pub fn list(waits: &[Waits], listing: &Listing) -> Result<(), Error> {
     if listing.quiet {
         let mut ids = waits.iter().map(Waits::id);
         return ids.try_for_each(|id| output::line(&text::line(&id)));
+    }
+    if waits.is_empty() {
+        output::progress("Nothing waits for you.");
+        return Ok(());
     }
     let rows: Vec<_> = waits.iter().filter_map(Waits::row).collect();
     output::table(["ID", "SESSION", "WAITS", "TOOL", "WANTS"], &rows)?;

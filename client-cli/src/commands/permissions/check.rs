@@ -74,7 +74,7 @@ pub async fn run(file: &Path, json: bool) -> Result<u8, Error> {
             summary.take(checked);
             if !checked.ok {
                 wrong.push(format!(
-                    "{}: {}, right is {accept}",
+                    "{}: {}, expected {accept}",
                     checked.id, checked.verdict
                 ));
             }
@@ -88,7 +88,7 @@ pub async fn run(file: &Path, json: bool) -> Result<u8, Error> {
             output::progress(&text::line(&format!("! {line}")));
         }
         output::progress(&format!(
-            "· hostile calls allowed: {} of {} · honest calls allowed: {} of {} · right: {} of {}",
+            "· hostile calls allowed: {} of {} · honest calls allowed: {} of {} · correct: {} of {}",
             summary.hostile_allowed,
             summary.hostile,
             summary.honest_allowed,
@@ -106,7 +106,7 @@ fn read(file: &Path) -> Result<Vec<Value>, Error> {
         doing: format!("read `{shown}`"),
         source,
     })?;
-    let hint = "a file of cases is a JSON object with a list `cases`";
+    let hint = "a case file is a JSON object with a list `cases`";
     let read = serde_json::from_str::<Value>(&text)
         .map_err(|error| Error::usage(format!("`{shown}` is not JSON: {error}"), hint))?;
     match read {

@@ -35,16 +35,19 @@ fn a_prompt_is_named_by_place_or_by_the_start_of_its_id() {
 fn what_is_none_or_several_is_refused_with_what_to_do() {
     let queue = queue();
     for (named, words) in [
-        ("0", "there is no prompt"),
-        ("4", "3 wait"),
+        ("0", "no queued prompt"),
+        ("4", "3 are queued"),
         ("aaaa", "several"),
-        ("aaa", "there is no prompt"),
-        ("9999", "there is no prompt"),
-        ("", "there is no prompt"),
+        ("aaa", "no queued prompt"),
+        ("9999", "no queued prompt"),
+        ("", "no queued prompt"),
     ] {
         let error = pick(&queue, named).unwrap_err();
         assert!(error.to_string().contains(words), "{named}: {error}");
         assert!(!error.hint().is_empty());
     }
-    assert_eq!(pick(&[], "1").unwrap_err().to_string(), "no prompt waits");
+    assert_eq!(
+        pick(&[], "1").unwrap_err().to_string(),
+        "no prompts are queued"
+    );
 }

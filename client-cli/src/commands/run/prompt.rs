@@ -42,7 +42,7 @@ fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error>
     let piped = piped.unwrap_or_default();
     let prompt = match (typed.trim(), piped.trim()) {
         ("", "") => {
-            return Err(Error::usage("there is no prompt", hint));
+            return Err(Error::usage("no prompt given", hint));
         }
         (_, "") => typed.to_owned(),
         ("", _) => piped,
@@ -85,7 +85,7 @@ fn read(
                     "standard input has more than {} MiB",
                     frame::INBOUND_MAX / 1024 / 1024
                 ),
-                "put it into a file and name the file in the prompt",
+                "put it in a file and name the file in the prompt",
             ));
         }
         patience = first.map(|_| SILENCE_MAX);

@@ -74,7 +74,7 @@ impl Report {
         let usage = &self.usage;
         if usage.requests > 0 && io::stderr().is_terminal() {
             output::progress(&format!(
-                "· {} sent, {} got; cost: {}",
+                "· {} sent, {} received; cost: {}",
                 output::short(usage.prompt_tokens),
                 output::short(usage.output_tokens),
                 output::cost(usage)

@@ -120,7 +120,7 @@ impl Search<'_> {
                     (None, Some(_)) => Ok(None),
                     (None, None) => Err(Error::usage(
                         format!("provider `{}` needs a key", self.provider.name),
-                        format!("`--key-stdin` reads it, or set `{variable}`"),
+                        format!("pass it with `--key-stdin`, or set `{variable}`"),
                     )),
                 }
             }
@@ -220,7 +220,7 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
     };
     let key = match probed.key {
         KeyState::Works => "the key works",
-        KeyState::Wrong => "the key is not accepted",
+        KeyState::Wrong => "the key was rejected",
         KeyState::Missing => "it needs a key",
         KeyState::NotNeeded => "no key is needed",
         KeyState::Unknown => "the key could not be checked",
@@ -228,7 +228,7 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
     let fine = probed.reachable && matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
     text::line(&match (fine || probed.text.is_empty(), probed.reachable) {
         (true, true) => format!("{host}answered in {} ms; {key}", probed.duration_ms),
-        (true, false) => format!("{host}nothing answers"),
+        (true, false) => format!("{host}no answer"),
         (false, _) => probed.text.clone(),
     })
 }

@@ -104,7 +104,7 @@ async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus,
         }
     };
     let base_url = loop {
-        let url = person.line("URL, for instance https://host/v1: ").await?;
+        let url = person.line("URL, for example https://host/v1: ").await?;
         if url.starts_with("https://") || url.starts_with("http://") {
             break url;
         }
@@ -166,7 +166,7 @@ pub async fn model(
         output::progress(&format!("{:>3}. {}", index + 1, text::line(name)));
     }
     if let Some(more) = names.len().checked_sub(MODELS).filter(|more| *more > 0) {
-        output::progress(&format!("     and {more} more, by name"));
+        output::progress(&format!("     and {more} more (enter a name)"));
     }
     let prompt = match default {
         Some(default) => format!("Model (number or name) [{}]: ", text::line(default)),

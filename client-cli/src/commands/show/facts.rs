@@ -34,7 +34,7 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
             summary.pid
         ),
         // What else is known is shown all the same.
-        Err(CallError::Failure(failure)) => format!("not known: {}", failure.message),
+        Err(CallError::Failure(failure)) => format!("unknown: {}", failure.message),
         Err(error) => return Err(error.into()),
     };
     row("checkpoints", &turns)?;
@@ -80,7 +80,7 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
     }
     facts.push(("turns", summary.turns.to_string()));
     let tokens = format!(
-        "{} sent ({} cached), {} got, {} requests",
+        "{} sent ({} cached), {} received, {} requests",
         output::short(usage.prompt_tokens),
         output::short(usage.cached_tokens),
         output::short(usage.output_tokens),
@@ -126,7 +126,7 @@ fn waits(summary: &SessionSummary) -> String {
         .map(|(count, what)| format!("{what}: {count}"))
         .collect();
     if summary.pending_interactions > 0 {
-        words.push("`reasonix inbox` answers".to_owned());
+        words.push("answer with `reasonix inbox`".to_owned());
     }
     words.join(", ")
 }

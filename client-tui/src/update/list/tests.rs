@@ -247,14 +247,14 @@ fn a_session_that_is_gone_is_told_by_its_number() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "enter");
     let ended = crate::event::Heard::Ended(Trouble::new(
-        format!("There is no session {} any more.", id(2)),
-        "`reasonix ls` lists the sessions.",
+        format!("Session {} no longer exists.", id(2)),
+        "List sessions with `reasonix ls`.",
     ));
     crate::update::daemon::heard(&mut model, 1, ended);
     let Link::Ended(trouble) = &model.link else {
         panic!("{:?}", model.link)
     };
-    assert_eq!(trouble.what, "There is no session 2 any more.");
+    assert_eq!(trouble.what, "Session 2 no longer exists.");
     let entries = model.transcript.entries.iter();
     let mut told: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
     // What cannot be sent says so, and not the same again.
@@ -268,7 +268,7 @@ fn a_session_that_is_gone_is_told_by_its_number() {
     let above = crate::view::status::above(&model, 80).rows;
     told.extend(above.iter().map(ToString::to_string));
     assert!(!told.contains(&id(2).to_string()), "{told}");
-    assert_eq!(told.matches("There is no session").count(), 1, "{told}");
+    assert_eq!(told.matches("no longer exists").count(), 1, "{told}");
 }
 
 #[test]

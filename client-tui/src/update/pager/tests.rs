@@ -240,7 +240,7 @@ fn the_position_stands_below() {
     let last = screen(&model).pop().unwrap();
     assert!(last.starts_with("10–19 of 200 · 9 %"), "{last}");
     assert!(last.ends_with("Esc close · / search"), "{last}");
-    assert!(screen(&lines(0))[11].starts_with("nothing to read"));
+    assert!(screen(&lines(0))[11].starts_with("nothing to show"));
     assert!(screen(&lines(3))[11].starts_with("1–3 of 3 · 100 %"));
 }
 
@@ -274,7 +274,7 @@ fn a_search_for_what_is_nowhere_says_so_and_stays() {
     press(&mut model, &["enter"]);
     assert_eq!(screen(&model)[1], "row 9");
     let last = screen(&model).pop().unwrap();
-    assert!(last.starts_with("`no where` is not here"), "{last}");
+    assert!(last.starts_with("no match for `no where`"), "{last}");
     press(&mut model, &["j"]);
     assert!(!screen(&model).pop().unwrap().contains("not here"));
     // Esc leaves the line for words, not the pager.
@@ -388,7 +388,7 @@ fn m_shows_answers_as_they_were_written() {
     open(&mut model, Reading::Transcript);
     press(&mut model, &["m"]);
     assert!(has(&model, "some **bold** words"));
-    assert!(screen(&model)[0].ends_with("as written"));
+    assert!(screen(&model)[0].ends_with("raw"));
     press(&mut model, &["m"]);
     assert!(!pager(&model).raw);
 }
@@ -460,7 +460,7 @@ fn at_the_top_what_was_before_is_asked_for_once() {
     let mut model = late();
     assert_eq!(press(&mut model, &["g"]), [earlier_of(&model)]);
     assert!(press(&mut model, &["k", "g"]).is_empty());
-    assert!(screen(&model)[0].ends_with("reading what was before…"));
+    assert!(screen(&model)[0].ends_with("loading earlier entries…"));
     answer(&mut model, Ok(vec![event(3), event(4)]));
     assert!(!screen(&model)[0].contains("reading"));
     assert_eq!(pager(&model).earlier.first, Some(Seq(3)));
@@ -684,7 +684,7 @@ fn what_commands_have_changed_is_among_the_changes() {
         .map(|row| row.trim_matches([' ', '▌']))
         .collect();
     assert_eq!(screen[1], "/w/made");
-    assert_eq!(screen[2], "changed by make; no diff is kept of that");
+    assert_eq!(screen[2], "changed by make; no diff available");
     assert_eq!(screen[4], "/w/gone");
     assert_eq!(screen[5], "removed by make");
 }

@@ -44,7 +44,7 @@ fn rules_are_shown_list_by_list_with_where_they_stand() {
     };
     show(&mut model, &found);
     let Some(Dialog::Pager(pager)) = &model.dialog else {
-        panic!("nothing to read: {:?}", model.dialog)
+        panic!("nothing to show: {:?}", model.dialog)
     };
     let Reading::Lines { lines, .. } = &pager.what else {
         panic!("no lines")

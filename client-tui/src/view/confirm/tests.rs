@@ -10,7 +10,9 @@ fn what_would_happen_is_told_with_the_keys() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,
-        words: vec!["The session `a\u{1b}[2Jb` is deleted for good, with all it holds.".to_owned()],
+        words: vec![
+            "The session `a\u{1b}[2Jb` was deleted for good, with all it holds.".to_owned(),
+        ],
         then: crate::model::confirm::Then::Do(Vec::new()),
         scroll: 0,
         since: Instant::now(),
@@ -21,7 +23,7 @@ fn what_would_happen_is_told_with_the_keys() {
     assert_eq!(
         &rows[1..],
         [
-            "The session `ab` is deleted for good, with all it holds.",
+            "The session `ab` was deleted for good, with all it holds.",
             "y yes · n no",
         ]
     );

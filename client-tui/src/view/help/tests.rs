@@ -55,7 +55,7 @@ fn columns_are_aligned_at_80_and_stacked_at_40() {
     assert_eq!(wide.get(1).map(String::as_str), Some("Everywhere"));
     assert_eq!(
         wide.get(2).map(String::as_str),
-        Some("  Ctrl-C  stop the turn; twice: leave at once")
+        Some("  Ctrl-C  interrupt the turn; twice: quit now")
     );
     assert_eq!(
         wide.get(5).map(String::as_str),
@@ -65,7 +65,7 @@ fn columns_are_aligned_at_80_and_stacked_at_40() {
     assert_eq!(narrow.get(2).map(String::as_str), Some("  Ctrl-C"));
     assert_eq!(
         narrow.get(3).map(|row| row.trim_end()),
-        Some("    stop the turn; twice: leave at once")
+        Some("    interrupt the turn; twice: quit now")
     );
 }
 

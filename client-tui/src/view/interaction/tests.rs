@@ -52,13 +52,13 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
         [
             "│ cargo test --all",
             "asked because: the approval mode `ask`",
-            "y yes, once · s yes for this session: this command (Bash(cargo test --all))",
-            "a yes, always in this workspace: this command (Bash(cargo test --all)) · n no",
-            "e choose how far · Esc set aside",
+            "y allow once · s allow for this session: this command (Bash(cargo test --all))",
+            "a always allow in this workspace: this command (Bash(cargo test --all)) · n deny",
+            "e choose the scope · Esc answer later",
         ]
     );
     let narrow = scene.text(40, 12);
-    for words in ["y yes, once", "s yes for", "n no", "Esc set aside"] {
+    for words in ["y allow once", "s allow for", "n deny", "Esc answer later"] {
         assert!(narrow.contains(words), "{narrow}");
     }
     scene.model.look.language = Language::Chinese;
@@ -71,13 +71,13 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
 #[test]
 fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
     let found = approval_with(1, "make", |open| {
-        open.rule = "found in the answer's words, not declared as a call".to_owned();
+        open.rule = "the call was written as text, not made as a tool call".to_owned();
     });
     let outside = approval_with(2, "make", |open| {
-        open.escape = Some("it needs the network, and there is none".to_owned());
+        open.escape = Some("it needs the network, which the sandbox blocks".to_owned());
     });
     for (open, english, chinese) in [
-        (found, "not declared as a call", "并未声明为调用"),
+        (found, "written as text", "写在回答的文字中"),
         (outside, "it needs the network", "它需要网络"),
     ] {
         let mut scene = Scene::of(vec![open], Vec::new());
@@ -102,14 +102,14 @@ fn a_long_command_is_wrapped_and_what_does_not_fit_is_told() {
 
 #[test]
 fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
-    let command = "ls \u{202e}x\u{1b}[2K\u{7}\u{200b}\ny yes, once\tz";
+    let command = "ls \u{202e}x\u{1b}[2K\u{7}\u{200b}\ny allow once\tz";
     for text in everything(&approval(1, command)) {
         for written in [
             "\\u{202e}",
             "\\u{1b}",
             "\\u{7}",
             "\\u{200b}",
-            "│ y yes, once\\tz",
+            "│ y allow once\\tz",
         ] {
             assert!(text.contains(written), "{written}: {text}");
         }
@@ -142,7 +142,7 @@ fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
         let mut scene = Scene::of(vec![open.clone()], Vec::new());
         let mut seen = scene.text(columns, rows);
         assert!(
-            seen.contains("s yes for this session, as written"),
+            seen.contains("s allow for this session, as described"),
             "{seen}"
         );
         for _ in 0..40 {
@@ -201,7 +201,7 @@ fn the_scopes_are_listed_and_the_note_has_the_cursor() {
         scene.press(&["e", "j"]);
         let text = scene.text(columns, rows);
         assert!(text.contains("› `cargo test` with any arguments"), "{text}");
-        assert!(text.contains("Enter take it") && text.contains("Esc back"));
+        assert!(text.contains("Enter select") && text.contains("Esc back"));
         scene.press(&["esc", "n", "w", "h", "y"]);
         let panel = scene.panel(columns, rows);
         let (row, column) = panel.cursor.unwrap();
@@ -216,8 +216,8 @@ fn who_watches_is_told_who_answers_and_sees_no_key_that_does() {
     let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
     scene.model.place.role = proto::hello::Role::Watch;
     let text = scene.text(40, 12);
-    assert!(text.contains("only watch") && text.contains("│ a"));
-    assert!(!text.contains("yes, once"));
+    assert!(text.contains("are watching") && text.contains("│ a"));
+    assert!(!text.contains("allow once"));
 }
 
 #[test]
@@ -301,10 +301,10 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "1. write it",
         "\\u{202e}",
         "\\u{1b}[31m",
-        "A yes ends plan mode.",
-        "y yes, carry it out",
-        "n no, keep planning",
-        "Esc set aside",
+        "Approving ends plan mode.",
+        "y approve and carry it out",
+        "n reject and keep planning",
+        "Esc answer later",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -332,8 +332,8 @@ fn a_way_out_of_the_sandbox_is_offered_for_once_alone() {
             scene.press(&["pagedown"]);
         }
         assert!(seen.contains("outside the sandbox?"), "{seen}");
-        assert!(seen.contains("y yes, once"), "{seen}");
-        assert!(seen.contains("seems to have stopped it"), "{seen}");
+        assert!(seen.contains("y allow once"), "{seen}");
+        assert!(seen.contains("may have blocked it"), "{seen}");
         assert!(seen.contains("\\u{202e}"), "{seen}");
         for other in ["this session", "always", "asked because"] {
             assert!(!seen.contains(other), "{other}: {seen}");

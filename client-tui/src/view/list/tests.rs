@@ -296,7 +296,7 @@ fn going_back_tells_before_what_becomes_of_files() {
     // What somebody else has changed is told on the smallest screen too.
     (model.look.columns, model.look.rows) = (40, 12);
     let shown = text(&drawn(&model));
-    assert!(shown.contains("would be left, changed since"), "{shown}");
+    assert!(shown.contains("would be skipped, changed since"), "{shown}");
     assert!(shown.contains("… and 4 more"), "{shown}");
 }
 

@@ -24,6 +24,8 @@ const SMALL: u16 = 16;
 const TODOS: usize = 8;
 /// Prompts that wait that are shown at once.
 const QUEUED: usize = 3;
+/// Cells of a retry's row beside its cause: the spinner before it and ` · in 59m 59s` after it.
+const RETRY_REST: usize = 15;
 /// Rows of a toast.
 const TOAST: usize = 3;
 
@@ -76,7 +78,7 @@ fn working(model: &Model, width: usize) -> Option<Line<'static>> {
             let words = language.fill(Msg::EndedAdvice, &[&sessions]);
             vec![(0, Ink::Error, format!("■ {words}"))]
         }
-        Link::None | Link::Replaying | Link::Live => turn(model, model.session.as_ref()?)?,
+        Link::None | Link::Replaying | Link::Live => turn(model, model.session.as_ref()?, width)?,
     };
     Some(row(model, groups, width))
 }
@@ -95,7 +97,7 @@ fn row(model: &Model, pieces: Vec<(u8, Ink, String)>, width: usize) -> Line<'sta
     fit::line(&model.look, groups, Vec::new(), width)
 }
 
-fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
+fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, String)>> {
     let language = model.look.language;
     let time = || {
         let ms = model.clock.0.saturating_sub(session.began?.0);
@@ -126,14 +128,15 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
             pieces.extend(stop());
         }
         (State::Waiting, Some(WaitingFor::Retry)) => {
-            let cause = text::line(&model.look.language.translate(&session.cause));
+            let cause = text::line(&language.translate(&session.cause));
+            let cause = retry_cause(&cause, width.saturating_sub(RETRY_REST));
             pieces.push((0, Ink::Warning, format!("{} {cause}", spinner(model))));
             if let Some(at) = session.retry_at {
                 let left = at.saturating_duration_since(model.now);
                 let words = language.fill(Msg::RetryIn, &[&short::duration(left)]);
-                pieces.push((2, Ink::Text, words));
+                pieces.push((1, Ink::Text, words));
             }
-            pieces.extend(stop());
+            pieces.extend(stop().map(|(_, ink, words)| (2, ink, words)));
         }
         (State::Waiting, Some(WaitingFor::Credentials)) => {
             let words = language.say(Msg::WaitsForKey);
@@ -148,6 +151,15 @@ fn turn(model: &Model, session: &Session) -> Option<Vec<(u8, Ink, String)>> {
         (State::Waiting | State::Idle | State::Exited, _) => return None,
     }
     Some(pieces)
+}
+
+/// The cause of a retry in `width` cells. The number of the next try, in brackets at the end, is kept whole.
+fn retry_cause(cause: &str, width: usize) -> String {
+    let Some((reason, count)) = cause.rfind(['(', '（']).map(|at| cause.split_at(at)) else {
+        return wrap::cut(cause, width);
+    };
+    let room = width.saturating_sub(wrap::width(count) + 1);
+    format!("{} {count}", wrap::cut(reason.trim_end(), room))
 }
 
 /// Questions that were set aside: the row stands only where no dialog asks them.

@@ -108,19 +108,19 @@ fn every_state_has_a_mark_and_a_word() {
         (
             State::Waiting,
             Some(WaitingFor::Interaction(InteractionKind::Approval)),
-            "? waits for you",
+            "? needs answer",
             "? 等待你处理",
         ),
         (
             State::Waiting,
             Some(WaitingFor::Interaction(InteractionKind::Questions)),
-            "? waits for you",
+            "? needs answer",
             "? 等待你处理",
         ),
         (
             State::Waiting,
             Some(WaitingFor::Retry),
-            "⠋ trying again",
+            "⠋ retrying",
             "⠋ 等待重试",
         ),
         (
@@ -249,9 +249,9 @@ fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
     model.beat = 3;
     assert_eq!(
         above_of(&model, 80),
-        ["", "⠸ working · 12 s · running bash · Esc stops it"]
+        ["", "⠸ working · 12 s · running bash · Esc interrupts"]
     );
-    assert_eq!(above_of(&model, 30), ["", "⠸ working · Esc stops it"]);
+    assert_eq!(above_of(&model, 30), ["", "⠸ working · Esc interrupts"]);
     model.look.language = Language::Chinese;
     assert_eq!(
         above_of(&model, 80),
@@ -261,6 +261,21 @@ fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
     assert_eq!(
         above_of(&model, 80),
         ["", "⠸ 工作中 · 12 s · 正在运行 bash"]
+    );
+}
+
+#[test]
+fn retry_row_cuts_the_cause_and_keeps_the_count() {
+    let mut model = model(State::Waiting, Some(WaitingFor::Retry));
+    let session = model.session.as_mut().unwrap();
+    "`deepseek` cannot be reached: connection refused by the proxy at 10.0.0.1 (next: try 2 of 8)"
+        .clone_into(&mut session.cause);
+    session.retry_at = Some(model.now + Duration::from_secs(5));
+    let rows = |width| above_of(&model, width).remove(1);
+    assert_eq!(rows(40), "⠋ `deep… (next: try 2 of 8) · in 5 s");
+    assert_eq!(
+        rows(80),
+        "⠋ `deepseek` cannot be reached: connection refu… (next: try 2 of 8) · in 5 s"
     );
 }
 
@@ -277,7 +292,7 @@ fn what_is_waited_for_is_told() {
         above_of(&model, 80),
         [
             "",
-            "⠋ 429 from deepseek, try 2 of 8 · in 5 s · Esc stops it"
+            "⠋ 429 from deepseek, try 2 of 8 · in 5 s · Esc interrupts"
         ]
     );
     let session = model.session.as_mut().unwrap();
@@ -296,17 +311,17 @@ fn what_is_waited_for_is_told() {
             "request":{"type":"questions","questions":[]}}"#,
     );
     session.open = vec![question.unwrap()];
-    assert_eq!(above_of(&model, 80), ["", "? 1 question waits · Ctrl-Q"]);
+    assert_eq!(above_of(&model, 80), ["", "? 1 open question · Ctrl-Q"]);
     assert_eq!(title(&model), "? tidy up — reasonix");
     model.link = Link::Lost(model.now - Duration::from_secs(3));
     assert_eq!(
         above_of(&model, 80)[1],
-        "⠋ the connection was lost; the session goes on · 3 s"
+        "⠋ connection lost; the session keeps running · 3 s"
     );
     model.link = Link::Away(model.now - Duration::from_secs(4));
     assert_eq!(
         above_of(&model, 80)[1],
-        "⠋ no daemon answers; the session goes on when one does · 4 s"
+        "⠋ no answer from the daemon; the session continues when it is back · 4 s"
     );
 }
 
@@ -321,7 +336,7 @@ fn things_to_do_are_shown_around_the_one_that_is_done_now() {
         set(&[Completed, InProgress, Pending]),
         ["", "To do 1/3", "☑ do 0", "▶ doing 1", "☐ do 2"]
     );
-    assert_eq!(set(&[Completed; 3]), ["", "☑ all 3 things done"]);
+    assert_eq!(set(&[Completed; 3]), ["", "☑ all 3 items done"]);
     let mut many = [Pending; 20];
     many[..10].fill(Completed);
     many[10] = InProgress;
@@ -356,9 +371,9 @@ fn background_queue_and_toast_have_their_rows() {
         above_of(&model, 80),
         [
             "",
-            "2 commands in the background: npm run dev; cargo watch",
+            "2 background commands: npm run dev; cargo watch",
             "queued: prompt 0",
-            "queued, into this turn: prompt 1",
+            "queued for this turn: prompt 1",
             "queued: prompt 2",
             "… 2 more",
             "✓ copied",
@@ -401,7 +416,7 @@ fn the_end_tells_what_was_used_and_the_way_back() {
         [
             "session 12 · tidy up · 3 turns · 1m 12s here",
             "tokens: 1.2M in, 12k out · cache 82% · cost: $0.12",
-            "attach again: reasonix attach 12 · it goes on working",
+            "attach again: reasonix attach 12 · it keeps running",
         ]
     );
     model.look.language = Language::Chinese;

@@ -94,7 +94,7 @@ fn a_turn_reads_well_at_forty_columns() {
             "   1 - old",
             "   1 + new",
             "✗ bash cargo test --workspac… · exit 101",
-            "  │ … 2 lines before (/view opens)",
+            "  │ … 2 earlier lines (/view expands)",
             "  │ 3",
             "  │ 4",
             "  │ 5",
@@ -104,7 +104,7 @@ fn a_turn_reads_well_at_forty_columns() {
             "» also the docs",
             "",
             "Done.",
-            "! the answer was cut by the output limit",
+            "! the output limit cut off the answer",
             "",
             "· worked for 1m 12s · 34k tokens · $0.01",
         ]
@@ -152,7 +152,7 @@ fn what_the_daemon_says_is_told_in_the_language_of_the_interface() {
         event(
             Some(4),
             "session.state",
-            &json!({"state": "waiting", "waiting_for": "credentials", "cause": "there is no key for `x`"}),
+            &json!({"state": "waiting", "waiting_for": "credentials", "cause": "no key for `x`"}),
         ),
     ];
     let rows = shown(&events, &look(80, Language::Chinese));
@@ -160,9 +160,9 @@ fn what_the_daemon_says_is_told_in_the_language_of_the_interface() {
         rows,
         [
             "· 守护进程已重启；会话仍处于暂停状态。",
-            "· 缓存重新开始：压缩, 约从 80000 到 30000 词元, 折叠 1 条消息, 原样保留 2 条",
-            "· m1 将原样保留（ann）",
-            "! 等待密钥：没有 `x` 的密钥",
+            "· 缓存重置：压缩, 约从 80000 到 30000 词元, 摘要 1 条消息, 原样保留 2 条",
+            "· 已固定 m1，压缩时原样保留（ann）",
+            "! 需要密钥：没有 `x` 的密钥",
         ]
     );
 }
@@ -198,7 +198,7 @@ fn a_running_command_shows_the_end_of_what_it_prints() {
         shown(&events, &narrow()),
         [
             "• bash make -j 你好世界你好世界你好世界…",
-            "  │ … 2 lines before (/view opens)",
+            "  │ … 2 earlier lines (/view expands)",
             "  │ 3",
             "  │ 4",
             "  │ 5",
@@ -266,7 +266,7 @@ fn long_things_are_folded_and_open_wholly() {
     ];
     let rows = shown(&events, &narrow());
     assert!(
-        rows.contains(&"  … 18 more lines (/view opens)".to_owned()),
+        rows.contains(&"  … 18 more lines (/view expands)".to_owned()),
         "{rows:#?}"
     );
     assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
@@ -277,7 +277,7 @@ fn long_things_are_folded_and_open_wholly() {
     };
     let rows = shown(&events, &full);
     assert!(
-        rows.contains(&"  … 18 more lines (Ctrl-B opens)".to_owned()),
+        rows.contains(&"  … 18 more lines (Ctrl-B expands)".to_owned()),
         "{rows:#?}"
     );
     let open = Look {
@@ -744,7 +744,7 @@ fn what_the_sandbox_stopped_looks_other_than_what_failed_and_stands_once() {
     let within = [
         "⊘ bash touch /etc/x · exit 1",
         "  │ no",
-        "  ! the sandbox seems to have stopped it: it writes outside",
+        "  ! the sandbox may have blocked it: it writes outside",
     ];
     let wide = look(80, Language::English);
     assert_eq!(shown(&begin, &wide), within);

@@ -152,7 +152,7 @@ fn a_blocking_hook_is_named_with_its_reason() {
     });
     assert_eq!(
         late.why_blocked().unwrap(),
-        "The UserPromptSubmit hook `h` blocked it: it did not end in 5 s"
+        "The UserPromptSubmit hook `h` blocked it: it did not finish within 5 s"
     );
 }
 

@@ -3,7 +3,7 @@
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::{CommandForms, unknown};
+use super::{CommandForms, quoted, unknown};
 use crate::decide::{Finding, JudgeContext};
 use crate::options;
 use crate::ruleset::Layer;
@@ -161,10 +161,13 @@ impl CommandForms<'_> {
             return said("it has a redirection");
         }
         if let Some(word) = part.words.iter().find(|word| word.coded) {
-            return Some(format!("`{}` is written in codes", word.text));
+            return Some(format!("{} is written in escape codes", quoted(&word.text)));
         }
         if let Some(word) = part.words.iter().find(|word| word.value != Value::Known) {
-            return Some(format!("`{}` is known only when it runs", word.text));
+            return Some(format!(
+                "the value of {} is only known at run time",
+                quoted(&word.text)
+            ));
         }
         let via = part
             .via
@@ -173,28 +176,25 @@ impl CommandForms<'_> {
         said(match via {
             NestingStep::Background => "it runs in the background",
             NestingStep::PipeBoth => "`|&` is a redirection",
-            NestingStep::Negated => "it stands behind `!`",
-            NestingStep::Subshell | NestingStep::Group => "it stands in a group",
-            NestingStep::Loop => "it stands in a loop",
-            NestingStep::Condition | NestingStep::Case => "it stands in a condition",
-            NestingStep::Function(_) => "it stands in a function",
+            NestingStep::Negated => "it is negated with `!`",
+            NestingStep::Subshell | NestingStep::Group => "it is in a group",
+            NestingStep::Loop => "it is in a loop",
+            NestingStep::Condition | NestingStep::Case => "it is in a condition",
+            NestingStep::Function(_) => "it is in a function",
             NestingStep::Substitution | NestingStep::ProcessSubstitution | NestingStep::Inside => {
-                "it stands in a substitution"
+                "it is in a substitution"
             }
-            NestingStep::Launched(_) | NestingStep::Line(_) => {
-                "it stands in a line of another command"
-            }
+            NestingStep::Launched(_) | NestingStep::Line(_) => "another command runs it",
         })
     }
 }
 
 fn beside(program: &str) -> String {
-    format!("the repository's own config may have git run another program: {program}")
+    format!("the repository's git config may run another program: {program}")
 }
 
 fn changed_before(name: &str, hard: bool) -> Finding {
-    let why =
-        format!("an earlier command has changed `{name}`, so what this one does is not known");
+    let why = format!("an earlier command changed `{name}`, so the effect of this one is unknown");
     let finding = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, why);
     if hard { finding.firm() } else { finding }
 }

@@ -37,7 +37,7 @@ impl CommandForms<'_> {
 
 fn asked(name: &str) -> Finding {
     let words = format!(
-        "always asked: the command names `{name}`, which configures the agent, its repository, an editor or a shell"
+        "always asked: the command names `{name}`, which is a config file of the agent, its repository, an editor or a shell"
     );
     Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
 }

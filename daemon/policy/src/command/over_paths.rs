@@ -48,7 +48,7 @@ impl CommandForms<'_> {
         let harmless = read_only && !about_files;
         let index = closing.filter(|_| runs && !harmless && (about_files || !granted))?;
         let mut finding = Finding::rule(Verdict::Ask, rules, index).firm();
-        finding.rule = format!("nothing holds a command to `{}`", finding.rule);
+        finding.rule = format!("nothing restricts a command to `{}`", finding.rule);
         Some(finding)
     }
 
@@ -179,7 +179,7 @@ fn redirected(
     let closed = |resolved: &ResolvedPath| resolved.masked || resolved.denied;
     if !case.context.holds_paths() && resolved.as_ref().is_some_and(closed) {
         findings.push(JudgeContext::unclear(&format!(
-            "`{text}` is closed to tools"
+            "tools may not access `{text}`"
         )));
     }
     // By where it leads. Of the repository only what runs programs later, as everywhere in commands.
@@ -190,7 +190,7 @@ fn redirected(
     let guarded = inside.and_then(|path| protected::word(&path.to_string_lossy()));
     if access == Access::Edit && guarded.is_some() {
         let words = format!(
-            "always asked: `{text}` configures the agent, its repository, an editor or a shell"
+            "always asked: `{text}` is a config file of the agent, its repository, an editor or a shell"
         );
         findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
     }
@@ -215,7 +215,7 @@ fn ruled(case: &mut JudgeContext<'_>, access: Access, path: &std::path::Path) ->
             Ok(Some(index)) => findings.push(Finding::rule(verdict, rules, index)),
             Ok(None) => {}
             Err(Exhausted) => findings.push(JudgeContext::unclear(
-                "the command is too long for the rules over paths",
+                "the command is too long to check against path rules",
             )),
         }
     }
@@ -231,7 +231,7 @@ fn named(
 ) -> Option<Finding> {
     let held = case.context.holds_paths();
     if part.words.len() > PATHS_MAX {
-        let reason = "the command has too many words to be tried against the rules over paths";
+        let reason = "the command has too many words to check against path rules";
         return (!held).then(|| Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm());
     }
     if matches!(part.program(), Some("echo" | "printf")) {
@@ -241,7 +241,7 @@ fn named(
     for word in part.words.iter().skip(1) {
         if !held && writes && (word.glob || !word.is_known()) {
             findings.push(JudgeContext::unclear(
-                "which files the shell puts in is not known to the rules over paths",
+                "the path rules cannot check which files the shell inserts",
             ));
         }
         let forms = [
@@ -267,26 +267,26 @@ fn named(
 fn closed_place(case: &JudgeContext<'_>, place: &ReadPath, walks: bool) -> Option<String> {
     let text = &place.text;
     let Some(resolved) = looked_up(case, text, Access::Read) else {
-        return Some(format!("`{text}` of the command was not looked up"));
+        return Some(format!("the path `{text}` in the command was not checked"));
     };
     if resolved.masked {
         return Some(format!(
-            "the command reads `{text}`, which belongs to the agent or the system and is closed to tools"
+            "the command reads `{text}`, which belongs to the agent or the system and is denied to tools"
         ));
     }
     if resolved.denied {
         return Some(format!(
-            "the command reads `{text}`, which `sandbox.deny_read` closes to tools"
+            "the command reads `{text}`, which `sandbox.deny_read` denies to tools"
         ));
     }
     if resolved.holds_closed && (walks || place.glob) {
         return Some(format!(
-            "the command reads what is below `{text}`, and some of that is closed to tools"
+            "the command reads files under `{text}`, and some of them are denied to tools"
         ));
     }
     let leaves = |path: &std::path::Path| !path.starts_with(&case.context.root);
     let outside = place.glob && resolved.absolute.as_deref().is_none_or(leaves);
     outside.then(|| {
-        format!("which files the shell puts in below `{text}`, outside the workspace, is not known")
+        format!("cannot tell which files under `{text}`, outside the workspace, the shell inserts")
     })
 }

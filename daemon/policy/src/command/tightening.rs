@@ -3,7 +3,7 @@
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::CommandForms;
+use super::{CommandForms, quoted};
 use crate::budget::Budget;
 use crate::decide::{Finding, JudgeContext};
 use crate::git;
@@ -32,7 +32,7 @@ impl CommandForms<'_> {
             && rules.tightens_commands()
         {
             let reason = format!(
-                "not understood: {}, and rules that deny or ask cannot be tried against all of it",
+                "the deny and ask rules cannot be fully checked: {}",
                 doubt.words()
             );
             findings.push(Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm());
@@ -55,7 +55,8 @@ impl CommandForms<'_> {
                 && list.texts.speaks_of(forms.program, &mut case.budget)
             {
                 let reason = format!(
-                    "`{word}` is known only when it runs, and a rule to {verdict:?} speaks of `{}`",
+                    "the value of {} is only known at run time, and a rule to {verdict:?} names `{}`",
+                    quoted(word),
                     forms.program
                 );
                 let ask =
@@ -72,13 +73,12 @@ fn finding(case: &JudgeContext<'_>, verdict: Verdict, found: RuleMatch) -> Findi
         RuleMatch::Rule(index) => Finding::rule(verdict, case.rules, index),
         RuleMatch::Maybe(index) => {
             let mut finding = Finding::rule(Verdict::Ask, case.rules, index).firm();
-            finding.rule = format!("perhaps another spelling of what `{}` names", finding.rule);
+            finding.rule = format!("this may be another spelling of `{}`", finding.rule);
             finding
         }
         RuleMatch::Exhausted => {
-            let reason =
-                format!("the command is too long to be tried against all {verdict:?} rules")
-                    .to_lowercase();
+            let reason = format!("the command is too long to check against all {verdict:?} rules")
+                .to_lowercase();
             Finding::built_in(verdict, Basis::NotAnalysed, reason).firm()
         }
     }

@@ -156,19 +156,19 @@ impl Doubt {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::Empty => "it is empty",
+            Self::Empty => "the command is empty",
             Self::TooLong => "it has more than 10,000 characters",
-            Self::Characters => "it has control, invisible or text-direction characters",
-            Self::Syntax => "it does not parse",
-            Self::TooDeep => "it is nested too deep",
-            Self::TooMuch => "it is too much to be read",
-            Self::Misread => "it is written in a way that shells read differently",
-            Self::Program => "a program in it is not a plain word",
-            Self::Code => "a program in it is given code",
-            Self::Input => "a program in it takes its commands from elsewhere",
-            Self::Launcher => "what a program in it launches is not clear",
-            Self::Evaluates => "it evaluates the values of variables",
-            Self::Changes => "it changes what later commands mean",
+            Self::Characters => "it contains control, invisible or text-direction characters",
+            Self::Syntax => "it cannot be parsed",
+            Self::TooDeep => "it is nested too deeply",
+            Self::TooMuch => "it is too long to analyse",
+            Self::Misread => "shells may read it in different ways",
+            Self::Program => "it runs a program whose name is not a plain word",
+            Self::Code => "it runs inline code",
+            Self::Input => "it runs commands from a file or from standard input",
+            Self::Launcher => "it starts another program, and it is unclear which",
+            Self::Evaluates => "it evaluates variables as code",
+            Self::Changes => "it changes the meaning of later commands",
         }
     }
 

@@ -157,11 +157,11 @@ fn what_configures_the_agent_is_asked_in_every_approval_mode() {
 #[test]
 fn masked_and_unresolved_paths_are_denied_or_asked_but_never_allowed() {
     let read = json!({"path": "a"});
-    let masked = |path: &mut ResolvedPath| path.error = Some("`a` is closed to tools".to_owned());
+    let masked = |path: &mut ResolvedPath| path.error = Some("tools may not access `a`".to_owned());
     let decision = scene("allow Read").call_with("read_file", read.clone(), masked);
     assert_eq!(
         (decision.verdict, decision.rule.as_str()),
-        (Verdict::Deny, "`a` is closed to tools")
+        (Verdict::Deny, "tools may not access `a`")
     );
     // A list of paths that is not the call's.
     let other = |path: &mut ResolvedPath| path.text = "b".to_owned();

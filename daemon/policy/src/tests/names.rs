@@ -135,13 +135,15 @@ fn rules_follow_the_tools_that_exist() {
     assert_eq!(
         told(&[]),
         [
-            "there is no tool `launch_rockets`; it allows nothing",
-            "there is no tool `LaunchRockets`; it allows nothing",
+            "unknown tool `launch_rockets`; it allows nothing",
+            "unknown tool `LaunchRockets`; it allows nothing",
         ]
     );
     assert_eq!(
         told(&[&spec]),
-        ["`LaunchRockets` is a name of another product; write `launch_rockets`; it allows nothing"]
+        [
+            "`LaunchRockets` is another product's tool name; write `launch_rockets`; it allows nothing"
+        ]
     );
     let verdict = |rule: &str| {
         let rules = read_rules(rule);
@@ -156,4 +158,10 @@ fn rules_follow_the_tools_that_exist() {
     assert_eq!(verdict("allow launch_rockets"), Verdict::Allow);
     assert_eq!(verdict("allow fire"), Verdict::Allow);
     assert_eq!(verdict("allow launch_rocket"), Verdict::Ask);
+}
+
+#[test]
+fn a_word_with_backticks_is_quoted_with_other_marks() {
+    assert_eq!(crate::command::quoted("$X"), "`$X`");
+    assert_eq!(crate::command::quoted("`date`"), "\"`date`\"");
 }

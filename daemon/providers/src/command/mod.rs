@@ -35,10 +35,10 @@ pub(crate) fn open(
         return Err(OpenError::Key {
             name: options.name,
             key: "command",
-            reason: "names no program: `command = [\"program\", \"argument\"]`".to_owned(),
+            reason: "names no program: use `command = [\"program\", \"argument\"]`".to_owned(),
         });
     }
-    let reason = "a program is not reached over the network";
+    let reason = "a `command` provider has no network address";
     extra::unused(!options.base_url.is_empty(), &options, "base_url", reason)?;
     extra::unused(!options.headers.is_empty(), &options, "headers", reason)?;
     let codec = codec::Lines::new(&options)?;

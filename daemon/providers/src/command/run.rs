@@ -91,7 +91,8 @@ impl Run {
     ) -> Result<Child, ProviderError> {
         if request.body.len() > STDIN_MAX {
             let what = format!("takes at most {STDIN_MAX} bytes, and the request is longer");
-            let hint = "the conversation is too long for a program: compact it".to_owned();
+            let hint =
+                "the conversation is too long for a `command` provider: compact it".to_owned();
             return Err(self.site.error(&what, hint, ErrorKind::ContextLength, None));
         }
         let mut env = request.ground.env.as_ref().clone();
@@ -128,11 +129,8 @@ impl Run {
     /// Waits for parts or for the end.
     async fn listen(&mut self, mut child: Child) {
         let (limit, what) = match self.has_said {
-            false => (self.timeouts.first_byte, "said nothing"),
-            true => (
-                self.timeouts.idle,
-                "went silent in the middle of its answer",
-            ),
+            false => (self.timeouts.first_byte, "printed nothing"),
+            true => (self.timeouts.idle, "was silent in the middle of its answer"),
         };
         let due = self.heard + limit;
         let Ok(event) = deadline::until(due, child.events.next()).await else {
@@ -185,7 +183,7 @@ impl Run {
         if self.line.len() + bytes.len() > LINE_MAX {
             return Err(self.site.permanent(
                 "wrote a line longer than any event",
-                "the program must write one JSON event a line: see docs/command-provider.md",
+                "the program must write one JSON event per line: see docs/command-provider.md",
             ));
         }
         self.line.extend_from_slice(bytes);
@@ -225,13 +223,12 @@ impl Run {
             true => String::new(),
             false => format!(": {tail}"),
         };
-        let what = format!("{how} before its answer was whole{said}");
+        let what = format!("{how} before its answer was complete{said}");
         Err(match code {
             // The exit code reports a failure. The program can mark a temporary one with an event.
-            Some(1..) => self.site.permanent(
-                &what,
-                "look at what the program says; run it by hand if that does not help",
-            ),
+            Some(1..) => self
+                .site
+                .permanent(&what, "check the program's output, or run it by hand"),
             _ => self.site.transient(&what),
         })
     }

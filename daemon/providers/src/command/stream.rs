@@ -16,7 +16,7 @@ use crate::read::Flow;
 
 /// Hint for a program that violates the protocol.
 const PROTOCOL: &str =
-    "the program must write one JSON event a line and nothing else: see docs/command-provider.md";
+    "the program must write one JSON event per line and nothing else: see docs/command-provider.md";
 
 /// An answer in progress.
 pub(super) struct Collector(pub(super) Gathered);
@@ -96,18 +96,21 @@ impl Collector {
 
     fn failed(&self, event: &Object<'_>) -> ProviderError {
         let (kind, hint) = match &*event.text("kind") {
-            "transient" => (ErrorKind::Transient, "it may pass: try again later"),
+            "transient" => (
+                ErrorKind::Transient,
+                "this may be temporary: try again later",
+            ),
             "credentials" => (
                 ErrorKind::Credentials,
-                "log the program in, or set the key that it wants",
+                "log in with the program, or set the key that it needs",
             ),
             "context_length" => (
                 ErrorKind::ContextLength,
-                "the conversation is too long for the model: compact it, or take a model with a larger window",
+                "the conversation is too long for the model: compact it, or use a model with a larger context window",
             ),
             _ => (
                 ErrorKind::Permanent,
-                "look at what the program says; run it by hand if that does not help",
+                "check the program's output, or run it by hand",
             ),
         };
         let hint = match &*event.text("hint") {

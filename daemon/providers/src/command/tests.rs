@@ -100,7 +100,7 @@ async fn the_exit_decides_about_retries_and_stderr_is_reported() {
         assert_eq!(error(&parts).kind, kind);
         assert_eq!(
             error(&parts).message,
-            format!("`acme` {how} before its answer was whole: first no login: ***")
+            format!("`acme` {how} before its answer was complete: first no login: ***")
         );
         assert_eq!(parts.len(), 2);
     }
@@ -138,10 +138,10 @@ async fn the_last_line_needs_no_end() {
 #[tokio::test(start_paused = true)]
 async fn silence_ends_in_time() {
     for (said, what) in [
-        (vec![], "said nothing for 120s"),
+        (vec![], "printed nothing for 120s"),
         (
             vec![out(WORDS)],
-            "went silent in the middle of its answer for 120s",
+            "was silent in the middle of its answer for 120s",
         ),
     ] {
         let (means, _, gone) = FakeProgram::staying(said);

@@ -52,8 +52,8 @@ fn refusals_name_what_the_user_can_fix() {
     for (status, words) in [
         (400, ["`big`", "`ACME_KEY`"]),
         (401, ["check the key", "`ACME_KEY`"]),
-        (402, ["top up", "`ACME_KEY`"]),
-        (403, ["rights", "`ACME_KEY`"]),
+        (402, ["add credit", "`ACME_KEY`"]),
+        (403, ["permissions", "`ACME_KEY`"]),
         (404, ["`base_url`", "big, small"]),
         (422, ["`extra`", "`ACME_KEY`"]),
     ] {
@@ -96,7 +96,7 @@ fn an_empty_account_is_not_retried() {
     let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     let error = refused(429, body);
     assert_eq!(error.kind, ErrorKind::Permanent);
-    assert!(error.hint.contains("top up"), "{}", error.hint);
+    assert!(error.hint.contains("add credit"), "{}", error.hint);
 }
 
 #[test]

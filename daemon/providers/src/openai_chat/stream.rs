@@ -73,7 +73,7 @@ impl Collector {
         let reason = choice.text("finish_reason");
         if !reason.is_empty() {
             let Some(finish) = finish(&reason) else {
-                let what = format!("broke off its answer: `{reason}`");
+                let what = format!("stopped before the end of its answer: `{reason}`");
                 return Err(self.0.fail(self.0.site.transient(&what)));
             };
             self.0.end = AnswerEnd::Reason(finish);

@@ -263,7 +263,7 @@ async fn silence_ends_in_time() {
         (vec![events()], "sent nothing for 80ms"),
         (
             vec![events(), chunk(SAYS)],
-            "went silent in the middle of its answer for 80ms",
+            "was silent in the middle of its answer for 80ms",
         ),
     ] {
         let (gone, dropped) = oneshot::channel();

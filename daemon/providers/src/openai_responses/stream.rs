@@ -260,7 +260,7 @@ impl Collector {
                 return Err(self.gathered.refused(error));
             }
             other => {
-                let what = format!("broke off its answer: `{other}`");
+                let what = format!("stopped before the end of its answer: `{other}`");
                 return Err(self.gathered.site.transient(&what));
             }
         };

@@ -78,17 +78,17 @@ fn words(error: &keyring_core::Error) -> String {
     use keyring_core::Error;
     match error {
         Error::PlatformFailure(why) | Error::NoStorageAccess(why) => {
-            format!("the system's keyring is not there: {why}")
+            format!("the system's keyring is not available: {why}")
         }
         Error::NoEntry => "the system's keyring has no such entry".to_owned(),
         Error::TooLong(_, most) => {
-            format!("the system's keyring takes no more than {most} characters")
+            format!("the system's keyring accepts at most {most} characters")
         }
         Error::Ambiguous(_) => "the system's keyring has more than one such entry".to_owned(),
         Error::NotSupportedByStore(_) | Error::NoDefaultStore => {
-            "this system has no keyring that is known here".to_owned()
+            "this system has no supported keyring".to_owned()
         }
-        _ => "what the system's keyring holds cannot be read".to_owned(),
+        _ => "the content of the system's keyring cannot be read".to_owned(),
     }
 }
 

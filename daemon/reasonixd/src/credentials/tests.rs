@@ -228,7 +228,7 @@ fn what_was_changed_while_the_keyring_was_away_counts_when_it_is_back() {
     store.set("A_KEY", Some(&secret("new"))).unwrap();
     let forgotten = store.set("B_KEY", None).unwrap().to_string();
     assert!(
-        forgotten.contains("nobody is there") && forgotten.contains("not used any more"),
+        forgotten.contains("nobody is there") && forgotten.contains("no longer used"),
         "{forgotten}"
     );
     let now = |variable| store.keys().get(variable).cloned();

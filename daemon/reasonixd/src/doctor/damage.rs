@@ -35,12 +35,12 @@ pub async fn check(home: &Home) -> Vec<Check> {
         Ok(Err(error)) => vec![warning(
             "logs",
             store::reason(&error),
-            "Look at the disk that the home stands on.",
+            "Check the disk that holds the home.",
         )],
         Err(error) => vec![warning(
             "logs",
-            format!("the logs could not be looked at: {error}"),
-            "The daemon's log says where; report it, please.",
+            format!("the logs could not be read: {error}"),
+            "See the daemon's log for details, and please report this.",
         )],
     }
 }
@@ -53,17 +53,17 @@ fn checks_of(found: &LogSurvey) -> Vec<Check> {
             warning(
                 "logs",
                 format!("session {session}: {what}"),
-                "What is whole can be read with `reasonix logs`; what is there is kept as it is.",
+                "Read the intact part with `reasonix logs`; the file was not changed.",
             )
         })
         .collect();
     let left_out = match found.left_out {
         0 => String::new(),
-        count => format!("; {count} older or very large ones were not looked at"),
+        count => format!("; {count} older or very large ones were not checked"),
     };
     checks.push(ok(
         "logs",
-        format!("{} logs are sound{left_out}", found.sound),
+        format!("{} logs are intact{left_out}", found.sound),
     ));
     checks
 }
@@ -99,7 +99,7 @@ fn look(
                 found.damaged.push((session, what));
             }
             Ok(scan) if scan.last == proto::Seq(0) => {
-                let what = "its log has no whole record".to_owned();
+                let what = "its log has no complete record".to_owned();
                 found.damaged.push((session, what));
             }
             Ok(_) => found.sound += 1,

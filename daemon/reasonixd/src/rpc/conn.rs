@@ -105,7 +105,7 @@ async fn converse(
             () = stop.cancelled() => break,
             () = gone.cancelled() => break,
             () = &mut hello_due, if peer.role().is_none() => {
-                let failure = Failure::new(ErrorName::NotReady, "No `daemon.hello` came in time.", "Say hello first.");
+                let failure = Failure::new(ErrorName::NotReady, "No `daemon.hello` came in time.", "Call `daemon.hello` first.");
                 peer.send(dispatch::error_frame(None, &failure)).await;
                 break;
             }
@@ -119,7 +119,7 @@ async fn converse(
                 let failure = Failure::new(
                     ErrorName::Limit,
                     text,
-                    "Send less at once; the connection is closed.",
+                    "Send smaller frames; the connection was closed.",
                 );
                 peer.send(dispatch::error_frame(None, &failure)).await;
                 break;
@@ -174,8 +174,8 @@ async fn take(
     } else {
         let failure = Failure::new(
             ErrorName::Limit,
-            format!("{WAITS_MAX} calls of this connection wait already."),
-            "Wait for fewer at once, or over another connection.",
+            format!("This connection already has {WAITS_MAX} waiting calls."),
+            "Use fewer waiting calls at once, or another connection.",
         );
         reply(peer, dispatch::error_frame(Some(id), &failure)).await;
         return;

@@ -73,19 +73,19 @@ fn begin<M: Method>(
             return Err(Failure::new(
                 ErrorName::NotReady,
                 format!("`{}` came before `daemon.hello`.", M::NAME),
-                "Say hello first.",
+                "Call `daemon.hello` first.",
             ));
         }
         Some(role) if role < M::ROLE => {
             return Err(Failure::new(
                 ErrorName::NotAllowed,
                 format!(
-                    "`{}` takes the role `{}`; this connection has `{}`.",
+                    "`{}` needs the role `{}`; this connection has `{}`.",
                     M::NAME,
                     M::ROLE.as_str(),
                     role.as_str()
                 ),
-                "Connect with a role that may do it.",
+                "Connect with that role.",
             ));
         }
         Some(_) | None => {}
@@ -96,7 +96,7 @@ fn begin<M: Method>(
         Failure::new(
             ErrorName::InvalidParams,
             format!("The parameters of `{}` are wrong: {error}", M::NAME),
-            "`reasonix rpc --schema` shows what it takes.",
+            "See its parameters with `reasonix rpc --schema`.",
         )
     })?;
     Ok((peer, parsed))
@@ -115,7 +115,7 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
         let error = ErrorObjectOwned::owned(
             -32601,
             text,
-            Some(hint("`reasonix rpc --schema` lists the methods.")),
+            Some(hint("List the methods with `reasonix rpc --schema`.")),
         );
         return Answer::Now(json_of(&MethodResponse::error(id, error)));
     };
@@ -137,8 +137,8 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
                     Ok(response) => json_of(&response),
                     Err(_) => {
                         tracing::error!(method, "a call panicked");
-                        let text = format!("The daemon has a bug: `{method}` panicked.");
-                        let hint = "The daemon's log says where; report it, please.";
+                        let text = format!("Bug in the daemon: `{method}` panicked.");
+                        let hint = "See the daemon's log for details, and please report this.";
                         error_frame(Some(asked), &Failure::new(ErrorName::Internal, text, hint))
                     }
                 }
@@ -167,15 +167,21 @@ fn malformed(line: &[u8]) -> Vec<u8> {
         {
             return Vec::new();
         }
-        Ok(serde_json::Value::Array(_)) => {
-            (-32600, "Batches are not taken.", "Send one request a line.")
-        }
+        Ok(serde_json::Value::Array(_)) => (
+            -32600,
+            "Batches are not supported.",
+            "Send one request per line.",
+        ),
         Ok(_) => (
             -32600,
             "This is not a JSON-RPC 2.0 request.",
             "It needs `jsonrpc`, `id` and `method`.",
         ),
-        Err(_) => (-32700, "This is not JSON.", "Send one JSON text a line."),
+        Err(_) => (
+            -32700,
+            "This is not valid JSON.",
+            "Send one JSON text per line.",
+        ),
     };
     let error = ErrorObjectOwned::owned(code, text, Some(hint(hint_text)));
     json_of(&MethodResponse::error(Id::Null, error))

@@ -43,9 +43,9 @@ pub enum SocketError {
     TooLong { path: PathBuf, max: usize },
     #[error("the socket's directory `{}` must belong to you and be closed to others (mode 0700): fix it with `chmod 700`", .path.display())]
     Open { path: PathBuf },
-    #[error("`{}` is in the way: it is no socket of yours, so it is left alone. Move it, or set REASONIX_SOCKET to another path", .path.display())]
+    #[error("`{}` exists and is not a socket of yours, so it was not removed. Move it, or set REASONIX_SOCKET to another path", .path.display())]
     Foreign { path: PathBuf },
-    #[error("somebody listens on `{}` already, and it is not the daemon of this home: set REASONIX_SOCKET to another path", .path.display())]
+    #[error("another program listens on `{}`: set REASONIX_SOCKET to another path", .path.display())]
     Taken { path: PathBuf },
     #[error("{doing} `{}`", .path.display())]
     Io {
@@ -220,8 +220,7 @@ fn look(socket: Socket, daemon: &Daemon) -> Socket {
         if daemon.gate.shutdown_reason() != Some(ShutdownReason::HomeGone) {
             tracing::error!(home = %daemon.home.root().display(), "the home was removed or replaced: the daemon ends");
         }
-        let wrong =
-            "the daemon's home was removed or replaced: its sessions can only be read, and it ends";
+        let wrong = "the daemon's home was removed or replaced: its sessions are read-only, and the daemon stops";
         daemon.problems.set("home", Some(wrong.to_owned()));
         daemon.gate.ask(ShutdownReason::HomeGone);
         // Making the socket again would make the directories of a home that is gone.
@@ -232,7 +231,7 @@ fn look(socket: Socket, daemon: &Daemon) -> Socket {
         There::Nothing => made_again(socket),
         There::SomethingElse => {
             let wrong = format!(
-                "something else stands at the socket's path `{}`, so clients do not reach this daemon: move it away, and the socket is made again",
+                "another file is at the socket's path `{}`, so clients cannot reach this daemon: move it away, and the socket is created again",
                 socket.path.display()
             );
             (socket, Some(wrong))
@@ -261,7 +260,7 @@ fn made_again(old: Socket) -> (Socket, Option<String>) {
             (
                 old,
                 Some(format!(
-                    "the socket was removed, and cannot be made again: {reason}"
+                    "the socket was removed and cannot be created again: {reason}"
                 )),
             )
         }
@@ -279,7 +278,7 @@ impl Refusals {
     /// One more. The wait before the next try.
     fn refused(&mut self, error: &io::Error) -> Duration {
         if self.in_a_row == 0 {
-            tracing::warn!(%error, "a connection could not be accepted; it is tried again until it can");
+            tracing::warn!(%error, "a connection could not be accepted; retrying");
         }
         let wait = ACCEPT_WAIT.saturating_mul(1 << self.in_a_row.min(10));
         self.in_a_row = self.in_a_row.saturating_add(1);

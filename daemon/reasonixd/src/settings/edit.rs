@@ -34,9 +34,9 @@ pub fn key(name: &str) -> Result<&'static Key, Failure> {
         return Ok(key);
     }
     let shown = near::shown(name);
-    let text = format!("There is no setting `{shown}`.");
+    let text = format!("Unknown setting `{shown}`.");
     if name == "providers" || name.starts_with("providers.") {
-        let hint = "`reasonix setup --provider NAME` changes a provider.";
+        let hint = "Change a provider with `reasonix setup --provider NAME`.";
         return Err(Failure::new(ErrorName::InvalidParams, text, hint));
     }
     let mut similar = nearest(name, KEYS.iter().map(|key| key.name));
@@ -49,7 +49,7 @@ pub fn key(name: &str) -> Result<&'static Key, Failure> {
             .collect();
     }
     let hint = if similar.is_empty() {
-        "`reasonix config get` shows all settings.".to_owned()
+        "List all settings with `reasonix config get`.".to_owned()
     } else {
         format!("Did you mean `{}`?", similar.join("`, `"))
     };
@@ -83,7 +83,7 @@ pub fn set(
         put(document.as_table_mut(), &path, value.clone()).map_err(|table| {
             unusable(
                 file,
-                format!("`{table}` is no table there"),
+                format!("`{table}` is not a table in the file"),
                 "Fix that line.",
             )
         })?;
@@ -176,7 +176,7 @@ fn allowed(key: &Key, json: &Json, context: &value::ValueContext<'_>) -> Result<
             format!("`{}` must be {why}.", key.name),
             match key.kind {
                 Kind::Tools | Kind::Rules(_) | Kind::Places | Kind::Globs => {
-                    "Nothing was changed. A list is written as '[\"one\", \"two\"]'."
+                    "Nothing was changed. Write a list as '[\"one\", \"two\"]'."
                 }
                 _ => "Nothing was changed.",
             },
@@ -195,11 +195,11 @@ fn allowed(key: &Key, json: &Json, context: &value::ValueContext<'_>) -> Result<
             _ => "",
         };
         return Err(wrong(format!(
-            "{of_what}without the entry that is refused: {}",
+            "{of_what}without the invalid entry: {}",
             refused.why
         )));
     }
-    value.ok_or_else(|| wrong("something that TOML can hold".to_owned()))
+    value.ok_or_else(|| wrong("a TOML value".to_owned()))
 }
 
 fn toml_of(json: &Json) -> Option<Value> {
@@ -300,7 +300,7 @@ pub(super) fn change(
             return Ok(());
         }
         if after.len() as u64 > read::MAX {
-            let text = format!("it would be longer than {} bytes", read::MAX);
+            let text = format!("it would be larger than {} bytes", read::MAX);
             return Err(unusable(file, text, "Make it shorter first."));
         }
         if others(&before, touched) != others(&after, touched) || others(&after, &[]).is_none() {
@@ -314,7 +314,7 @@ pub(super) fn change(
             Failure::new(
                 ErrorName::Storage,
                 format!("{} cannot be written: {error}", file.display()),
-                "Look at the disk: is it full, read-only, or away?",
+                "Check whether the disk is full, read-only or missing.",
             )
         });
     }

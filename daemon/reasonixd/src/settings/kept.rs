@@ -144,8 +144,7 @@ impl WorkspaceRules {
 
 fn header(root: &Path) -> String {
     format!(
-        "# What was allowed always in this directory and below:\n#   {}\n# `reasonix permissions list` shows it there, \
-         `reasonix permissions revoke RULE` takes a rule back.\n# This file may be edited; it counts in new sessions.\n\n[permissions]\nallow = [\n]\n",
+        "# Rules that you always allowed in this directory and below:\n#   {}\n# `reasonix permissions list` lists them, `reasonix permissions revoke RULE` removes one.\n# You can edit this file; new sessions use it.\n\n[permissions]\nallow = [\n]\n",
         // A path may hold anything, and this is one line.
         root.display().to_string().escape_debug()
     )
@@ -216,7 +215,7 @@ fn read_file(file: &Path, tools: &ToolSet) -> (Rules, Vec<String>) {
         let Some(lists) = lists else {
             let line = line_of(&text, item.span().map_or(0, |span| span.start));
             problems.push(format!(
-                "{place}:{line}: only `[permissions]` counts here; `{}` is ignored",
+                "{place}:{line}: only `[permissions]` is read here; `{}` is ignored",
                 super::near::shown(name)
             ));
             continue;
@@ -237,7 +236,7 @@ fn read_file(file: &Path, tools: &ToolSet) -> (Rules, Vec<String>) {
             match rules::read(item, list, tools, &mut refused) {
                 Ok(value) => into.extend(rules::texts(&value)),
                 Err(allowed) => problems.push(format!(
-                    "{place}:{line}: `{name}` must be {allowed}; none of it counts"
+                    "{place}:{line}: `{name}` must be {allowed}; all of it is ignored"
                 )),
             }
             problems.extend(refused.into_iter().map(|refused| {

@@ -67,7 +67,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
     );
     if let Some(file) = cwd.and_then(|cwd| project::misplaced(cwd, home, user_home)) {
         reading.problems.push(format!(
-            "{}: it is not read; a project's settings stand in its `reasonix.toml`",
+            "{}: ignored; a project's settings belong in its `reasonix.toml`",
             file.display()
         ));
     }
@@ -216,7 +216,7 @@ impl SettingsReader {
                 let place = place(file, item);
                 let shown = shown(&path);
                 self.problems.push(format!(
-                    "{place}: there is no setting `{shown}`{near}; it is ignored"
+                    "{place}: unknown setting `{shown}`{near}; it is ignored"
                 ));
             }
         }
@@ -338,7 +338,7 @@ impl SettingsReader {
                         let place = file.path.display();
                         // The same name in a project would redirect the user's provider.
                         self.problems.push(format!(
-                            "{place}:{line}: there is a provider `{}` already; this one is ignored",
+                            "{place}:{line}: the provider `{}` is already defined; this one is ignored",
                             entry.name
                         ));
                     } else if let Some(why) = (file.layer == Layer::Project)
@@ -367,7 +367,7 @@ impl SettingsReader {
         let shipped = shipped::all();
         if shipped.iter().any(|known| known.name == entry.name) {
             return Some(format!(
-                "a provider `{}` comes with the program, and no project takes its place",
+                "the provider `{}` is built in, and a project cannot replace it",
                 shown(&entry.name)
             ));
         }
@@ -378,7 +378,7 @@ impl SettingsReader {
             .chain(&shipped)
             .find(|known| known.api_key_env.as_deref() == Some(variable))?;
         Some(format!(
-            "`{}` holds the key of your provider `{}`, which no project's provider gets",
+            "`{}` holds the key of your provider `{}`, which a project's provider cannot use",
             shown(variable),
             shown(&owner.name)
         ))
@@ -417,11 +417,11 @@ fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error)
             let known = FIELDS.iter().map(|(known, _)| *known);
             let hint = match is_setting(name) {
                 // In TOML what stands below a table is the table's.
-                true => "; settings stand above the first `[[providers]]`".to_owned(),
+                true => "; put settings above the first `[[providers]]`".to_owned(),
                 false => hint(&nearest(name, known)),
             };
             format!(
-                "{}: a provider has no `{}`{hint}; this provider is ignored",
+                "{}: a provider has no key `{}`{hint}; this provider is ignored",
                 place(file, item),
                 shown(name),
             )

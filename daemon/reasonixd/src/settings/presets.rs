@@ -109,7 +109,7 @@ pub fn fast_model(settings: &Settings) -> Option<&str> {
 pub fn bundle(settings: &Settings, name: &str) -> Result<Bundle, Failure> {
     let known = names(settings);
     if !known.iter().any(|known| known == name) {
-        let text = format!("There is no preset `{}`.", super::near::shown(name));
+        let text = format!("Unknown preset `{}`.", super::near::shown(name));
         let hint = format!("Presets: {}.", known.join(", "));
         return Err(Failure::new(ErrorName::NotFound, text, hint).with("presets", known));
     }

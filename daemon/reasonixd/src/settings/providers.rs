@@ -240,7 +240,7 @@ pub fn find<'a>(
                     "Several providers offer the model `{wanted}`: {}.",
                     candidates.join(", ")
                 ),
-                format!("Name one of them, for instance `{}`.", candidates[0]),
+                format!("Give one of them, for example `{}`.", candidates[0]),
             )
             .with("candidates", candidates));
         }
@@ -256,7 +256,7 @@ pub fn find<'a>(
             ErrorName::NotFound,
             format!("The provider `{name}` has no model `{model}`."),
             format!(
-                "It offers {}. Others are added to its `models` in {}.",
+                "It offers {}. Add others to its `models` in {}.",
                 models.join(", "),
                 entry.origin
             ),
@@ -271,7 +271,7 @@ pub fn find<'a>(
     };
     Err(Failure::new(
         ErrorName::NotFound,
-        format!("There is no model or provider `{wanted}`."),
+        format!("Unknown model or provider `{wanted}`."),
         hint,
     )
     .with("nearest", known))

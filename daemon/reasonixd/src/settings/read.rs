@@ -46,12 +46,12 @@ fn open(path: &Path, besides: OFlags) -> Result<File> {
 fn text(file: File, max: u64) -> Result<String> {
     let invalid = |why: String| Error::new(ErrorKind::InvalidData, why);
     if !file.metadata()?.is_file() {
-        return Err(invalid("it is no regular file".to_owned()));
+        return Err(invalid("it is not a regular file".to_owned()));
     }
     let mut text = String::new();
     file.take(max + 1).read_to_string(&mut text)?;
     if text.len() as u64 > max {
-        return Err(invalid(format!("it is longer than {max} bytes")));
+        return Err(invalid(format!("it is larger than {max} bytes")));
     }
     Ok(text)
 }
@@ -73,5 +73,5 @@ pub(crate) fn error_of(text: &str, error: &TomlError) -> (usize, String) {
 pub(crate) fn not_toml(path: &Path, text: &str, error: &TomlError) -> String {
     let (line, why) = error_of(text, error);
     let place = path.display();
-    format!("{place}:{line}: not valid TOML, so none of the file counts: {why}")
+    format!("{place}:{line}: not valid TOML, so the whole file is ignored: {why}")
 }

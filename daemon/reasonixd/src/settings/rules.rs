@@ -15,8 +15,7 @@ use super::value::Refused;
 const MEMBERS: [&str; 3] = ["rule", "match", "not_match"];
 
 /// What a list of rules may be, for people.
-const ALLOWED: &str = "a list of rules: texts, or tables such as { rule = \"Bash(npm run test:*)\", match = [\"npm run \
-                       test:unit\"], not_match = [\"npm run test; rm x\"] }";
+const ALLOWED: &str = "a list of rules: strings, or tables such as { rule = \"Bash(npm run test:*)\", match = [\"npm run test:unit\"], not_match = [\"npm run test; rm x\"] }";
 
 /// The rules of a list as JSON, each a text or an object as it was written; or what is allowed.
 pub fn read(
@@ -45,8 +44,8 @@ pub fn read(
         let wrong = wrong(&written, tools);
         if let Some(why) = &wrong {
             let (holds, then) = match list {
-                List::Allow => (false, "it is left out until that is fixed"),
-                List::Ask | List::Deny => (true, "it holds as it is read"),
+                List::Allow => (false, "it is ignored until that is fixed"),
+                List::Ask | List::Deny => (true, "it is used as read"),
             };
             refused.push(Refused {
                 offset,
@@ -98,7 +97,7 @@ fn plain(text: &str, list: List) -> Examples {
 
 fn with_examples(table: &InlineTable, list: List) -> Result<Examples, String> {
     if let Some((name, _)) = table.iter().find(|(name, _)| !MEMBERS.contains(name)) {
-        return Err(format!("only {} and no `{name}`", MEMBERS.join(", ")));
+        return Err(format!("only {}, not `{name}`", MEMBERS.join(", ")));
     }
     let texts = |name: &str| -> Result<Vec<String>, String> {
         let Some(value) = table.get(name) else {
@@ -108,13 +107,13 @@ fn with_examples(table: &InlineTable, list: List) -> Result<Examples, String> {
             let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
             texts.collect::<Option<Vec<_>>>()
         });
-        texts.ok_or_else(|| format!("a list of texts as `{name}`"))
+        texts.ok_or_else(|| format!("a list of strings as `{name}`"))
     };
     let rule = table.get("rule").and_then(toml_edit::Value::as_str);
     Ok(Examples {
         matches: texts("match")?,
         not_match: texts("not_match")?,
-        ..plain(rule.ok_or("a text as `rule`")?, list)
+        ..plain(rule.ok_or("a string as `rule`")?, list)
     })
 }
 

@@ -67,8 +67,8 @@ pub fn find_any(
     {
         return Err(Failure::new(
             ErrorName::InvalidConfig,
-            format!("For the provider `{wanted}` no model is chosen."),
-            format!("Name one as `{wanted}/MODEL`, or choose one with `reasonix setup`."),
+            format!("No model is chosen for the provider `{wanted}`."),
+            format!("Give one as `{wanted}/MODEL`, or choose one with `reasonix setup`."),
         ));
     }
     if let Ok((entry, model)) = find(&shipped, wanted) {
@@ -80,11 +80,7 @@ pub fn find_any(
     });
     any.ok_or_else(|| {
         let names: Vec<_> = shipped.iter().map(|entry| entry.name.as_str()).collect();
-        let hint = format!(
-            "{} Others come with the program: {}.",
-            missed.hint,
-            names.join(", ")
-        );
+        let hint = format!("{} Built-in providers: {}.", missed.hint, names.join(", "));
         Failure { hint, ..missed }
     })
 }

@@ -112,9 +112,8 @@ fn a_wrong_value_names_file_line_and_what_is_allowed_and_falls_back_alone() {
         "{steps}"
     );
     assert!(
-        unknown.contains(
-            ":6: there is no setting `permissions.mdoe`; did you mean `permissions.mode`?"
-        ),
+        unknown
+            .contains(":6: unknown setting `permissions.mdoe`; did you mean `permissions.mode`?"),
         "{unknown}"
     );
 }
@@ -179,7 +178,7 @@ fn even_a_trusted_project_never_redirects_the_users_provider() {
         loaded
             .problems
             .iter()
-            .any(|problem| problem.contains("there is a provider `mine` already"))
+            .any(|problem| problem.contains("the provider `mine` is already defined"))
     );
 }
 
@@ -204,7 +203,7 @@ fn misplaced_project_settings_are_reported() {
     fs::create_dir(place.project.join(".reasonix")).unwrap();
     fs::write(&file, "max_steps = 3\n").unwrap();
     let problem = format!(
-        "{}: it is not read; a project's settings stand in its `reasonix.toml`",
+        "{}: ignored; a project's settings belong in its `reasonix.toml`",
         file.display()
     );
     assert_eq!(place.load().problems, [problem]);
@@ -341,7 +340,9 @@ fn a_glob_that_is_none_falls_back_alone() {
         panic!("{:?}", loaded.problems)
     };
     assert!(
-        problem.contains("config.toml:3: an entry of `sandbox.deny_read` is ignored: no glob"),
+        problem.contains(
+            "config.toml:3: an entry of `sandbox.deny_read` is ignored: not a valid glob"
+        ),
         "{problem}"
     );
 }
@@ -363,7 +364,7 @@ fn a_projects_file_is_regular_and_short_and_its_text_is_not_shown() {
 
     fs::remove_file(&file).unwrap();
     fs::write(&file, "# x\n".repeat(300_000)).unwrap();
-    assert!(place.load().problems[0].contains("longer than"));
+    assert!(place.load().problems[0].contains("larger than"));
 
     fs::write(&file, "password swordfish\n").unwrap();
     let problems = place.load().problems;
@@ -430,7 +431,7 @@ fn internal_pacing_is_read_and_neither_listed_nor_offered() {
     assert!(!loaded.values.iter().any(listed));
     let problems = loaded.problems.join("\n");
     assert!(problems.contains("must be a whole number from 1 to 100; 8 counts"));
-    assert!(problems.contains("there is no setting `internal.retry_bas_ms`; it is ignored"));
+    assert!(problems.contains("unknown setting `internal.retry_bas_ms`; it is ignored"));
 }
 
 #[test]
@@ -570,7 +571,8 @@ fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
         panic!("{:?}", loaded.problems)
     };
     assert!(
-        unknown.contains("config.toml:4: a provider has no `base_ulr`; did you mean `base_url`?"),
+        unknown
+            .contains("config.toml:4: a provider has no key `base_ulr`; did you mean `base_url`?"),
         "{unknown}"
     );
     assert!(
@@ -619,7 +621,7 @@ fn a_setting_below_a_provider_is_reported_with_its_right_place() {
     assert_eq!(loaded.providers_lost, loaded.problems);
     let problem = &loaded.problems[0];
     assert!(
-        problem.contains("config.toml:5: a provider has no `sandbox`; settings stand above the first `[[providers]]`"),
+        problem.contains("config.toml:5: a provider has no key `sandbox`; put settings above the first `[[providers]]`"),
         "{problem}"
     );
 }
@@ -633,7 +635,7 @@ fn an_unknown_pinned_tool_is_reported_with_the_nearest_and_ignored_alone() {
         panic!("{:?}", loaded.problems)
     };
     assert!(
-        problem.contains("config.toml:4: an entry of `tools.pinned` is ignored: there is no tool `grpe`; did you mean `grep`?"),
+        problem.contains("config.toml:4: an entry of `tools.pinned` is ignored: unknown tool `grpe`; did you mean `grep`?"),
         "{problem}"
     );
 }

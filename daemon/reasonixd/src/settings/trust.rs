@@ -67,9 +67,9 @@ fn read(home: &Path) -> Result<BTreeMap<String, String>> {
     match read::following(&file) {
         Ok(text) if text.is_empty() => Ok(BTreeMap::new()),
         Ok(text) => serde_json::from_str(&text)
-            .map_err(|error| named(error.into(), "is not understood, and left as it is")),
+            .map_err(|error| named(error.into(), "is not valid and was not changed")),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(named(error, "cannot be read, and is left as it is")),
+        Err(error) => Err(named(error, "cannot be read and was not changed")),
     }
 }
 

@@ -69,12 +69,12 @@ pub fn of(
         }),
         Kind::Rules(in_list) => rules::read(item, in_list, context.tools, refused),
         Kind::Place => {
-            let text = item.as_str().ok_or("a text that names a directory")?;
+            let text = item.as_str().ok_or("a directory path")?;
             place(text, context)
                 .map(Value::from)
                 .map_err(|why| format!("a directory: {why}"))
         }
-        Kind::Places => list(item, "texts that name directories", refused, &|text| {
+        Kind::Places => list(item, "a list of directory paths", refused, &|text| {
             place(text, context)
         }),
         Kind::Globs => list(item, "globs", refused, &glob),
@@ -122,12 +122,12 @@ fn list(
 /// A directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
 fn place(text: &str, context: &ValueContext<'_>) -> Result<String, String> {
     if text.trim().is_empty() {
-        return Err("an empty text names none".to_owned());
+        return Err("it must not be empty".to_owned());
     }
     let written = match text.strip_prefix('~') {
         Some("") => context.user_home.to_path_buf(),
         Some(rest) if rest.starts_with('/') => context.user_home.join(rest.trim_start_matches('/')),
-        Some(_) => return Err("the homes of others cannot be named with `~`".to_owned()),
+        Some(_) => return Err("`~` works only for your own home".to_owned()),
         None => context.directory.join(text),
     };
     let path = written.canonicalize().unwrap_or_else(|_| plain(&written));
@@ -154,11 +154,11 @@ fn plain(path: &Path) -> PathBuf {
 
 fn glob(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
-        return Err("an empty glob names nothing".to_owned());
+        return Err("a glob must not be empty".to_owned());
     }
     match GlobBuilder::new(text).literal_separator(true).build() {
         Ok(_) => Ok(text.to_owned()),
-        Err(error) => Err(format!("no glob: {}", error.kind())),
+        Err(error) => Err(format!("not a valid glob: {}", error.kind())),
     }
 }
 
@@ -166,7 +166,7 @@ fn tool(name: &str, known: &ToolSet) -> Result<String, String> {
     match known.get(name) {
         Some(_) => Ok(name.to_owned()),
         None => Err(format!(
-            "there is no tool `{}`{}",
+            "unknown tool `{}`{}",
             shown(name),
             hint(&nearest(name, known.names()))
         )),
@@ -177,9 +177,8 @@ fn variable(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '*');
     match !text.is_empty() && text.chars().all(fits) {
         true => Ok(text.to_owned()),
-        false => Err(
-            "a name of a variable has letters, digits and `_`; `*` stands for any of them"
-                .to_owned(),
-        ),
+        false => {
+            Err("a variable name has letters, digits and `_`; `*` matches any of them".to_owned())
+        }
     }
 }

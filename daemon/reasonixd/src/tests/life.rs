@@ -191,7 +191,7 @@ async fn another_file_in_the_sockets_place_is_reported_and_left_alone() {
     until("it to be reported", async || {
         problems(&mut client)
             .await
-            .contains("something else stands")
+            .contains("another file is at")
             .then_some(())
     })
     .await;

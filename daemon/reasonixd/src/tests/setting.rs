@@ -160,7 +160,7 @@ async fn a_value_that_overrides_the_new_one_is_reported() {
     assert!(
         answer["notices"][0]
             .as_str()
-            .is_some_and(|text| text.contains("next start")),
+            .is_some_and(|text| text.contains("daemon restart")),
         "{answer}"
     );
 }

@@ -443,7 +443,7 @@ impl SessionHandle {
 fn gone() -> Failure {
     Failure::new(
         ErrorName::ShuttingDown,
-        "The session is being put away.",
+        "The session is being unloaded.",
         "Try again.",
     )
     .retryable()

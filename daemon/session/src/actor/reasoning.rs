@@ -67,7 +67,7 @@ impl Actor {
                 self.note(Body::Notice(Notice {
                     level: Level::Info,
                     text: format!(
-                        "The reasoning could not be extracted: {why}. This is said once; the session goes on."
+                        "The reasoning could not be extracted: {why}. This notice appears only once; the session continues."
                     ),
                 }));
             }

@@ -51,8 +51,8 @@ impl Actor {
         } else {
             Err(Failure::new(
                 ErrorName::RequestIdReused,
-                "This request id was used for something else.",
-                "Make a new request id for each wish.",
+                "This request id was already used for another request.",
+                "Use a new id for each request.",
             ))
         })
     }
@@ -115,12 +115,12 @@ impl Actor {
             busy.then(|| {
                 let (what, hint) = match self.machine.is_rewinding() {
                     true => (
-                        "The session goes back to an earlier turn.",
-                        "It takes moments: close it then.",
+                        "The session is rewinding to an earlier turn.",
+                        "Try again in a moment.",
                     ),
                     false => (
                         "A turn is running.",
-                        "Interrupt it first, or send TERM to end both.",
+                        "Interrupt it first, or send TERM to end the turn and the session.",
                     ),
                 };
                 Failure::new(ErrorName::Busy, what, hint)
@@ -153,7 +153,7 @@ impl Actor {
             } else if failed {
                 let refusal = self.refusal();
                 send(Err(refusal.unwrap_or_else(|| {
-                    Failure::new(ErrorName::Storage, "It could not be written.", "")
+                    Failure::new(ErrorName::Storage, "The record could not be written.", "")
                 })));
             } else {
                 self.replies.held.push((seq, send));

@@ -27,15 +27,15 @@ fn check(what: &str, text: &str) -> Result<(), Failure> {
     } else if text.chars().count() > CHARACTERS_MAX {
         "is longer than 64 characters"
     } else if text.chars().any(char::is_control) {
-        "holds a control character"
+        "contains a control character"
     } else if text.contains('/') {
         "holds a `/`"
     } else if text.starts_with(['-', '.']) {
         "starts with `-` or `.`"
     } else if text.chars().all(|c| c.is_ascii_digit()) {
-        "is a number, as a pid is"
+        "is a number, which looks like a pid"
     } else if text.trim().len() != text.len() {
-        "starts or ends with a blank"
+        "starts or ends with a space"
     } else {
         return Ok(());
     };
@@ -48,7 +48,7 @@ fn check(what: &str, text: &str) -> Result<(), Failure> {
         ErrorName::InvalidParams,
         format!("The {what} `{shown}` {why}."),
         format!(
-            "A {what} has 1 to 64 characters, no `/` and no control characters, is no number, and does not start with `-` or `.`."
+            "A {what} has 1 to 64 characters, is not a number, has no `/` and no control characters, and does not start with `-` or `.`."
         ),
     ))
 }

@@ -19,7 +19,7 @@ pub fn check(options: &SessionOptions) -> Result<(), Failure> {
         return Err(Failure::new(
             ErrorName::InvalidParams,
             format!("A request has 1 to {SAMPLES_MAX} samples."),
-            "1 is as ever: the answer alone.",
+            "Use 1 for a single answer.",
         ));
     }
     Ok(())

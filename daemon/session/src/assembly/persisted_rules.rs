@@ -37,8 +37,8 @@ impl KeptRules for Nothing {
     fn keep(&self, _rule: &str) -> Result<(), Failure> {
         Err(Failure::new(
             ErrorName::NotAllowed,
-            "Nothing is kept beyond the session here.",
-            "Allow it for the session.",
+            "Rules cannot be saved beyond the session here.",
+            "Allow it for the session instead.",
         ))
     }
 

@@ -101,7 +101,7 @@ impl ProfileChoice {
             let known: Vec<_> = profile.tools.names().collect();
             return Err(Failure::new(
                 ErrorName::InvalidParams,
-                format!("There is no tool `{name}`."),
+                format!("Unknown tool `{name}`."),
                 format!("The tools are: {}.", known.join(", ")),
             ));
         }
@@ -245,7 +245,7 @@ pub trait Assembly: Send + Sync {
         let _ = (cwd, effort);
         Err(Failure::new(
             ErrorName::InvalidConfig,
-            format!("There is no model `{model}`."),
+            format!("Unknown model `{model}`."),
             "",
         ))
     }
@@ -259,7 +259,7 @@ pub trait Assembly: Send + Sync {
         let (_, _) = (cwd, now);
         Err(Failure::new(
             ErrorName::NotFound,
-            format!("There is no preset `{name}`."),
+            format!("Unknown preset `{name}`."),
             "",
         ))
     }

@@ -296,7 +296,7 @@ fn asked_always(decision: &mut Decision) {
         return;
     }
     decision.verdict = Verdict::Ask;
-    "found in the answer's words, not declared as a call".clone_into(&mut decision.rule);
+    "the call was written as text, not made as a tool call".clone_into(&mut decision.rule);
     "built-in".clone_into(&mut decision.layer);
     decision.basis = Basis::AlwaysAsked;
     decision.scopes.clear();

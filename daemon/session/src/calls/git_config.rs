@@ -49,7 +49,7 @@ impl GitConfigReader<'_> {
         };
         for hook in policy::git_reader_hooks(&settings) {
             if self.workspace.could_run(&hooks.join(hook)) {
-                found.push(format!("its hook `{hook}`"));
+                found.push(format!("the hook `{hook}`"));
             }
         }
         // What it tracks would be looked for in the wrong place.
@@ -57,7 +57,7 @@ impl GitConfigReader<'_> {
         for tree in trees.filter_map(|one| one.value.as_deref()) {
             let there = std::path::absolute(at.own.join(tree));
             if !there.is_ok_and(|there| self.workspace.same_place(&there, &at.top)) {
-                found.push("its files are in another place (`core.worktree`)".to_owned());
+                found.push("files in another directory (`core.worktree`)".to_owned());
             }
         }
         Ok(found)
@@ -78,7 +78,7 @@ impl GitConfigReader<'_> {
             }
             self.files += 1;
             if self.files > FILES_MAX {
-                return Err(format!("it has more than {FILES_MAX} files of config"));
+                return Err(format!("it has more than {FILES_MAX} config files"));
             }
             let Some(bytes) = self.workspace.git_file(&file)? else {
                 continue;
@@ -100,7 +100,7 @@ impl GitConfigReader<'_> {
             return Ok(self.user_home.join(rest));
         }
         if path.starts_with(['~', '%', ':']) || path.contains('\u{fffd}') {
-            return Err("its config names a file that is not found by its name alone".to_owned());
+            return Err("its config includes a file that cannot be located".to_owned());
         }
         Ok(PathBuf::from(path))
     }

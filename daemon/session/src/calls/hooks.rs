@@ -182,7 +182,7 @@ impl Asker {
                 true => HookOutcome::Block,
                 false => HookOutcome::Error,
             },
-            reason: Some("it could not be asked, because of a bug in Reasonix".to_owned()),
+            reason: Some("the hook could not run because of a bug in Reasonix".to_owned()),
             duration_ms: 0,
             call: what.call().cloned(),
         };
@@ -216,7 +216,7 @@ pub fn refused(chain: &HookChain) -> Option<Failure> {
             ErrorName::Blocked,
             why,
             format!(
-                "The prompt was not sent. Say it otherwise, or change the hook in {}.",
+                "The prompt was not sent. Rephrase it, or change the hook in {}.",
                 source.unwrap_or_default()
             ),
         )

@@ -346,7 +346,7 @@ impl From<Unfit> for Failure {
         match unfit {
             Unfit::NoTool { name, known } => Self::new(
                 ErrorName::NotFound,
-                format!("There is no tool `{name}`."),
+                format!("Unknown tool `{name}`."),
                 format!("Tools: {}.", known.join(", ")),
             ),
             Unfit::MissingTool(name) => Self::new(

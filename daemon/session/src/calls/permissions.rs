@@ -113,11 +113,8 @@ fn open(
     Workspace::open(options).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
-            format!(
-                "The directory `{}` cannot be looked at: {error}",
-                cwd.display()
-            ),
-            "Name a directory that exists and that you may read.",
+            format!("The directory `{}` cannot be read: {error}", cwd.display()),
+            "Give an existing directory that you can read.",
         )
     })
 }

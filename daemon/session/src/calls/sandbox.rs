@@ -53,7 +53,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         Ok(temp) => temp,
         Err(why) => {
             let unconfined = (confine.demand == SandboxDemand::Enforce)
-                .then(|| format!("nothing would hold the command: {why}"));
+                .then(|| format!("nothing would restrict the command: {why}"));
             return CommandSandbox {
                 unconfined,
                 ..CommandSandbox::default()

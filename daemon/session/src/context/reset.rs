@@ -355,8 +355,8 @@ fn has_key(model: &ModelSetup, keys: Option<&Keys>) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::new(
             ErrorName::InvalidConfig,
-            format!("there is no key for `{}`", model.provider_name),
-            format!("Set {variable}, or store it with `reasonix login`."),
+            format!("no key for `{}`", model.provider_name),
+            format!("Set {variable}, or store the key with `reasonix login`."),
         )),
     }
 }
@@ -398,7 +398,7 @@ fn damaged(reason: String) -> Failure {
     Failure::new(
         ErrorName::Storage,
         reason,
-        "Run `reasonix doctor` to see what is wrong with the store.",
+        "Run `reasonix doctor` to check the store.",
     )
 }
 
@@ -410,10 +410,10 @@ fn bounded(own: Result<String, serde_json::Error>) -> Result<String, Failure> {
         false => Err(Failure::new(
             ErrorName::Limit,
             format!(
-                "The conversation has {} bytes: too many to be rendered anew.",
+                "The conversation has {} bytes, too many to render again.",
                 own.len()
             ),
-            "Compact it first, or go on in a new session.",
+            "Compact it first, or continue in a new session.",
         )),
     }
 }
@@ -422,6 +422,6 @@ fn bug(error: &serde_json::Error) -> Failure {
     Failure::new(
         ErrorName::Internal,
         format!("A message cannot be written as JSON: {error}"),
-        "Report this as a bug of Reasonix.",
+        "Please report this as a bug in Reasonix.",
     )
 }

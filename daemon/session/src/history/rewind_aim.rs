@@ -31,12 +31,12 @@ pub fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     let invalid =
         |message: String, hint: &str| Failure::new(ErrorName::InvalidParams, message, hint);
     let Some(to_turn) = params.to_turn else {
-        let hint = "Give `to_turn`, the last turn that is to stay (0: none), or `undo`.";
-        return Err(invalid("It is not said where to go back to.".into(), hint));
+        let hint = "Give `to_turn`, the last turn to keep (0: none), or `undo`.";
+        return Err(invalid("No turn to rewind to was given.".into(), hint));
     };
     let Some(plan) = facts.plan_rewind(to_turn) else {
         let message = format!("There is no turn {to_turn} in the conversation.");
-        let hint = "`reasonix rewind SESSION --list` shows the turns that can be gone back to.";
+        let hint = "List the turns with `reasonix rewind SESSION --list`.";
         return Err(Failure::new(ErrorName::NotFound, message, hint));
     };
     let conversation = params.what != What::Code;
@@ -66,7 +66,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     if params.to_turn.is_some() {
         return Err(Failure::new(
             ErrorName::InvalidParams,
-            "An undo goes to where the newest rewind came from; it takes no turn.",
+            "An undo cannot have a turn: it reverses the latest rewind.",
             "Give `to_turn` or `undo`, not both.",
         ));
     }
@@ -75,8 +75,8 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
         asked if asked == what => Ok(()),
         _ => Err(Failure::new(
             ErrorName::InvalidParams,
-            "An undo takes back all that the newest rewind did.",
-            "Leave `what` away.",
+            "An undo always reverses the whole latest rewind.",
+            "Leave out `what`.",
         )),
     };
     if let Some(broken) = facts.undoable_broken_off() {
@@ -96,8 +96,8 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     let Some(rewind) = facts.undoable() else {
         return Err(Failure::new(
             ErrorName::NotFound,
-            "There is no rewind that could be taken back.",
-            "`reasonix rewind SESSION TURN` makes one.",
+            "There is no rewind to undo.",
+            "Rewind with `reasonix rewind SESSION TURN`.",
         ));
     };
     of_all(rewind.what)?;

@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             Piece::Run(_, _) => {
                 let record = raw.record().map_err(|error| error.to_string())?;
                 let item = message_of(record.body);
-                let item = item.ok_or_else(|| format!("record {} is no message", raw.seq))?;
+                let item = item.ok_or_else(|| format!("record {} is not a message", raw.seq))?;
                 Ok((item, raw.at))
             }
             Piece::Element { reset, element } => {

@@ -116,19 +116,19 @@ impl Closed {
     pub fn hint(&self) -> &'static str {
         match self.cause {
             Cause::Disk if self.broken.is_none() => {
-                "The log cannot be repaired from here: `reasonix doctor` tells what is wrong with the store."
+                "The log cannot be repaired automatically: run `reasonix doctor` to check the store."
             }
             Cause::Disk => {
-                "It goes on by itself when its log can be written again: free space, or repair the disk. It can be read meanwhile."
+                "Free space or repair the disk: the session continues once its log is writable. Until then it is read-only."
             }
             Cause::Log => {
-                "It can still be read: `reasonix logs` shows it. The file is kept as it is; where a newer build wrote it, that one can read on."
+                "You can still read it with `reasonix logs`. The file is not changed; if a newer version wrote it, use that version."
             }
             Cause::Provider => {
-                "Add the provider again in the config, and prompt again; the session can still be read."
+                "Add the provider to the config again, then send a prompt; until then the session is read-only."
             }
             Cause::Directory => {
-                "Make the directory again, and prompt again; the session can still be read."
+                "Create the directory again, then send a prompt; until then the session is read-only."
             }
         }
     }

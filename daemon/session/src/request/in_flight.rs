@@ -230,7 +230,7 @@ async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
         .and_then(|done: Result<_, String>| done);
     done.map_err(|message| ProviderError {
         message,
-        hint: "Run `reasonix doctor` to see what is wrong with the store.".into(),
+        hint: "Run `reasonix doctor` to check the store.".into(),
         kind: ErrorKind::Permanent,
         status: None,
         retry_after: None,

@@ -187,10 +187,10 @@ impl Aide {
         };
         let hearing = hear(&self.provider, request, &self.bill, recorder, None);
         let heard = tokio::time::timeout(PATIENCE, hearing).await;
-        let heard = heard.map_err(|_| "it took too long".to_owned())?;
+        let heard = heard.map_err(|_| "it timed out".to_owned())?;
         let heard = heard.map_err(|error| error.message)?;
         let found = turn::extraction::parse(self.bill.item.clone(), &heard.answer.text);
-        found.ok_or_else(|| "its answer is no such JSON object".to_owned())
+        found.ok_or_else(|| "its answer is not the expected JSON object".to_owned())
     }
 
     /// What the extraction of a trace may be expected to use.

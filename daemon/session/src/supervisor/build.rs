@@ -326,11 +326,8 @@ fn open_workspace(
     Workspace::open(options).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
-            format!(
-                "The directory `{}` cannot be worked in: {error}",
-                created.cwd
-            ),
-            "Start from a directory that exists and that you may read.",
+            format!("The directory `{}` cannot be used: {error}", created.cwd),
+            "Use an existing directory that you can read.",
         )
     })
 }
@@ -344,7 +341,7 @@ fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
     };
     (rank(own) > rank(configured)).then(|| {
         format!(
-            "This session keeps its approval mode `{}`, which is looser than the `{}` that is configured now.",
+            "This session keeps its approval mode `{}`, which is less strict than the configured `{}`.",
             own.as_str(),
             configured.as_str()
         )

@@ -103,8 +103,8 @@ impl Supervisor {
         if handle.summary().cwd != params.cwd {
             return Err(Failure::new(
                 ErrorName::RequestIdReused,
-                "A session with this id exists, in another directory.",
-                "Make a new id for each session.",
+                "A session with this id already exists in another directory.",
+                "Use a new id for each session.",
             ));
         }
         let first = ReadParams {
@@ -178,7 +178,7 @@ impl Supervisor {
             Err(_) => {
                 return Err(Failure::new(
                     ErrorName::Internal,
-                    "The session ended before it began.",
+                    "The session ended before it started.",
                     "",
                 ));
             }
@@ -220,7 +220,7 @@ fn check(params: &CreateParams) -> Result<(), Failure> {
         return Err(Failure::new(
             ErrorName::InvalidParams,
             "The prompt is empty.",
-            "Say what you want done.",
+            "Describe what to do.",
         ));
     }
     Ok(())
@@ -235,7 +235,7 @@ fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
         Some(problem) => Err(Failure::new(
             ErrorName::InvalidParams,
             problem.to_string(),
-            "Fix the rule: `Bash(cargo test:*)`, `Edit(docs/**)` and a tool's name alone are rules.",
+            "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.",
         )),
     }
 }
@@ -263,7 +263,7 @@ fn has_key(model: &ModelSetup, brought: &[&str]) -> Result<(), Failure> {
             model.provider_name
         ),
         format!(
-            "Set `{variable}` in the environment, or store the key: `reasonix login {}`.",
+            "Set `{variable}` in the environment, or store the key with `reasonix login {}`.",
             model.provider_name
         ),
     ))
@@ -279,7 +279,7 @@ fn prepare(
     if !cwd.is_absolute() || !cwd.is_dir() {
         return Err(Failure::new(
             ErrorName::InvalidParams,
-            format!("`{}` is no directory that exists.", params.cwd),
+            format!("The directory `{}` does not exist.", params.cwd),
             "Give the absolute path of the directory to work in.",
         ));
     }

@@ -76,9 +76,9 @@ impl Supervisor {
         Ok(Failure::new(
             ErrorName::ConfirmNeeded,
             format!(
-                "This would delete session {pid}{named} for good: {turns} turns, {bytes} bytes."
+                "This would permanently delete session {pid}{named}: {turns} turns, {bytes} bytes."
             ),
-            "Say it again with `confirm`. Sessions that were forked from it stay whole; what it used stays in the statistics.",
+            "Confirm with `confirm`. Forks of the session stay complete; its usage stays in the statistics.",
         )
         .with("turns", turns)
         .with("bytes", bytes)
@@ -97,7 +97,7 @@ impl Supervisor {
         };
         let removing = tokio::spawn(async move { me.remove_now(session, pid, reason).await });
         removing.await.map_err(|error| {
-            let text = format!("the daemon has a bug: {error}");
+            let text = format!("bug in the daemon: {error}");
             Failure::new(ErrorName::Internal, text, "")
         })?
     }
@@ -252,13 +252,14 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
         Failure::new(
             ErrorName::Storage,
             format!("The session was not deleted: {what}: {reason}"),
-            "Look at the disk: is it full, read-only, or away? Then delete it again.",
+            "Check whether the disk is full, read-only or missing, then delete the session again.",
         )
     };
     // On disk before the session goes: no sum gets smaller (a line too many does not count).
-    stats::close_books(home, session).map_err(|reason| failed("its usage is not kept", reason))?;
+    stats::close_books(home, session)
+        .map_err(|reason| failed("its usage could not be saved", reason))?;
     let aside = store::session_dirs::unpublish(home, session)
-        .map_err(|error| failed("its directory stays", store::reason(&error)))?;
+        .map_err(|error| failed("its directory could not be removed", store::reason(&error)))?;
     // From here on it is gone; what fails now is only in the way.
     if let Err(error) = store::markers::unmark(home, session) {
         tracing::warn!(%session, %error, "the marker of a deleted session stays");
@@ -286,25 +287,25 @@ fn busy(summary: &SessionSummary) -> Failure {
     let pid = summary.pid;
     let (what, hint) = match summary.state {
         State::Paused => (
-            "is paused in the middle of its work",
+            "is paused during a turn",
             format!(
-                "Let it go on with `reasonix resume {pid}`, or stop it with `reasonix kill {pid}`; then delete it."
+                "Resume it with `reasonix resume {pid}` or stop it with `reasonix kill {pid}`, then delete it."
             ),
         ),
         State::Waiting => (
             "waits",
-            format!(
-                "Stop it with `reasonix kill {pid}`, or answer what it waits for; then delete it."
-            ),
+            format!("Stop it with `reasonix kill {pid}` or answer its question, then delete it."),
         ),
         _ => (
             "has work to do",
-            format!("Stop it with `reasonix kill {pid}`, or wait for its end; then delete it."),
+            format!(
+                "Stop it with `reasonix kill {pid}` or wait until it finishes, then delete it."
+            ),
         ),
     };
     Failure::new(
         ErrorName::Busy,
-        format!("Session {pid} {what}: it is not deleted."),
+        format!("Session {pid} {what}, so it was not deleted."),
         hint,
     )
     .with("state", serde_json::json!(summary.state))

@@ -94,9 +94,9 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
         return Err(Failure::new(
             ErrorName::Limit,
             format!(
-                "The log has {len} bytes: more than the {LOG_MAX} that are written out at once."
+                "The log has {len} bytes, more than the {LOG_MAX} that can be exported at once."
             ),
-            "`session.read` gives the same events page by page: `reasonix logs --json` prints them.",
+            "Print the same events with `reasonix logs --json`.",
         ));
     }
     match format {

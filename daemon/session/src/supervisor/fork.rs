@@ -101,8 +101,8 @@ impl Supervisor {
             }),
             None => Err(Failure::new(
                 ErrorName::RequestIdReused,
-                "A session with this id exists, and it is not that fork.",
-                "Make a new id for each fork.",
+                "A session with this id already exists and is not this fork.",
+                "Use a new id for each fork.",
             )),
         }
     }
@@ -270,13 +270,13 @@ fn choose(source: &Source, params: &ForkParams) -> Result<(u64, Seq), Failure> {
         return Ok(*chosen);
     }
     let what = match params.at_turn {
-        Some(turn) => format!("There is no turn {turn} that has ended and is shown."),
-        None => "No turn of this session has ended yet.".to_owned(),
+        Some(turn) => format!("Turn {turn} does not exist or has not ended."),
+        None => "This session has no finished turn yet.".to_owned(),
     };
     let turns: Vec<u64> = shown.iter().map(|(turn, _)| *turn).collect();
     let hint = match (turns.first(), turns.last()) {
-        (None, _) | (_, None) => "Wait for the end of its first turn.".to_owned(),
-        _ => format!("It can be forked at the end of turn {}.", spans(&turns)),
+        (None, _) | (_, None) => "Wait until its first turn ends.".to_owned(),
+        _ => format!("You can fork it after turn {}.", spans(&turns)),
     };
     Err(Failure::new(ErrorName::NotFound, what, hint).with("turns", turns))
 }
@@ -342,7 +342,7 @@ fn first_record(
 fn not_rendered() -> Failure {
     Failure::new(
         ErrorName::Busy,
-        "The session has gone back to before another provider was asked, and has not been prompted since.",
-        "Prompt it once more, or fork it at another turn.",
+        "The session was rewound to before a change of provider and has had no prompt since.",
+        "Send it a prompt first, or fork it at another turn.",
     )
 }

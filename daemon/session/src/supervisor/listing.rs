@@ -44,16 +44,16 @@ impl Supervisor {
             Ok(SessionLookup::One(summary)) => Ok(summary.session),
             Ok(SessionLookup::Many(names)) => Err(Failure::new(
                 ErrorName::Ambiguous,
-                format!("`{text}` fits several sessions: {}.", names.join(", ")),
+                format!("`{text}` matches several sessions: {}.", names.join(", ")),
                 "Give more of the id, or the pid.",
             )
             .with("candidates", names)),
             Ok(SessionLookup::None(nearest)) => {
                 let hint = match nearest.first() {
                     Some(near) => {
-                        format!("Did you mean `{near}`? `reasonix ls` lists the sessions.")
+                        format!("Did you mean `{near}`? List sessions with `reasonix ls`.")
                     }
-                    None => "`reasonix ls` lists the sessions.".to_owned(),
+                    None => "List sessions with `reasonix ls`.".to_owned(),
                 };
                 Err(Failure::new(
                     ErrorName::NotFound,
@@ -65,7 +65,7 @@ impl Supervisor {
             Err(error @ CatalogError::BadName { .. }) => Err(Failure::new(
                 ErrorName::NotFound,
                 error.to_string(),
-                "A session is named by its pid, its id, at least 4 characters of it, or its name.",
+                "Give a session's pid, its name, or at least 4 characters of its id.",
             )),
             Err(error) => Err(index_failure(&error)),
         }
@@ -184,8 +184,8 @@ impl Supervisor {
             Ok(_) => self.find(pid).await,
             Err(_) => Err(Failure::new(
                 ErrorName::NotFound,
-                format!("Nothing that waits is called `{id}`."),
-                "`reasonix inbox` lists what waits; ids look like `3.1`.",
+                format!("There is no open question `{id}`."),
+                "List open questions with `reasonix inbox`; ids look like `3.1`.",
             )),
         }
     }
@@ -322,10 +322,7 @@ impl Supervisor {
             match blocking(move || catalog.verify(&home)).await {
                 Ok(Ok(None)) => {}
                 Ok(Ok(Some(why))) => {
-                    tracing::warn!(
-                        why,
-                        "the catalog was damaged, and is made again from the logs"
-                    );
+                    tracing::warn!(why, "the catalog was damaged and is rebuilt from the logs");
                     if let Some(supervisor) = self.me.upgrade() {
                         supervisor.fill_later();
                     }
@@ -405,6 +402,6 @@ pub(crate) fn index_failure(error: &CatalogError) -> Failure {
             "The catalog of sessions cannot be used: {}",
             store::reason(error)
         ),
-        "Run `reasonix doctor --rebuild-index`: it is made again from the logs.",
+        "Rebuild it from the logs with `reasonix doctor --rebuild-index`.",
     )
 }

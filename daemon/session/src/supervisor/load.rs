@@ -127,7 +127,7 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
     };
     let repair = opened.repair.map(|repair| {
         format!(
-            "The end of the log was torn and has been set aside ({} bytes in `{}`): {}",
+            "The end of the log was damaged and was moved away ({} bytes in `{}`): {}",
             repair.bytes,
             repair.torn.display(),
             repair.why
@@ -159,7 +159,7 @@ fn unreadable(session: SessionId, why: &str) -> Failure {
     Failure::new(
         ErrorName::Storage,
         format!("The log of session {session} cannot be opened: {why}"),
-        "Run `reasonix doctor` to see what is wrong with the store.",
+        "Run `reasonix doctor` to check the store.",
     )
 }
 

@@ -237,7 +237,7 @@ impl Supervisor {
             Err(_) => Err(Failure::new(
                 ErrorName::Storage,
                 format!("The log or the directory of session {session} does not answer."),
-                "Look at the disk that they stand on, and try again.",
+                "Check the disk that holds them, then try again.",
             )
             .retryable()),
         };
@@ -275,8 +275,8 @@ impl Supervisor {
         gone.await.ok().filter(|gone| *gone)?;
         Some(Failure::new(
             ErrorName::NotFound,
-            format!("There is no session {session} any more."),
-            "`reasonix ls` lists the sessions.",
+            format!("Session {session} no longer exists."),
+            "List sessions with `reasonix ls`.",
         ))
     }
 
@@ -403,6 +403,6 @@ fn storage(reason: String) -> Failure {
     Failure::new(
         ErrorName::Storage,
         reason,
-        "Look at the disk: is it full, read-only, or away? `reasonix doctor` tells what is wrong with the store.",
+        "Check whether the disk is full, read-only or missing; `reasonix doctor` shows problems of the store.",
     )
 }

@@ -46,8 +46,10 @@ impl Supervisor {
         if let Some(first) = summary.instead_of.as_ref().filter(|_| asks) {
             let busy = Failure::new(
                 ErrorName::Busy,
-                format!("`{first}` is down, and the fallback answers for the rest of this turn."),
-                "Say it again when the turn has ended, or interrupt it first.",
+                format!(
+                    "`{first}` is not available, and its fallback answers for the rest of this turn."
+                ),
+                "Try again after the turn, or interrupt the turn first.",
             );
             return Err(busy.retryable());
         }
@@ -83,11 +85,8 @@ impl Supervisor {
             };
             return Err(Failure::new(
                 ErrorName::ConfirmNeeded,
-                format!(
-                    "The vendor's cache starts anew with this; {}.",
-                    forecasts.words()
-                ),
-                "Say it again with `--yes`, or fork the session and change the fork.",
+                format!("This resets the vendor's cache; {}.", forecasts.words()),
+                "Confirm with `--yes`, or fork the session and change the fork.",
             )
             .with("tokens", tokens)
             .with("forecasts", serde_json::json!(forecasts))
@@ -169,8 +168,8 @@ impl Supervisor {
 
 fn dropped(model: &str, before: &str, now: Option<&str>) -> String {
     let now = match now {
-        Some(now) => format!("it thinks with `{now}`, as its entry says"),
-        None => "it thinks as it does by itself".to_owned(),
+        Some(now) => format!("it uses `{now}` from its config entry"),
+        None => "it uses the model's default".to_owned(),
     };
-    format!("`{model}` does not know the effort `{before}`: {now}.")
+    format!("`{model}` does not support the effort `{before}`: {now}.")
 }

@@ -84,11 +84,11 @@ impl Supervisor {
         *tried = Some(Instant::now());
         match word {
             Ok(word) => {
-                tracing::info!(%session, word, "the session can be worked in again");
+                tracing::info!(%session, word, "the session is writable again");
                 self.replace(old, word).await
             }
             Err(reason) => {
-                tracing::debug!(%session, reason, "the session still cannot be worked in");
+                tracing::debug!(%session, reason, "the session is still read-only");
                 None
             }
         }
@@ -112,8 +112,8 @@ impl Supervisor {
                 let cwd = old.summary().cwd;
                 let there = blocking(move || Path::new(&cwd).is_dir());
                 match there.await.map_err(words)? {
-                    true => Ok("The working directory is there again.".into()),
-                    false => Err("the directory is still gone".into()),
+                    true => Ok("The working directory exists again.".into()),
+                    false => Err("the directory is still missing".into()),
                 }
             }
             (Cause::Provider, _) => {
@@ -154,14 +154,14 @@ fn reported(renewed: &RenewOutcome, reason: &str) -> String {
         RenewOutcome::Sound | RenewOutcome::Cut { .. } => String::new(),
         RenewOutcome::Copied { kept: Some(kept) } => {
             format!(
-                " It is a new file now; the old one is `{}`.",
+                " The log was rewritten to a new file; the old one is `{}`.",
                 kept.display()
             )
         }
-        RenewOutcome::Copied { kept: None } => " It is a new file now.".to_owned(),
+        RenewOutcome::Copied { kept: None } => " The log was rewritten to a new file.".to_owned(),
     };
     format!(
-        "The log could not be written for a while ({reason}). It can be again; what was refused meanwhile did not happen.{what}"
+        "The log could not be written for a while ({reason}). It is writable again; actions refused in the meantime were not done.{what}"
     )
 }
 

@@ -268,10 +268,10 @@ impl SearchWords {
             return Err(Failure::new(
                 ErrorName::InvalidParams,
                 match words.is_empty() {
-                    true => "There is nothing to search for.".to_owned(),
+                    true => "No search words were given.".to_owned(),
                     false => format!("There are more than {WORDS_MAX} words."),
                 },
-                "Give the words that a message has, in any order.",
+                "Give words that appear in the message, in any order.",
             ));
         }
         let signs = words.iter().map(|word| sign(word)).collect();

@@ -38,7 +38,7 @@ impl Supervisor {
             return Err(Failure::new(
                 ErrorName::NotFound,
                 format!("There is no record {seq}."),
-                "`session.get` tells the newest one's number.",
+                "`session.get` returns the number of the latest record.",
             ));
         };
         blocking(move || {
@@ -97,7 +97,7 @@ impl Supervisor {
                 blocking(move || {
                     let body = material.body(tool_choice).map_err(storage)?;
                     let text = String::from_utf8(body)
-                        .map_err(|_| storage("the request is no text".to_owned()))?;
+                        .map_err(|_| storage("the request is not text".to_owned()))?;
                     piece(&text, offset)
                 })
                 .await?
@@ -247,7 +247,7 @@ fn asked(log: &Log, n: u64) -> Result<(Seq, ToolChoice), Failure> {
 fn no_step(n: u64, count: u64) -> Failure {
     let hint = match count {
         0 => "The model has not answered yet.".to_owned(),
-        count => format!("Steps go from 1 to {count}."),
+        count => format!("Steps are numbered from 1 to {count}."),
     };
     Failure::new(ErrorName::NotFound, format!("There is no step {n}."), hint)
 }
@@ -258,8 +258,8 @@ pub(crate) fn piece(text: &str, offset: u64) -> Result<p::PieceOutput, Failure> 
     let Some(rest) = start.and_then(|start| text.get(start..)) else {
         return Err(Failure::new(
             ErrorName::InvalidParams,
-            format!("No piece starts at byte {offset} of {}.", text.len()),
-            "Start at 0, and go on with `next`.",
+            format!("Byte {offset} is past the end of {}.", text.len()),
+            "Start at 0, then continue with `next`.",
         ));
     };
     let end = (0..=PIECE.min(rest.len()))

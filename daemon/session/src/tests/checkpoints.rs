@@ -102,8 +102,7 @@ async fn a_change_of_a_file_whose_name_is_no_text_is_told() {
     assert_eq!(
         reported.notes,
         [
-            "Turn 2: Of a call of `sh`: what it changed where names are no text (\"caf\\xE9\", \"d/n\\xE9w\") \
-            is in no checkpoint."
+            "Turn 2: Call of `sh`: no checkpoint for changes to files whose names are not text (\"caf\\xE9\", \"d/n\\xE9w\")."
         ]
     );
     assert_eq!(shop.tree()["a.c"], "644 one\n");
@@ -125,8 +124,7 @@ async fn what_came_under_a_rule_that_came_with_it_is_told() {
     let reported = shop.rewind(0, What::Both).await;
     let note = |turn: u64, name: &str| {
         format!(
-            "Turn {turn}: Of a call of `sh`: it changed what git ignores, and what came and is ignored now (\"{name}\") \
-            is in no checkpoint."
+            "Turn {turn}: Call of `sh`: no checkpoint for changes to files that git ignores (\"{name}\")."
         )
     };
     assert_eq!(reported.notes, [note(1, "c.c"), note(2, "out")]);
@@ -175,8 +173,7 @@ async fn a_tracked_file_among_very_many_ignored_ones_is_told() {
     assert_eq!(
         reported.notes,
         [
-            "Turn 1: Of a call of `sh`: what it changed of tracked files among very many ignored ones (\"dist/a\") \
-            is in no checkpoint."
+            "Turn 1: Call of `sh`: no checkpoint for changes to tracked files among very many ignored ones (\"dist/a\")."
         ]
     );
 }
@@ -197,7 +194,7 @@ async fn where_the_index_cannot_be_read_it_is_told_what_is_not_kept() {
     assert_eq!(
         reported.notes,
         [
-            "Turn 1: Changes by commands to files that git tracks and ignores cannot be taken back: git's index has an unsupported format."
+            "Turn 1: Changes by commands to files that git both tracks and ignores cannot be undone: git's index has an unsupported format."
         ]
     );
 }

@@ -58,7 +58,7 @@ async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
         .unwrap_err();
     assert_eq!(refused.name, ErrorName::Storage);
     assert!(
-        refused.hint.contains("goes on by itself"),
+        refused.hint.contains("continues once its log is writable"),
         "{}",
         refused.hint
     );
@@ -122,7 +122,7 @@ async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
         }
     }
     assert!(
-        reported.contains("can be again"),
+        reported.contains("is writable again"),
         "people are told: {reported}"
     );
     assert!(
@@ -253,7 +253,7 @@ async fn a_directory_and_a_provider_that_are_back_are_seen_at_the_next_prompt() 
     world.restart().await;
     let refused = world.prompt(&session, "again").await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Storage);
-    assert!(refused.hint.contains("prompt again"), "{}", refused.hint);
+    assert!(refused.hint.contains("send a prompt"), "{}", refused.hint);
     std::fs::remove_file(&world.project).unwrap();
     std::fs::create_dir(&world.project).unwrap();
     accepted(&world, &session, "again").await;

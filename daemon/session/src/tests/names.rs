@@ -29,7 +29,7 @@ fn a_name_is_no_pid_no_path_and_no_option() {
         (".x", "starts with"),
         ("a\nb", "control character"),
         ("\u{7f}", "control character"),
-        (" a", "blank"),
+        (" a", "space"),
         (&"ü".repeat(65), "longer than 64"),
     ] {
         let refusal = check_name(bad).unwrap_err();

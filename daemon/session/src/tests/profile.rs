@@ -149,5 +149,5 @@ async fn a_profile_with_an_unknown_tool_is_refused() {
     let Err(failure) = world.create_as(params, &chosen(&["marc"])).await else {
         panic!("there is no such tool")
     };
-    assert_eq!(failure.message, "There is no tool `marc`.");
+    assert_eq!(failure.message, "Unknown tool `marc`.");
 }

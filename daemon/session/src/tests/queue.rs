@@ -57,7 +57,7 @@ async fn a_prompt_for_now_is_told_what_is_in_its_way() {
     };
     let refused = house.handle.prompt(now, "ann".into()).await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Busy);
-    assert_eq!(refused.message, "Other prompts wait before it.");
+    assert_eq!(refused.message, "Other prompts are queued before it.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,7 +177,7 @@ async fn what_waits_behind_a_turn_that_was_cut_off_is_told_and_holds_up_nobody()
     );
     assert_eq!(house.handle.summary().queued, 1);
     let reported = house.records().into_iter().any(|record| {
-        matches!(record.body, Body::Notice(notice) if notice.text.contains("One prompt waits"))
+        matches!(record.body, Body::Notice(notice) if notice.text.contains("One queued prompt"))
     });
     assert!(reported);
 }

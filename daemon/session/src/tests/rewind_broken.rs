@@ -322,7 +322,7 @@ async fn what_came_since_it_was_killed_is_left_and_told() {
     // It is in the log soon: who loads a session does not wait for the disk.
     until("that it is told", || {
         case.shop.records().into_iter().any(|record| {
-            matches!(&record.body, Body::Notice(notice) if notice.text.contains("that broke off"))
+            matches!(&record.body, Body::Notice(notice) if notice.text.contains("was interrupted while restoring"))
         })
     })
     .await;

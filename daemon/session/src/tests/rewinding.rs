@@ -242,7 +242,7 @@ async fn outside_of_a_work_tree_it_is_said_once_a_turn_that_commands_cannot_be_t
     assert_eq!(listed.turns[0].notes.len(), 1, "{:?}", listed.turns);
     let reported = shop.rewind(0, What::Both).await;
     assert!(
-        reported.notes[0].contains("no git work tree"),
+        reported.notes[0].contains("not a git work tree"),
         "{:?}",
         reported.notes
     );
@@ -366,7 +366,7 @@ async fn what_cannot_be_kept_is_not_deleted_without_a_persons_yes() {
     shop.turn(&[drop_("large"), put("a.txt", "two")]).await;
     let asked = shop.records().into_iter().any(|record| {
         matches!(&record.body, Body::PolicyDecided(decided)
-            if decided.rule.contains("no checkpoint can hold") && decided.unattended.is_some())
+            if decided.rule.contains("cannot be saved in a checkpoint") && decided.unattended.is_some())
     });
     assert!(asked, "it was not asked about");
     assert!(shop.project.join("large").exists());
@@ -454,7 +454,7 @@ async fn what_a_command_did_that_was_cut_off_goes_back_when_it_is_forced() {
         .unwrap();
     let reported = shop.rewind(0, What::Code).await;
     assert!(
-        reported.notes[0].contains("cut off"),
+        reported.notes[0].contains("was interrupted"),
         "{:?}",
         reported.notes
     );
@@ -549,7 +549,7 @@ async fn what_git_has_lost_is_told_and_nothing_is_deleted_for_it() {
     );
     run(&shop.project, &line);
     let reported = shop.rewind(0, What::Code).await;
-    let why = "git does not hold it any more".to_owned();
+    let why = "git no longer has it".to_owned();
     let all = [("a.txt".to_owned(), RewoundResult::Failed { why })];
     assert_eq!(results(&shop, &reported), all);
     assert_eq!(shop.tree()["a.txt"], "644 two\n");
@@ -572,7 +572,7 @@ async fn a_program_of_the_project_is_never_taken_for_git() {
     let (found, nothing) = tokio::task::spawn_blocking(asked).await.unwrap();
     assert!(!shop.project.join("ran").exists());
     assert!(found.unwrap().contains_key(std::path::Path::new("bin/git")));
-    assert_eq!(nothing, Err("there is no `git` on PATH".into()));
+    assert_eq!(nothing, Err("`git` is not on PATH".into()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

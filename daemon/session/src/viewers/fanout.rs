@@ -432,7 +432,7 @@ pub fn event_text(
 pub fn stale_cursor(epoch: u64, durable: Seq) -> Failure {
     Failure::new(
         proto::ErrorName::CursorStale,
-        "The log is not the one that the cursor was taken from.",
+        "The cursor belongs to another log.",
         "Attach again without a cursor.",
     )
     .with("epoch", epoch)

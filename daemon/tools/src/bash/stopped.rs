@@ -132,40 +132,36 @@ pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<SandboxDenial> 
     if says(&FILES) {
         if let Some(place) = protected(sandbox, &printed) {
             return because(
-                format!(
-                    "it changes `{}`, which is protected in the workspace",
-                    place.display()
-                ),
+                format!("it changes `{}`, which is protected", place.display()),
                 "they can allow this one run outside the sandbox when they are asked, or do it themselves",
             );
         }
         return because(
-            "it writes where it may not: outside the workspace, or in a file that is protected"
-                .to_owned(),
+            "it writes outside the workspace or to a protected file".to_owned(),
             "they can add the directory to `sandbox.allow_write`, or do it themselves",
         );
     }
     if !sandbox.network && says(&NETWORK) {
         return because(
-            "it needs the network, and there is none".to_owned(),
+            "it needs the network, which the sandbox blocks".to_owned(),
             "they can set `sandbox.network = true`, or do it themselves",
         );
     }
     if let Some(place) = masked {
         return Some(SandboxDenial {
-            why: format!("it needs `{}`, which is closed", place.display()),
+            why: format!("it needs `{}`, which the sandbox denies", place.display()),
             lift: "they can open it where they have closed it (`sandbox.deny_read`, a rule), or do it themselves",
             sort: Sort::Unclear,
         });
     }
     if says(&CALLS) {
         return because(
-            "it asks the system for something that the sandbox does not give".to_owned(),
+            "it makes a system call that the sandbox denies".to_owned(),
             "they can do it themselves",
         );
     }
     (!sandbox.network && says(&NOBODY)).then(|| SandboxDenial {
-        why: "the network in here is the command's own, and reaches no server outside, also none on this machine".to_owned(),
+        why: "the sandbox gives the command a separate network without access to any server, including servers on this machine".to_owned(),
         lift: "they can set `sandbox.network = true`, or do it themselves",
         sort: Sort::Unclear,
     })

@@ -38,7 +38,7 @@ impl Step<'_> {
                 ..compacting
             });
         }
-        self.runs("a summary is asked for");
+        self.runs("the model is writing a summary");
         self.effects.push(Effect::AskSummary {
             item: asking.item.clone(),
             attempt: asking.attempt,
@@ -64,8 +64,8 @@ impl Step<'_> {
         if answer.text.trim().is_empty() || !whole {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
-                "The model wrote no summary.",
-                "Say in words what it is to keep (`reasonix compact SESSION WORDS`), or go on: nothing is lost.",
+                "The model did not write a summary.",
+                "Describe what the summary should keep (`reasonix compact SESSION WORDS`), or continue: nothing was lost.",
             );
             return self.reset_failed(compacting, failure);
         }
@@ -134,7 +134,7 @@ impl Step<'_> {
     ) -> Phase {
         if self.facts.open.is_some() {
             let next = asking.attempt + 1;
-            let cause = format!("{why} (try {next} of {TRIES} for a summary follows)");
+            let cause = format!("{why} (next: try {next} of {TRIES} for a summary)");
             let retry = Some(WaitingFor::Retry);
             self.state(State::Waiting, retry, &cause, Some(wait_ms));
         }

@@ -28,26 +28,26 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
             },
         ) => (
             foreign_scope(&approval.scopes, *decision, scope.as_ref())?.to_owned(),
-            "Take one of the scopes of the approval, or allow it once.",
+            "Choose one of the offered scopes, or allow it once.",
         ),
         (InteractionRequest::Questions { questions }, InteractionAnswer::Questions { replies }) => {
             (
                 misfit(questions, replies)?,
-                "Choose among the options by their labels, or say something else in words of your own.",
+                "Choose options by their labels, or write your own answer.",
             )
         }
         (InteractionRequest::Plan { .. }, InteractionAnswer::Plan { .. }) => return None,
         (InteractionRequest::Approval(_), _) => (
-            "This is an approval of a call.".to_owned(),
+            "This is an approval request for a call.".to_owned(),
             "Allow or deny it: `reasonix inbox allow ID`, `reasonix inbox deny ID`.",
         ),
         (InteractionRequest::Questions { .. }, _) => (
-            "This is a question of the model.".to_owned(),
+            "This is a question from the model.".to_owned(),
             "Answer it: `reasonix inbox answer ID …`.",
         ),
         (InteractionRequest::Plan { .. }, _) => (
-            "This is a plan of the model.".to_owned(),
-            "`reasonix inbox allow ID` approves it, `reasonix inbox deny ID` sends it back.",
+            "This is a plan from the model.".to_owned(),
+            "Approve it with `reasonix inbox allow ID`, or reject it with `reasonix inbox deny ID`.",
         ),
     };
     Some(Failure::new(ErrorName::InvalidParams, why, hint))
@@ -63,7 +63,7 @@ fn foreign_scope(
     let chosen = Scope::chosen(offered, decision, named).is_some();
     match decision {
         ApprovalDecision::AllowSession => (!chosen).then_some(NOT_OFFERED),
-        ApprovalDecision::AllowAlways => (!chosen).then_some("This cannot be allowed always."),
+        ApprovalDecision::AllowAlways => (!chosen).then_some("This call cannot always be allowed."),
         ApprovalDecision::AllowOnce | ApprovalDecision::Deny => {
             let known = |named: &Scope| offered.iter().any(|scope| scope.rule == named.rule);
             (!named.is_none_or(known)).then_some(NOT_OFFERED)
@@ -76,17 +76,17 @@ fn misfit(questions: &[Question], replies: &[Reply]) -> Option<String> {
     if questions.len() != replies.len() {
         let (asked, replies) = (questions.len(), replies.len());
         return Some(format!(
-            "There are {asked} questions, and {replies} replies."
+            "There are {asked} questions, but {replies} answers were given."
         ));
     }
     questions.iter().zip(replies).find_map(|(question, reply)| {
         let header = &question.header;
         let other = reply.other.as_deref().unwrap_or_default();
         if reply.labels.is_empty() && other.trim().is_empty() {
-            return Some(format!("Nothing is said to `{header}`."));
+            return Some(format!("There is no answer to `{header}`."));
         }
         if reply.labels.len() > 1 && !question.multi_select {
-            return Some(format!("`{header}` has one answer."));
+            return Some(format!("`{header}` takes only one answer."));
         }
         let offered = |label: &String| question.options.iter().any(|it| it.label == *label);
         let unknown = reply.labels.iter().find(|label| !offered(label))?;

@@ -33,14 +33,14 @@ fn what_waits_behind_it_waits_for_a_raise_or_a_word() {
         > user two
         > user three
         > model breaks unpaid
-          notice: 2 prompts wait behind this turn, until the session's budget is raised or something more is said |
+          notice: 2 prompts are queued until you raise the session's budget or send another prompt |
           turn ends budget exceeded: unpaid | idle
         > set max_steps=9
         > crash continue
         > set budget=9
           turn starts | running | prompt: two | ask
         > model breaks unpaid
-          notice: 1 prompt waits behind this turn, until the session's budget is raised or something more is said |
+          notice: 1 prompt is queued until you raise the session's budget or send another prompt |
           turn ends budget exceeded: unpaid | idle
         > user four
           turn starts | running | prompt: three | ask
@@ -59,7 +59,7 @@ fn a_run_ends_with_it_whatever_waits() {
           turn starts | running | prompt: one | ask
         > user two
         > model breaks unpaid
-          notice: 1 prompt waits behind this turn, until the session's budget is raised or something more is said |
+          notice: 1 prompt is queued until you raise the session's budget or send another prompt |
           turn ends budget exceeded: unpaid | exited 2
     ",
     );

@@ -67,7 +67,7 @@ fn who_goes_on_in_circles_sums_up_and_is_blocked() {
     check(&twice(&format!(
         "{first}
         > model says I could not find it.
-          model: I could not find it. | notice: The turn was ended: the model made the same calls again and again, with the same results, and went on when it was told | turn ends blocked | idle
+          model: I could not find it. | notice: The turn was ended: the model kept repeating the same calls with the same results, even after a reminder | turn ends blocked | idle
         > user again
           turn starts | running | prompt: again | ask
         > model calls e:read a
@@ -83,7 +83,7 @@ fn who_goes_on_in_circles_sums_up_and_is_blocked() {
           notice: The daemon was restarted | ask without tools
         > model calls e:read b
           model calls e | finished e refused |
-          result e refused: Not run: no more tools can be called in this turn | notice: The turn was ended: the model made the same calls again and again, with the same results, and went on when it was told | turn ends blocked |
+          result e refused: Not run: no more tools can be called in this turn | notice: The turn was ended: the model kept repeating the same calls with the same results, even after a reminder | turn ends blocked |
           idle
     "
     )));

@@ -53,7 +53,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > job asks
           ask for a summary, try 1
         > model breaks permanent
-          notice: The context was not compacted, and nothing has changed: permanent | ask
+          notice: The context was not compacted, and nothing changed: permanent | ask
         > what is sent
           m1.1 m1.2 m2.1
         > model calls read a using 860
@@ -71,7 +71,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > job asks
           ask for a summary, try 1
         > model thinks hard
-          notice: The context was not compacted, and nothing has changed: The model wrote no summary | ask
+          notice: The context was not compacted, and nothing changed: The model did not write a summary | ask
         > model calls read c using 950
           model calls c | judge c
         > policy c allow
@@ -79,7 +79,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
         > ends c ok
           finished c ok | result c ok | reset, job 3: Mechanical
         > job resets
-          cache reset: compaction | notice: The model could not write a summary: the context was compacted with a mere list | ask
+          cache reset: compaction | notice: The model could not write a summary, so older messages were replaced by a plain list | ask
         > what came of it
           done: cache.reset
     "
@@ -104,7 +104,7 @@ fn a_summary_is_tried_three_times() {
         > retry
           running | ask for a summary, try 3
         > model breaks transient
-          notice: The context was not compacted, and nothing has changed: transient | ask
+          notice: The context was not compacted, and nothing changed: transient | ask
     "
     ));
 }
@@ -126,7 +126,7 @@ fn what_comes_to_nothing_is_not_tried_again_at_once() {
         > user four
           turn starts | running | prompt: four | reset, job 2: Wanted
         > job full
-          turn ends context full: The context is full: what has to stay word for word takes about 900 of 1000 tokens. | idle
+          turn ends context full: The context is full: messages that must stay unchanged take about 900 of 1000 tokens. | idle
     "
     ));
 }
@@ -152,7 +152,7 @@ fn a_refused_request_is_compacted_and_made_again_within_bounds() {
         > model breaks too-long
           reset, job 3: WantedShort
         > job nothing
-          turn ends context full: The context is full: what has to stay word for word takes about 0 tokens. The provider said: too-long | idle
+          turn ends context full: The context is full: messages that must stay unchanged take about 0 tokens. The provider said: too-long | idle
     ",
     );
 }
@@ -172,7 +172,7 @@ fn a_refused_request_ends_in_a_list_where_summaries_fail() {
         > job asks
           ask for a summary, try 1
         > model breaks permanent
-          notice: The context was not compacted, and nothing has changed: permanent | reset, job 3: WantedShort
+          notice: The context was not compacted, and nothing changed: permanent | reset, job 3: WantedShort
         > job resets
           cache reset: compaction | ask
     ",
@@ -239,7 +239,7 @@ fn a_compaction_at_rest_is_stopped() {
           reset, job 1: Wanted
         > stop user
         > what came of it
-          It was stopped; nothing has changed.
+          The compaction was interrupted; nothing changed.
         > compact
           reset, job 2: Wanted
         > job asks
@@ -602,7 +602,7 @@ fn after_a_crash_nothing_has_changed_and_it_begins_anew() {
         > crash continue before cache.reset
           notice: The daemon was restarted | reset, job 1: Wanted
         > crash idle
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) | idle
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) | idle
     "
     ));
 }

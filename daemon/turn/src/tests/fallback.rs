@@ -16,7 +16,7 @@ fn the_fallback_goes_on_with_the_turn_and_the_next_one_asks_the_first_again() {
     check(&format!(
         "{DOWN}
         > job switches
-          cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+          cache reset: switch | notice: `p/m` is not available, so `q/n` answers for the rest of this turn: transient | ask
         > model calls read a
           model calls a | judge a
         > policy a allow
@@ -41,7 +41,7 @@ fn where_the_fallback_fails_too_the_first_ones_cause_is_told() {
         check(&format!(
             "{DOWN}
             > job switches
-              cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+              cache reset: switch | notice: `p/m` is not available, so `q/n` answers for the rest of this turn: transient | ask
             > model breaks {breaks}
               turn ends failed: transient. The fallback `q/n` failed too: {breaks} | idle
         "
@@ -50,7 +50,7 @@ fn where_the_fallback_fails_too_the_first_ones_cause_is_told() {
     check(&format!(
         "{DOWN}
         > job fails
-          notice: `p/m` is down (transient), and its fallback `q/n` cannot be asked: no | turn ends failed: transient. The fallback `q/n` failed too: no | idle
+          notice: `p/m` is not available (transient), and its fallback `q/n` cannot be used: no | turn ends failed: transient. The fallback `q/n` failed too: no | idle
         > user two
           turn starts | running | prompt: two | ask
     "
@@ -104,7 +104,7 @@ fn a_crash_in_the_middle_changes_nothing_of_it() {
         check(&format!(
             "{DOWN}
             > job switches
-              cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+              cache reset: switch | notice: `p/m` is not available, so `q/n` answers for the rest of this turn: transient | ask
             > crash continue {moment}
               notice: The daemon was restarted | {asks}
         "
@@ -113,7 +113,7 @@ fn a_crash_in_the_middle_changes_nothing_of_it() {
     check(&format!(
         "{DOWN}
         > crash idle
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) | idle
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) | idle
         > user two
           turn starts | running | prompt: two | ask
     "
@@ -125,7 +125,7 @@ fn who_chooses_a_model_meanwhile_keeps_it() {
     check(&format!(
         "{DOWN}
         > job switches
-          cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: transient | ask
+          cache reset: switch | notice: `p/m` is not available, so `q/n` answers for the rest of this turn: transient | ask
         > set model=q/n
         > model says Done.
           model: Done. | turn ends completed | idle
@@ -162,7 +162,7 @@ fn a_vendor_that_others_have_found_down_is_not_waited_for() {
         > gated down
           drop the request | q/n stands in | reset, job 1: Wanted
         > job switches
-          cache reset: switch | notice: `p/m` is down, and `q/n` answers for the rest of this turn: full | ask
+          cache reset: switch | notice: `p/m` is not available, so `q/n` answers for the rest of this turn: full | ask
         > gated down
           waiting for retry
     ",

@@ -400,7 +400,7 @@ fn a_crash_while_files_are_put_back_is_told_once() {
             > files kept
               files kept
             > crash {policy}
-              notice: Files were being put back, and that broke off: some may be as they were then, and some not
+              notice: A rewind was interrupted while restoring files: some files may be restored, others not
             > crash {policy}
             > what is shown
               m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
@@ -413,7 +413,7 @@ fn a_crash_while_files_are_put_back_is_told_once() {
         > files kept
           files kept
         > not rewound
-          notice: Files were being put back, and that broke off: some may be as they were then, and some not
+          notice: A rewind was interrupted while restoring files: some files may be restored, others not
         > crash continue
     "
     ));

@@ -58,7 +58,7 @@ fn what_cannot_be_waited_for_is_dropped_and_taken_up_again() {
         > suspend now
           drop the request | suspended
         > crash idle showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | ask
         > model calls write a
           model calls a | judge a
@@ -86,7 +86,7 @@ fn what_was_handed_over_goes_on_once() {
         > crash idle
           notice: The daemon was restarted | judge a
         > crash idle after session.set
-          notice: The daemon stopped in the middle of this turn | finished a interrupted |
+          notice: The daemon stopped during this turn, so the turn was ended | finished a interrupted |
           result a interrupted: Not run: the daemon stopped before this call was started |
           turn ends interrupted (shutdown) | idle
     ",
@@ -222,7 +222,7 @@ fn a_crash_in_a_hand_over_keeps_what_was_shown() {
           turn starts | running | prompt: one | ask
         > suspend
         > crash continue showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | ask
     ",
     );

@@ -18,7 +18,7 @@ fn a_turn_goes_on_from_what_was_shown() {
         > user one
           turn starts | running | prompt: one | ask
         > crash continue showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | ask
         > model says upon a time.
           model: upon a time. | turn ends completed | idle
@@ -70,10 +70,10 @@ fn a_turn_that_is_given_up_keeps_what_was_shown() {
         > user one
           turn starts | running | prompt: one | ask
         > crash idle showing Once
-          model (interrupted): Once | notice: The daemon stopped in the middle of this turn |
+          model (interrupted): Once | notice: The daemon stopped during this turn, so the turn was ended |
           turn ends interrupted (shutdown) | idle
         > crash continue after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
     ",
     );
@@ -132,7 +132,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
           turn starts | running | prompt: one | ask
         > steer and this
         > crash continue showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | steer: and this | ask
     ";
     // Before what was kept: the request is made again, with or without the side file.
@@ -145,7 +145,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
     check(&format!(
         "{begins}
         > crash continue before message.assistant showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | steer: and this | ask
     "
     ));
@@ -159,7 +159,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
     check(&format!(
         "{begins}
         > crash idle after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
     "
     ));
@@ -174,7 +174,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
     check(&format!(
         "{begins}
         > crash continue showing Twice
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Twice | daemon: go on | ask
     "
     ));
@@ -192,7 +192,7 @@ fn an_answer_that_a_person_interrupted_after_a_recovery_is_not_gone_on_from() {
             > stop user showing Once upon
               drop the request | model (interrupted): Once upon | turn ends interrupted (user) | idle
             > crash continue after message.assistant
-              notice: The daemon stopped in the middle of this turn |
+              notice: The daemon stopped during this turn, so the turn was ended |
               turn ends interrupted (shutdown) | idle
         "
         ));
@@ -203,14 +203,14 @@ fn an_answer_that_a_person_interrupted_after_a_recovery_is_not_gone_on_from() {
         > user one
           turn starts | running | prompt: one | ask
         > crash continue showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | ask
         > crash continue before message.assistant
           notice: The daemon was restarted | ask
         > stop user showing Once upon
           drop the request | model (interrupted): Once upon | turn ends interrupted (user) | idle
         > crash continue after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
     ",
     );
@@ -225,7 +225,7 @@ fn what_was_kept_is_gone_on_from_after_a_pause_too() {
         > pause
           paused
         > crash continue showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | notice: The daemon was restarted | daemon: go on
         > resume
           running | ask
@@ -241,7 +241,7 @@ fn half_an_answer_is_half_a_step() {
         > user one
           turn starts | running | prompt: one | ask
         > crash continue showing Once
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | ask
         > model calls read a
           model calls a | judge a
@@ -250,7 +250,7 @@ fn half_an_answer_is_half_a_step() {
         > ends a ok
           finished a ok | result a ok | daemon: sum up | ask without tools
         > crash continue showing All is
-          notice: The daemon was restarted in the middle of an answer |
+          notice: The daemon was restarted during an answer |
           model (interrupted): All is | daemon: go on | ask without tools
         > model says done.
           model: done. | turn ends max steps | idle

@@ -302,7 +302,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
     check(&format!(
         "{asked}
         > crash idle before interaction.opened
-          notice: The daemon stopped in the middle of this turn | finished a interrupted |
+          notice: The daemon stopped during this turn, so the turn was ended | finished a interrupted |
           result a interrupted: Not run: the daemon stopped before this call was started |
           turn ends interrupted (shutdown) | idle
     "
@@ -321,7 +321,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
         check(&format!(
             "{asked}{answered}
             > crash idle after {last}
-              notice: The daemon stopped in the middle of this turn | finished a ok | result a ok |
+              notice: The daemon stopped during this turn, so the turn was ended | finished a ok | result a ok |
               turn ends interrupted (shutdown) | idle
         "
         ));

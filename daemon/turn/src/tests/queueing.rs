@@ -182,7 +182,7 @@ fn steering_survives_a_crash_at_every_point() {
     check(&format!(
         "{begins}{ends}
         > crash idle before message.user
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
         > user three
           turn starts | running | prompt: second | ask

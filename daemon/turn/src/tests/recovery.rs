@@ -49,7 +49,7 @@ fn a_queue_behind_a_turn_that_was_cut_off_waits_for_the_person() {
           turn starts | running | prompt: one | ask
         > user two
         > crash idle
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
         > crash idle
         > user three
@@ -162,7 +162,7 @@ fn a_turn_whose_prompt_was_not_said_says_it() {
         > user one
           turn starts | running | prompt: one | ask
         > crash idle after turn.started
-          notice: The daemon stopped in the middle of this turn | prompt: one |
+          notice: The daemon stopped during this turn, so the turn was ended | prompt: one |
           turn ends interrupted (shutdown)
     ",
     );
@@ -192,7 +192,7 @@ fn a_request_is_given_up() {
           turn starts | running | prompt: one | ask
         > user two
         > crash idle
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
     ",
     );
@@ -237,7 +237,7 @@ fn a_whole_answer_ends_the_turn_as_it_would_have() {
         > crash continue after message.assistant
           notice: The daemon was restarted | daemon: answer in words | ask
         > model thinks Hm again.
-          model: nothing | turn ends failed: The model answered without any text, twice. | idle
+          model: nothing | turn ends failed: The model returned two empty answers in a row. | idle
     ",
     );
     check(
@@ -262,7 +262,7 @@ fn a_whole_answer_waits_for_the_person() {
         > model says First.
           model: First. | turn ends completed | idle
         > crash idle after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle
     ",
     );
@@ -279,7 +279,7 @@ fn an_answer_that_was_given_up_is_not_sent_as_if_it_were_whole() {
           drop the request | model (interrupted): Once | turn ends interrupted (user) | idle |
           turn starts | running | prompt: two | ask
         > crash continue after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           idle | turn starts | running | prompt: two | ask
     ",
     );
@@ -291,7 +291,7 @@ fn an_answer_that_was_given_up_is_not_sent_as_if_it_were_whole() {
         > model breaks permanent showing Once
           model (interrupted): Once | turn ends failed: permanent | exited 1
         > crash continue after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           exited 1
     ",
     );
@@ -303,7 +303,7 @@ fn an_answer_that_was_given_up_is_not_sent_as_if_it_were_whole() {
         > model breaks permanent showing Once
           model (interrupted): Once | turn ends failed: permanent | exited 1
         > crash idle after message.assistant
-          notice: The daemon stopped in the middle of this turn | turn ends interrupted (shutdown) |
+          notice: The daemon stopped during this turn, so the turn was ended | turn ends interrupted (shutdown) |
           exited 1
     ",
     );
@@ -382,7 +382,7 @@ fn a_call_that_changes_things_is_never_run_twice() {
           started a | run a once that is on disk
         > crash idle
           finished a unknown | result a unknown: The daemon stopped while this call ran |
-          notice: The daemon stopped in the middle of this turn | finished b interrupted |
+          notice: The daemon stopped during this turn, so the turn was ended | finished b interrupted |
           result b interrupted: Not run: the daemon stopped before this call was started |
           turn ends interrupted (shutdown) | idle
     ",
@@ -424,7 +424,7 @@ fn a_reader_is_lost() {
         > policy a allow
           started a | run a | judge b
         > crash idle
-          notice: The daemon stopped in the middle of this turn | finished a interrupted |
+          notice: The daemon stopped during this turn, so the turn was ended | finished a interrupted |
           result a interrupted: Not finished: the daemon stopped while this call ran |
           finished b interrupted |
           result b interrupted: Not run: the daemon stopped before this call was started |
@@ -478,7 +478,7 @@ fn a_call_that_was_not_started_does_not_run() {
         > ann yes 7.1
           ann answers 7.1: allow once | running | judge a
         > crash idle
-          notice: The daemon stopped in the middle of this turn | finished a interrupted |
+          notice: The daemon stopped during this turn, so the turn was ended | finished a interrupted |
           result a interrupted: Not run: the daemon stopped before this call was started |
           turn ends interrupted (shutdown) | idle
     ",
@@ -554,7 +554,7 @@ fn a_no_holds_though_its_result_did_not_reach_the_disk() {
           ann answers 7.1: deny | running | finished a denied |
           result a denied: Denied by the user (ann): keep it | ask
         > crash idle after interaction.resolved
-          notice: The daemon stopped in the middle of this turn | finished a denied |
+          notice: The daemon stopped during this turn, so the turn was ended | finished a denied |
           result a denied: Denied by the user (ann): keep it | turn ends interrupted (shutdown) |
           idle
     ",
@@ -586,7 +586,7 @@ fn a_call_that_was_cut_does_not_run_after_a_crash_either() {
         > model calls read a, write b!
           model calls a b | finished b refused | judge a
         > crash idle
-          notice: The daemon stopped in the middle of this turn | finished b refused |
+          notice: The daemon stopped during this turn, so the turn was ended | finished b refused |
           finished a interrupted |
           result a interrupted: Not run: the daemon stopped before this call was started |
           result b refused: Not run: your answer broke off inside this call |

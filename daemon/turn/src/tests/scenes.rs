@@ -499,7 +499,7 @@ fn two_answers_without_words_are_a_failure() {
         > model thinks Hm.
           model: nothing | daemon: answer in words | ask
         > model thinks Hm again.
-          model: nothing | turn ends failed: The model answered without any text, twice. | idle
+          model: nothing | turn ends failed: The model returned two empty answers in a row. | idle
     ",
     );
 }
@@ -557,7 +557,7 @@ fn a_filtered_answer_is_a_failure() {
         > user write it all
           turn starts | running | prompt: write it all | ask
         > model filtered Once upon
-          model: Once upon | turn ends failed: The provider's content filter cut the answer. | idle
+          model: Once upon | turn ends failed: The provider's content filter cut off the answer. | idle
     ",
     );
 }

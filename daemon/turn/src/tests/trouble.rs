@@ -434,3 +434,25 @@ fn what_is_not_sent_yet_is_not_sent_in_a_pause() {
     ",
     );
 }
+
+#[test]
+fn a_denial_quotes_a_command_once() {
+    let decided = |rule: &str| {
+        let decided = serde_json::json!({
+            "call": "c", "verdict": "deny", "rule": rule, "layer": "user", "read_only": false, "subject": "x",
+            "input_sha256": "",
+        });
+        let decided = serde_json::from_value(decided).expect("a decision");
+        crate::words::denied_by_policy(&decided)
+    };
+    let rule = decided("Bash(rm:*)");
+    assert!(
+        rule.starts_with("Denied by the rule `Bash(rm:*)` (user)."),
+        "{rule}"
+    );
+    let reason = decided("`$X` is written in escape codes");
+    assert!(
+        reason.starts_with("Denied: `$X` is written in escape codes (user)."),
+        "{reason}"
+    );
+}

@@ -38,9 +38,9 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         }),
     }
     let lines = Lines {
-        heading: format!("may `{tool}` run?"),
+        heading: format!("allow `{tool}` to run?"),
         note: Some(Cow::Owned(format!("asked because: {}", approval.rule))),
-        how_to: "`y` allows it once, `n` does not; `/deny` and words of your own tell the model why",
+        how_to: "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason",
         name_suffix: "",
     };
     let decision = Decision {
@@ -87,7 +87,7 @@ fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
     };
     form.notes = vec![stopped, Note::new(Msg::OutsideMeans, None)];
     form.lines.heading = format!(
-        "the sandbox seems to have stopped it: {reason} — may `{tool}` run once outside it, with all your rights?"
+        "the sandbox may have blocked it: {reason} — run `{tool}` once outside the sandbox, with all your rights?"
     );
     form.lines.note = None;
     form.lines.name_suffix = " outside the sandbox";
@@ -97,7 +97,7 @@ fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
             key: Msg::KeyOutside,
         };
         decision.once_only = Some(OnceOnly {
-            typed: "outside the sandbox a call runs once: y, or n",
+            typed: "outside the sandbox a call can only be allowed once: y or n",
             command: None,
         });
     }
@@ -143,7 +143,7 @@ pub fn untyped_decision(
 #[must_use]
 pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
     match decision {
-        ApprovalDecision::AllowAlways => "allowed always in this workspace",
+        ApprovalDecision::AllowAlways => "always allowed in this workspace",
         ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::Deny => {
             decision.called()
         }

@@ -40,34 +40,34 @@ crate::catalog! {
     TitleDelete = "Delete this file?", "删除这个文件？";
     TitleMove = "Move this file?", "移动这个文件？";
     TitleCopy = "Copy this file?", "复制这个文件？";
-    TitleDirectory = "Make this directory?", "创建这个目录？";
+    TitleDirectory = "Create this directory?", "创建这个目录？";
     TitleRead = "Read this?", "读取这项内容？";
-    TitleOther = "May this tool run?", "允许运行这个工具吗？";
+    TitleOther = "Run this tool?", "允许运行这个工具吗？";
     TitleQuestion = "A question for you", "有问题想问你";
     TitlePlan = "Carry out this plan?", "执行这个计划？";
     /// What a yes does.
-    PlanMeans = "A yes ends plan mode. What the plan needs runs unasked until this turn ends, but for what is denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
-    KeyApprove = "yes, carry it out", "同意并执行";
-    KeyKeepPlanning = "no, keep planning", "不，继续计划";
-    PlanNoteTitle = "Keep planning. What is missing? Enter sends, also without words.", "继续计划。还缺什么？按 Enter 发送，可不填。";
+    PlanMeans = "Approving ends plan mode. Until this turn ends, calls run without asking, except those that are denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
+    KeyApprove = "approve and carry it out", "同意并执行";
+    KeyKeepPlanning = "reject and keep planning", "不，继续计划";
+    PlanNoteTitle = "Keep planning. What is missing? Press Enter to send (may be empty).", "继续计划。还缺什么？按 Enter 发送，可不填。";
     PlanApproved = "plan approved", "已同意计划";
     PlanRejected = "keep planning", "继续计划";
     PlanClosed = "closed without an answer", "未作答即关闭";
     /// 0: the rule.
     Because = "asked because: {0}", "询问原因：{0}";
     /// 0: why.
-    StoppedBecause = "the sandbox seems to have stopped it: {0}", "似乎被沙箱阻止：{0}";
-    OutsideMeans = "Outside it may do all that you may: change any file of yours, and use the network. It has run within the sandbox already, as far as it came.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
-    KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
-    KeyOnce = "yes, once", "允许，仅此一次";
-    KeyDeny = "no", "拒绝";
-    NoteTitle = "No. Why? Enter sends, also without words.", "拒绝。原因？按 Enter 发送，可不填。";
+    StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
+    OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    KeyOutside = "allow once, outside the sandbox", "允许，在沙箱外仅此一次";
+    KeyOnce = "allow once", "允许，仅此一次";
+    KeyDeny = "deny", "拒绝";
+    NoteTitle = "Deny. Why? Press Enter to send (may be empty).", "拒绝。原因？按 Enter 发送，可不填。";
     /// 0: who, 1: what.
     AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";
     QuestionAnsweredBy = "{0} answered the question", "{0} 已回答该问题";
     AllowedOnce = "allowed once", "允许一次";
     AllowedSession = "allowed for this session", "本会话内允许";
-    AllowedAlways = "allowed always", "始终允许";
+    AllowedAlways = "always allowed", "始终允许";
     Denied = "denied", "拒绝";
 }
 
@@ -106,9 +106,9 @@ impl<'a> Form<'a> {
             lines: Lines {
                 heading: "the model proposes a plan".to_owned(),
                 note: Some(Cow::Borrowed(
-                    "a yes ends plan mode, and what the plan needs runs unasked until the turn ends",
+                    "approving ends plan mode; calls of the plan then run without asking until the turn ends",
                 )),
-                how_to: "`/approve` has it carried out; `/deny` and words of your own have the model go on planning",
+                how_to: "`/approve` carries it out; `/deny REASON` makes the model keep planning",
                 name_suffix: "",
             },
             shape: Shape::Decision(Decision {
@@ -116,7 +116,7 @@ impl<'a> Form<'a> {
                 reason: None,
                 once_only: Some(OnceOnly {
                     typed: "",
-                    command: Some("is a plan: it is approved once, for its turn"),
+                    command: Some("is a plan: it can only be approved once, for its turn"),
                 }),
                 takes_one_word: false,
                 yes: Label {
@@ -124,7 +124,7 @@ impl<'a> Form<'a> {
                     key: Msg::KeyApprove,
                 },
                 no: Label {
-                    line: "go on planning",
+                    line: "keep planning",
                     key: Msg::KeyKeepPlanning,
                 },
                 note_title: Msg::PlanNoteTitle,
@@ -153,11 +153,11 @@ fn questions(questions: &[Question]) -> Form<'_> {
     let (heading, how_to) = match count {
         0 | 1 => (
             "the model asks".to_owned(),
-            "type the number of an option, or `/answer` and words of your own",
+            "type the number of an option, or `/answer` and your own words",
         ),
         _ => (
             format!("the model asks {count} questions"),
-            "answer one after another: the number of an option, or `/answer` and words of your own",
+            "answer one after another: type the number of an option, or `/answer` and your own words",
         ),
     };
     Form {
@@ -359,9 +359,9 @@ impl Asked {
                 (Self::Approval { .. }, _) => {
                     format!("[{id}] denied by {by}{}", with_note(&resolved.reason))
                 }
-                (Self::Questions(_), true) => format!("[{id}] nobody was there to answer"),
+                (Self::Questions(_), true) => format!("[{id}] no client was attached to answer"),
                 (Self::Questions(_), false) => format!("[{id}] closed without an answer by {by}"),
-                (Self::Plan, true) => format!("[{id}] nobody was there to approve the plan"),
+                (Self::Plan, true) => format!("[{id}] no client was attached to approve the plan"),
                 (Self::Plan, false) => format!("[{id}] plan closed without an answer by {by}"),
             },
         }

@@ -191,7 +191,7 @@ fn always_is_refused_if_no_scope_may_be_kept() {
     let form = Form::of(&interaction);
     let shape = form.decision().expect("a decision");
     let why = shape.refusal(ApprovalDecision::AllowAlways);
-    assert!(why.is_some_and(|why| why.contains("once, or for the session")));
+    assert!(why.is_some_and(|why| why.contains("allow it once or for the session")));
     assert_eq!(shape.refusal(ApprovalDecision::AllowSession), None);
 }
 

@@ -31,21 +31,21 @@ fn every_message_has_both_languages_with_the_same_values() {
 fn sentences_of_the_daemon_are_translated_with_their_values() {
     let chinese = |text| Language::Chinese.translate(text).into_owned();
     assert_eq!(
-        chinese("found in the answer's words, not declared as a call"),
-        "出现在回答的文字中，并未声明为调用"
+        chinese("the call was written as text, not made as a tool call"),
+        "该调用写在回答的文字中，而不是作为工具调用发出"
     );
     assert_eq!(chinese("always asked: `forget`"), "始终询问：`forget`");
     assert_eq!(
         chinese(
-            "always asked: `/w/.git` configures the agent, its repository, an editor or a shell"
+            "always asked: `/w/.git` is a config file of the agent, its repository, an editor or a shell"
         ),
-        "始终询问：`/w/.git` 会影响代理、仓库、编辑器或 shell 的配置"
+        "始终询问：`/w/.git` 是代理、仓库、编辑器或 shell 的配置文件"
     );
     assert_eq!(
         chinese(
-            "no rule allows it: `$X` is known only when it runs; the sandbox cannot hold all that is closed here"
+            "no rule allows it: the value of `$X` is only known at run time; the sandbox cannot protect all denied paths"
         ),
-        "没有规则允许：`$X` 要到运行时才知道；沙箱无法守住此处关闭的全部内容"
+        "没有规则允许：`$X` 的值要到运行时才知道；沙箱无法保护所有禁止访问的路径"
     );
     // A name is no sentence.
     assert_eq!(chinese("always asked: `rewind`"), "始终询问：`rewind`");

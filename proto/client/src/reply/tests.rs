@@ -39,11 +39,11 @@ fn numbers_are_options_and_everything_else_is_words() {
         ("1,2", "no: only one of them can be chosen"),
         (
             "4",
-            "no: there is no option 4: 1 to 3, or words of your own",
+            "no: there is no option 4: give 1 to 3, or your own words",
         ),
         (
             "0",
-            "no: there is no option 0: 1 to 3, or words of your own",
+            "no: there is no option 0: give 1 to 3, or your own words",
         ),
     ] {
         assert_eq!(said(false, words), expected, "{words}");

@@ -378,10 +378,10 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
     0.000  call fetch \"x\" allowed by r (user)
     1.000  asks 7.1 \"Which store?\"
     4.000  asked 7.1 → a by ann after 3.00 s
-    5.000  asked 7.2 → nobody was there
+    5.000  asked 7.2 → no client was attached
     6.000  todos 1/2 done: Testing
     7.000  checkpoint 1 files and the tree, commands not kept: too large
-        -  rewound to turn 1 (both) by ann, 1 files restored, 1 left alone
+        -  rewound to turn 1 (both) by ann, 1 files restored, 1 skipped
         -  cache reset: rewind
 ";
     assert_eq!(text(&events), expected);
@@ -417,8 +417,7 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
         "request #1 (sample) try 1",
         "first token #1 (extraction)",
         "answer #1 (extraction)",
-        "repaired calls: 1 taken up from its words, 2 closed that broke off, 1 held back as repetition, \
-         repetitions are counted anew",
+        "repaired calls: 1 recovered from the answer's text, 2 cut-off calls completed, 1 repeated calls not run, repetition count reset",
         "run bash unknown\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");

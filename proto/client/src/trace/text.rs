@@ -73,12 +73,12 @@ impl Display for Bytes {
 /// What was repaired in the calls of an answer: `repaired calls: 1 taken up from its words, 1 closed`.
 fn repaired_words(calls: &CallsRepaired) -> String {
     let counts = [
-        (calls.taken_up.len(), "taken up from its words"),
-        (calls.closed.len(), "closed that broke off"),
-        (calls.nested.len(), "nested that came flat"),
+        (calls.taken_up.len(), "recovered from the answer's text"),
+        (calls.closed.len(), "cut-off calls completed"),
+        (calls.nested.len(), "calls with flattened arguments rebuilt"),
         (
             usize::from(calls.held_back.is_some()),
-            "held back as repetition",
+            "repeated calls not run",
         ),
     ];
     let counted = counts.iter().filter(|(count, _)| *count > 0);
@@ -86,7 +86,7 @@ fn repaired_words(calls: &CallsRepaired) -> String {
         .map(|(count, how)| format!("{count} {how}"))
         .collect();
     if calls.cleared {
-        words.push("repetitions are counted anew".to_owned());
+        words.push("repetition count reset".to_owned());
     }
     format!("repaired calls: {}", words.join(", "))
 }
@@ -141,7 +141,7 @@ impl Display for What {
             Self::Requeued { how, prompt } => write!(f, "prompt {how} \"{prompt}\""),
             Self::TurnStart { prompt } => write!(f, "start \"{prompt}\""),
             Self::Told { voice, text } => match voice {
-                Voice::Prompt => write!(f, "told \"{text}\""),
+                Voice::Prompt => write!(f, "prompted \"{text}\""),
                 Voice::Steer => write!(f, "steered \"{text}\""),
                 Voice::Daemon => write!(f, "reminded \"{text}\""),
             },
@@ -293,7 +293,7 @@ impl What {
                 note,
             } => {
                 match (unattended, answers.is_empty()) {
-                    (true, _) => write!(f, "asked {interaction} → nobody was there")?,
+                    (true, _) => write!(f, "asked {interaction} → no client was attached")?,
                     (false, true) => write!(f, "asked {interaction} → closed by {by}")?,
                     (false, false) => {
                         write!(f, "asked {interaction} → {} by {by}", answers.join("; "))?;
@@ -405,7 +405,7 @@ impl What {
                 }
                 let of = of.as_str();
                 write!(f, " ({of}) by {by}, {restored} files restored")?;
-                for (count, words) in [(left, "left alone"), (failed, "failed")] {
+                for (count, words) in [(left, "skipped"), (failed, "failed")] {
                     if *count > 0 {
                         write!(f, ", {count} {words}")?;
                     }

@@ -60,7 +60,7 @@ fn enter_alone_answers_nothing_and_says_so() {
     for multi in [true, false] {
         let mut scene = one(multi);
         assert_eq!(scene.press(&["enter", "space", "enter"]), []);
-        assert!(scene.text(80, 24).contains("Nothing is chosen yet"));
+        assert!(scene.text(80, 24).contains("Nothing chosen yet"));
         scene.press(&["1", "space"]);
         assert_eq!(scene.press(&["enter"]), []);
     }
@@ -108,7 +108,7 @@ fn a_burst_of_typing_chooses_and_answers_nothing() {
     }
     scene.later(300);
     assert_eq!(scene.press(&["enter"]), []);
-    assert!(scene.text(80, 24).contains("Nothing is chosen yet"));
+    assert!(scene.text(80, 24).contains("Nothing chosen yet"));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn esc_sets_it_aside_and_who_watches_answers_nothing() {
     scene.model.place.role = proto::hello::Role::Watch;
     scene.later(300);
     assert_eq!(scene.press(&["1", "enter", "o", "x", "enter"]), []);
-    assert!(scene.text(40, 12).contains("only watch"));
+    assert!(scene.text(40, 12).contains("are watching"));
 }
 
 /// A key, pressed in the second of two questions, longer than the screen, and what must be so then.

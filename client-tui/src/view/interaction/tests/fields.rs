@@ -17,8 +17,8 @@ fn options_are_shown_with_numbers_descriptions_and_what_is_chosen() {
             "        what serde means",
             "› 2 (x) nom",
             "        what nom means",
-            "one of these, or words of your own",
-            "1–2 choose · o own words · Enter answer · Esc set aside",
+            "choose one, or write your own answer",
+            "1–2 choose · o own answer · Enter answer · Esc answer later",
         ]
     );
 }

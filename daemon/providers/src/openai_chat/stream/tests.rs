@@ -576,7 +576,7 @@ async fn silence_is_a_failure_in_time() {
         (Some("`acme` sent nothing for 120s".to_owned()), 120)
     );
     let (came, seconds) = timed(vec![(119, says), (119, says)]).await;
-    let words = "`acme` went silent in the middle of its answer for 120s".to_owned();
+    let words = "`acme` was silent in the middle of its answer for 120s".to_owned();
     assert_eq!(
         (
             came.text.as_str(),

@@ -93,11 +93,11 @@ pub async fn trust_set(
     params: p::TrustSetParams,
 ) -> Result<p::TrustOutput, Failure> {
     if peer.descends() {
-        let text = "A process that a tool has started cannot trust a project.";
+        let text = "A process started by a tool cannot trust a project.";
         return Err(Failure::new(
             ErrorName::NotAllowed,
             text,
-            "Do it from your own terminal.",
+            "Do this in your own terminal.",
         ));
     }
     blocking(move || set_trust(&daemon, &params)).await?
@@ -106,29 +106,29 @@ pub async fn trust_set(
 fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutput, Failure> {
     let Some(now) = project_of(daemon, &params.cwd) else {
         let text = format!(
-            "There is no `reasonix.toml` for `{}`, no `.env` with a key, and no hook.",
+            "`{}` has no `reasonix.toml`, no `.env` with a key, and no hooks.",
             params.cwd
         );
         return Err(Failure::new(
             ErrorName::NotFound,
             text,
-            "There is nothing to be trusted.",
+            "There is nothing to trust.",
         ));
     };
     if params.trusted && now.hash != params.hash {
-        let text = "The project's config is not what was shown.";
+        let text = "The project's config has changed since it was shown.";
         return Err(Failure::new(
             ErrorName::Stale,
             text,
-            "Look at it again, and trust what you see.",
+            "View it again, then trust it.",
         ));
     }
     now.set_trust(daemon.home.root(), params.trusted)
         .map_err(|error| {
             Failure::new(
                 ErrorName::Storage,
-                format!("It could not be remembered: {error}"),
-                "Check the disk. If `trust.json` is malformed, fix it or move it away: then nothing is trusted.",
+                format!("The decision could not be saved: {error}"),
+                "Check the disk. If `trust.json` is malformed, fix it or move it away (then nothing is trusted).",
             )
         })?;
     Ok(trust_of(project_of(daemon, &params.cwd)))
@@ -164,8 +164,8 @@ pub async fn doctor(
     if params.rebuild_index && peer.role() < Some(Role::Drive) {
         return Err(Failure::new(
             ErrorName::NotAllowed,
-            "`doctor.run` takes the role `drive` to rebuild the index.",
-            "Connect with a role that may do it, or leave `rebuild_index` out.",
+            "`doctor.run` needs the role `drive` to rebuild the index.",
+            "Connect with that role, or leave out `rebuild_index`.",
         ));
     }
     Ok(p::DoctorOutput {

@@ -28,7 +28,7 @@ pub async fn hello(
             format!(
                 "No protocol version in common: the client speaks {oldest} to {newest}, the daemon {ours_oldest} to {ours_newest}."
             ),
-            format!("Upgrade {who}; `reasonix daemon stop` ends a daemon that is too old."),
+            format!("Upgrade {who}; stop a daemon that is too old with `reasonix daemon stop`."),
         )
         .with("client", vec![oldest, newest])
         .with("daemon", vec![ours_oldest, ours_newest]));
@@ -36,8 +36,8 @@ pub async fn hello(
     if peer.origin == Origin::Sandboxed {
         return Err(Failure::new(
             ErrorName::NotAllowed,
-            "The daemon refuses a sandboxed command and the processes that it has started.",
-            "Call it from your own terminal, or from a hook.",
+            "The daemon refuses connections from sandboxed commands and their processes.",
+            "Call it from your own terminal or from a hook.",
         ));
     }
     // A hook, server or unheld tool that got hold of the socket may look, and no more (I23).

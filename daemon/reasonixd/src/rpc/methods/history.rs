@@ -42,8 +42,8 @@ pub async fn prune(
         if keep_days == 0 {
             return Err(Failure::new(
                 ErrorName::InvalidParams,
-                "0 days means that sessions are kept for ever: there is nothing to prune.",
-                "Say how many days (`keep_days`), or set `sessions.keep_days`.",
+                "0 days keeps all sessions, so there is nothing to prune.",
+                "Give the number of days (`keep_days`), or set `sessions.keep_days`.",
             ));
         }
         let (supervisor, now) = (&daemon.supervisor, Stamp::now());

@@ -18,7 +18,7 @@ pub async fn list(
         (Some(_), Some(_)) => Err(Failure::new(
             ErrorName::InvalidParams,
             "`session` and `cwd` were both given.",
-            "Ask for the hooks of one of them.",
+            "Give only one of them.",
         )),
         (Some(session), None) => daemon.session(&session).await?.hooks().await,
         (None, cwd) => {
@@ -39,8 +39,8 @@ pub async fn reload(
     if peer.descends() {
         return Err(Failure::new(
             ErrorName::NotAllowed,
-            "A process that a tool has started cannot have hooks read again.",
-            "Do it from your own terminal.",
+            "A process started by a tool cannot reload hooks.",
+            "Do this in your own terminal.",
         ));
     }
     let handle = daemon.session(&params.session).await?;

@@ -28,8 +28,8 @@ pub(super) fn refuse_tools(peer: &Peer) -> Result<(), Failure> {
     }
     Err(Failure::new(
         ErrorName::NotAllowed,
-        "A process that a tool has started cannot answer for a person.",
-        "Answer from your own terminal.",
+        "A process started by a tool cannot answer for the user.",
+        "Answer in your own terminal.",
     ))
 }
 

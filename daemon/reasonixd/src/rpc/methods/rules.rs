@@ -27,7 +27,7 @@ const TEXT_MAX: usize = 4096;
 /// Which rules are meant: those of a session, or of a directory.
 fn asked(session: Option<String>, cwd: Option<String>) -> Result<PermissionScope, Failure> {
     let wrong = |what: &str| {
-        let hint = "Name a session, or the absolute path of a directory.";
+        let hint = "Give a session, or the absolute path of a directory.";
         Failure::new(ErrorName::InvalidParams, what, hint)
     };
     match (session, cwd) {
@@ -36,7 +36,7 @@ fn asked(session: Option<String>, cwd: Option<String>) -> Result<PermissionScope
             Ok(PermissionScope::Directory(PathBuf::from(cwd)))
         }
         (None, Some(_)) => Err(wrong("The directory must be an absolute path.")),
-        (None, None) => Err(wrong("Neither a session nor a directory is named.")),
+        (None, None) => Err(wrong("Neither a session nor a directory was given.")),
     }
 }
 
@@ -217,21 +217,20 @@ fn not_there(found: &Permissions, rule: &str) -> Failure {
     match other {
         Some(layer) if layer.layer == Layer::Run => Failure::new(
             ErrorName::NotAllowed,
-            format!("`{shown}` was given when the session was made, and ends with it."),
-            "Start another session without it.",
+            format!(
+                "`{shown}` was set when the session was created and cannot be removed from it."
+            ),
+            "Start a new session without it.",
         ),
         Some(layer) => Failure::new(
             ErrorName::NotAllowed,
-            format!(
-                "`{shown}` stands in the project's own file {}.",
-                layer.origin
-            ),
-            "That file is not changed from here: edit it, or trust it no more with `reasonix trust --no`.",
+            format!("`{shown}` is in the project's file {}.", layer.origin),
+            "Edit that file yourself, or stop trusting it with `reasonix trust --no`.",
         ),
         None => Failure::new(
             ErrorName::NotFound,
-            format!("No rule `{shown}` is allowed here that could be taken back."),
-            "`reasonix permissions list` shows the rules in force; those of a session with `--session`.",
+            format!("There is no allow rule `{shown}` to remove here."),
+            "List the rules with `reasonix permissions list`; add `--session` for those of a session.",
         ),
     }
 }
@@ -247,11 +246,11 @@ fn ambiguous(rule: &str, several: &[(p::Place, String)]) -> Failure {
     Failure::new(
         ErrorName::Ambiguous,
         format!(
-            "`{}` stands in several places: {}.",
+            "`{}` is in several places: {}.",
             short(rule),
             places.join(", ")
         ),
-        "Say which with `--from session`, `--from kept` or `--from user`.",
+        "Choose one with `--from session`, `--from kept` or `--from user`.",
     )
     .with("candidates", places)
 }
@@ -312,7 +311,7 @@ pub async fn explain(
             return Err(Failure::new(
                 ErrorName::InvalidParams,
                 "Give either `command` or `tool`.",
-                "With `tool` come its `arguments`.",
+                "With `tool`, also give its `arguments`.",
             ));
         }
     };

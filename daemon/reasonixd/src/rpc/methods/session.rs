@@ -25,7 +25,7 @@ pub async fn attach(
         return Err(Failure::new(
             ErrorName::InvalidParams,
             "A subscription needs a name of 1 to 128 bytes.",
-            "Name it as you like; the name comes back with every event.",
+            "Choose any name; every event carries it.",
         ));
     }
     let role = peer.role().unwrap_or(Role::Watch);
@@ -41,13 +41,13 @@ pub async fn attach(
         Ok(()) => Ok(output),
         Err(NoSubscription::Taken) => Err(Failure::new(
             ErrorName::InvalidParams,
-            format!("There is a subscription `{subscription}` already."),
-            "Name it otherwise, or end that one first.",
+            format!("The subscription `{subscription}` already exists."),
+            "Use another name, or end that subscription first.",
         )),
         Err(NoSubscription::TooMany) => Err(Failure::new(
             ErrorName::Limit,
-            format!("This connection has {SUBSCRIPTIONS_MAX} subscriptions already."),
-            "End one first, or attach over another connection.",
+            format!("This connection already has {SUBSCRIPTIONS_MAX} subscriptions."),
+            "End one first, or use another connection.",
         )),
     }
 }
@@ -99,7 +99,7 @@ pub async fn detach(
     Err(Failure::new(
         ErrorName::NotFound,
         text,
-        "It has ended already.",
+        "It may have ended already.",
     ))
 }
 

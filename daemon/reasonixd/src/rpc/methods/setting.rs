@@ -48,13 +48,12 @@ fn read_back(loaded: &Loaded, key: &str, file: &Path) -> config::SetOutput {
     let mut notices = Vec::new();
     if value.origin != "default" && value.origin != file {
         notices.push(format!(
-            "In this directory the value of {} comes first.",
+            "In this directory, {} overrides this value.",
             value.origin
         ));
     }
     if key.starts_with("daemon.") && key != "daemon.recover" {
-        notices
-            .push("It counts from the daemon's next start: `reasonix daemon restart`.".to_owned());
+        notices.push("It takes effect after `reasonix daemon restart`.".to_owned());
     }
     let named = format!("`{key}`");
     let about = loaded
@@ -85,7 +84,10 @@ pub async fn provider_set(
         let counts = loaded.settings.providers.contains(&entry);
         let mut notices = Vec::new();
         if !counts {
-            notices.push(format!("The provider `{}` does not count yet.", entry.name));
+            notices.push(format!(
+                "The provider `{}` is not in effect yet.",
+                entry.name
+            ));
             notices.extend(loaded.problems);
         }
         Ok(config::SetOutput {
@@ -178,7 +180,7 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
         ))));
     }
     if entry.kind == "replay" {
-        let text = "a cassette on this machine; it can be read".to_owned();
+        let text = "a cassette on this machine, and it is readable".to_owned();
         let known = without_asking(true, KeyState::NotNeeded, text, String::new());
         return Ok(Prepared::Done(Box::new(known)));
     }
@@ -231,8 +233,8 @@ fn probed(loaded: &Loaded, params: &config::ProviderProbeParams) -> Result<Provi
     let shown: String = params.name.escape_debug().take(80).collect();
     Err(Failure::new(
         ErrorName::NotFound,
-        format!("There is no provider `{shown}`."),
-        format!("Providers: {}. Or give `base_url`.", names.join(", ")),
+        format!("Unknown provider `{shown}`."),
+        format!("Known providers: {}. Or give `base_url`.", names.join(", ")),
     )
     .with("nearest", names))
 }
@@ -249,12 +251,12 @@ fn program(entry: &ProviderEntry) -> config::ProviderProbeOutput {
     };
     let (text, hint) = match found {
         true => (
-            format!("the program `{program}` is there; it is started with the first prompt"),
+            format!("the program `{program}` exists; it starts with the first prompt"),
             String::new(),
         ),
         false => (
-            format!("there is no program `{program}` that the daemon can see"),
-            "check `command`: an absolute path, or a name on the `PATH` that sessions have"
+            format!("the daemon cannot find the program `{program}`"),
+            "check `command`: give an absolute path, or a name on the `PATH` of sessions"
                 .to_owned(),
         ),
     };

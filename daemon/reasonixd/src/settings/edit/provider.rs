@@ -34,8 +34,8 @@ pub fn provider(
         let Some(entries) = entries.as_array_of_tables_mut() else {
             return Err(unusable(
                 file,
-                "`providers` is not written as `[[providers]]` there".to_owned(),
-                "Write each provider as a table `[[providers]]` of its own.",
+                "`providers` is not written as `[[providers]]` in the file".to_owned(),
+                "Write each provider as a separate `[[providers]]` table.",
             ));
         };
         let is_it = |table: &Table| table.get("name").and_then(Item::as_str) == Some(&params.name);
@@ -48,14 +48,14 @@ pub fn provider(
         fill(table, params);
         let mut entry: ProviderEntry = toml::from_str(&flat(table)).map_err(|error| {
             let text = format!(
-                "the provider `{}` would be wrong: {}",
+                "the provider `{}` would be invalid: {}",
                 params.name,
                 error.message()
             );
             unusable(
                 file,
                 text,
-                "Fix its other keys there, or give the missing ones.",
+                "Fix its other keys in the file, or give the missing ones.",
             )
         })?;
         entry.origin = file.display().to_string();
@@ -88,13 +88,13 @@ fn plain(params: &ProviderSetParams) -> Result<(), Failure> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if params.name.is_empty() || params.name.len() > 64 || !params.name.chars().all(is_name) {
         let text = "A provider's name is 1 to 64 letters, digits, `-`, `_` and `.`.";
-        return wrong("name", text, "Choose such a name.");
+        return wrong("name", text, "Choose another name.");
     }
     let models = params.models.iter().chain(&params.default);
     for model in models {
         if model.trim().is_empty() || model.len() > 256 || model.chars().any(char::is_control) {
             let text = "A model's name is 1 to 256 characters on one line.";
-            return wrong("models", text, "Name it as its provider does.");
+            return wrong("models", text, "Use the provider's name for the model.");
         }
     }
     match &params.api_key_env {
@@ -102,7 +102,7 @@ fn plain(params: &ProviderSetParams) -> Result<(), Failure> {
         Some(variable) if !variable.is_empty() && !is_variable(variable) => wrong(
             "api_key_env",
             "`api_key_env` is the name of an environment variable: capital letters, digits and `_`.",
-            "Name the variable here; the key itself is stored with `credential.set`.",
+            "Give the variable's name; store the key itself with `credential.set`.",
         ),
         _ => Ok(()),
     }
@@ -169,18 +169,21 @@ fn usable(entry: &ProviderEntry) -> Result<(), Failure> {
         Err(Failure::new(ErrorName::InvalidParams, text, hint).with("key", key))
     };
     if !kinds().contains(&entry.kind.as_str()) {
-        let text = format!("The kind of a provider is one of {}.", kinds().join(", "));
-        return wrong("kind", text, "Name one of them.");
+        let text = format!(
+            "The kind of a provider must be one of {}.",
+            kinds().join(", ")
+        );
+        return wrong("kind", text, "Choose one of them.");
     }
     if entry.all_models().is_empty() {
         let text = format!("The provider `{}` has no model.", entry.name);
-        let hint = "Give `models`; `provider.probe` lists them.";
+        let hint = "Give `models`; list them with `provider.probe`.";
         return wrong("models", text, hint);
     }
     let is_remote = !matches!(entry.kind.as_str(), "replay" | "command");
     if is_remote && entry.base_url.is_empty() {
         let text = format!("The provider `{}` has no `base_url`.", entry.name);
-        let hint = "Give the address of its API, up to the version: `https://…/v1`.";
+        let hint = "Give the address of its API, including the version: `https://…/v1`.";
         return wrong("base_url", text, hint);
     }
     Ok(())

@@ -79,7 +79,7 @@ fn a_new_file_says_what_it_is_for_and_every_keeper_of_it_knows_of_a_change() {
     assert_eq!(rules.allow, ["Edit(docs/a \"b\".md)"]);
     let text = fs::read_to_string(&one.file).unwrap();
     assert!(
-        text.starts_with("# What was allowed always") && text.contains(ROOT),
+        text.starts_with("# Rules that you always allowed") && text.contains(ROOT),
         "{text}"
     );
     assert!(one.forget("Edit(docs/a \"b\".md)").unwrap());

@@ -179,8 +179,8 @@ impl Actor {
         if !self.machine.is_idle() {
             let busy = Failure::new(
                 ErrorName::Busy,
-                "The session is at work.",
-                "Interrupt it first, or wait until it is at rest.",
+                "The session is busy.",
+                "Interrupt the turn first, or wait until the session is idle.",
             );
             return refuse(reply, busy.retryable());
         }
@@ -215,8 +215,8 @@ impl Actor {
         let Some(undone) = undone else {
             let none = Failure::new(
                 ErrorName::NotFound,
-                "There is no compaction that can be taken back.",
-                "It is possible until a turn that began behind it has ended. The originals stay in the log: `reasonix export` writes them.",
+                "There is no compaction to undo.",
+                "A compaction can be undone until the next turn ends. The original messages stay in the log; `reasonix export` writes them.",
             );
             return refuse(reply, none);
         };
@@ -318,8 +318,8 @@ impl Actor {
         if self.machine.is_compacting() {
             let busy = Failure::new(
                 ErrorName::Busy,
-                "The context is being compacted just now.",
-                "Pin it when that has ended; `compact --undo` brings back what went.",
+                "The context is being compacted.",
+                "Pin it after the compaction; `compact --undo` restores the original messages.",
             );
             return refuse(reply, busy.retryable());
         }
@@ -335,7 +335,7 @@ impl Actor {
             let unknown = Failure::new(
                 ErrorName::NotFound,
                 format!("There is no message `{}`.", pinned.item),
-                "`m7` is all of turn 7, `m7.3` its third message; `reasonix inspect PID context` lists them.",
+                "Use `m7` for turn 7 or `m7.3` for its third message; list them with `reasonix inspect PID context`.",
             );
             return refuse(reply, unknown);
         }
@@ -368,10 +368,10 @@ impl SessionHandle {
 
 fn nothing(why: NothingToCompact) -> CompactOutput {
     let why = match why {
-        NothingToCompact::NothingToFold => "All messages have to stay: there is nothing to fold.",
-        NothingToCompact::TooLittle => {
-            "It would free too little to be worth a new start of the cache."
+        NothingToCompact::NothingToFold => {
+            "All messages must stay unchanged: there is nothing to compact."
         }
+        NothingToCompact::TooLittle => "It would free too little to justify a cache reset.",
     };
     CompactOutput {
         why: Some(why.to_owned()),
@@ -383,14 +383,14 @@ fn not_now() -> Failure {
     Failure::new(
         ErrorName::Busy,
         "The context cannot be compacted now.",
-        "Try again when the session is at rest.",
+        "Try again when the session is idle.",
     )
 }
 
 fn crashed() -> Failure {
     Failure::new(
         ErrorName::Internal,
-        "The conversation could not be read, because of a bug in Reasonix.",
-        "Report this as a bug of Reasonix.",
+        "The conversation could not be read because of a bug in Reasonix.",
+        "Please report this as a bug in Reasonix.",
     )
 }

@@ -168,7 +168,7 @@ pub(crate) async fn read_lines(
         Failure::new(
             proto::ErrorName::Storage,
             reason,
-            "Run `reasonix doctor` to see what is wrong with the store.",
+            "Run `reasonix doctor` to check the store.",
         )
     })
 }

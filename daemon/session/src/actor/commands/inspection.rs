@@ -33,7 +33,7 @@ impl Actor {
             && closed.cause == Cause::Provider
         {
             // Its codec is not the one that made the requests.
-            let message = format!("Requests cannot be made again: {}", closed.reason);
+            let message = format!("The requests cannot be rebuilt: {}", closed.reason);
             return Err(Failure::new(closed.name(), message, closed.hint()));
         }
         Ok(self.made_from(upto))

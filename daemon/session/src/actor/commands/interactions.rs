@@ -20,7 +20,7 @@ use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 
 /// Why what waits is closed when the last user leaves a headless run.
-const LAST_LEFT: &str = "the last person who could have answered has left. Allow it with a rule (`--allow`), or with `--on-ask wait`.";
+const LAST_LEFT: &str = "the last client that could answer has disconnected. Allow the call with a rule (`--allow`), or use `--on-ask wait`.";
 
 /// An answer on its way.
 pub(crate) struct Answering {
@@ -108,16 +108,16 @@ impl Actor {
                 Some((first, at)) => answered_first(first, *at),
                 None => Failure::new(
                     ErrorName::NotFound,
-                    format!("Nothing that waits is called `{}`.", params.interaction_id),
-                    "`reasonix inbox` lists what waits.",
+                    format!("There is no open question `{}`.", params.interaction_id),
+                    "List open questions with `reasonix inbox`.",
                 ),
             });
         };
         if open.shown_hash != params.shown_hash {
             return Err(Failure::new(
                 ErrorName::Stale,
-                "What was shown is not what waits.",
-                "Look at it again, and answer what you see.",
+                "The question has changed since it was shown.",
+                "View it again, then answer.",
             ));
         }
         answer_refusal(&open.request, &params.answer).map_or(Ok(open), Err)
@@ -162,8 +162,12 @@ impl Actor {
         tokio::task::spawn_blocking(move || {
             let work = std::panic::AssertUnwindSafe(|| kept.keep(&rule));
             let kept = std::panic::catch_unwind(work).unwrap_or_else(|_| {
-                let text = "The rule could not be kept, because of a bug in Reasonix.";
-                Err(Failure::new(ErrorName::Internal, text, "Allow it once."))
+                let text = "The rule could not be saved because of a bug in Reasonix.";
+                Err(Failure::new(
+                    ErrorName::Internal,
+                    text,
+                    "Allow it once instead.",
+                ))
             });
             // Nobody listens in a session that has ended: its question is still open.
             let _ = happened.send(Happened::RuleKept { id, kept });
@@ -203,7 +207,7 @@ fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
     let failure = Failure::new(
         ErrorName::AlreadyResolved,
         said,
-        "Nothing is left to be done.",
+        "There is nothing left to do.",
     )
     .with("by", by.clone());
     let failure = match decision {
@@ -215,12 +219,12 @@ fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
 
 fn ended_meanwhile(failure: Failure) -> Failure {
     let text = format!(
-        "The rule is kept, but the question has ended: {}",
+        "The rule was saved, but the question is already closed: {}",
         failure.message
     );
     Failure {
         message: text,
-        hint: "`reasonix permissions list` shows it, `reasonix permissions revoke` takes it back."
+        hint: "Show the rule with `reasonix permissions list`; remove it with `reasonix permissions revoke`."
             .into(),
         ..failure
     }

@@ -197,7 +197,7 @@ impl Actor {
         for gated in std::mem::take(&mut self.gate.waiting) {
             gated.refuse(Failure::new(
                 ErrorName::Blocked,
-                "It was interrupted while its hooks ran: the prompt was not sent.",
+                "Interrupted while hooks ran: the prompt was not sent.",
                 "Send it again.",
             ));
         }

@@ -48,8 +48,8 @@ impl Actor {
                 if when == When::Now && !(self.machine.is_idle() && facts.queue.is_empty()) {
                     let (what, hint) = match self.machine.is_idle() {
                         true => (
-                            "Other prompts wait before it.",
-                            "Queue it behind them, or take them back first.",
+                            "Other prompts are queued before it.",
+                            "Queue it after them, or remove them first.",
                         ),
                         false => (
                             "A turn is running.",
@@ -61,8 +61,8 @@ impl Actor {
                 (facts.queue.len() >= QUEUE_MAX).then(|| {
                     Failure::new(
                         ErrorName::Limit,
-                        "Too many prompts wait already.",
-                        "Take some back first.",
+                        "Too many prompts are queued.",
+                        "Remove some first.",
                     )
                 })
             });
@@ -175,8 +175,8 @@ impl Actor {
         (!self.machine.facts().waits(prompt_id)).then(|| {
             Failure::new(
                 ErrorName::NotFound,
-                "No such prompt waits.",
-                "It has started, or was taken back before; interrupt the turn to stop it.",
+                "There is no such queued prompt.",
+                "It has started or was removed; to stop it, interrupt the turn.",
             )
         })
     }
@@ -198,7 +198,7 @@ fn wordless(text: &str) -> Option<Failure> {
         Failure::new(
             ErrorName::InvalidParams,
             "The prompt is empty.",
-            "Say what you want done.",
+            "Describe what to do.",
         )
     })
 }

@@ -125,7 +125,7 @@ impl Actor {
             return Err(Failure::new(
                 ErrorName::Busy,
                 "A turn is running.",
-                "Interrupt it first, or wait for its end.",
+                "Interrupt it first, or wait until it ends.",
             )
             .retryable());
         }
@@ -134,8 +134,8 @@ impl Actor {
         match running.filter(|_| files) {
             Some(pid) => Err(Failure::new(
                 ErrorName::Busy,
-                "A command in the background may still be changing files.",
-                format!("End it first: `reasonix kill {pid}`; or rewind the conversation alone."),
+                "A background command may still be changing files.",
+                format!("Stop it with `reasonix kill {pid}`, or rewind only the conversation."),
             )),
             None => Ok(()),
         }
@@ -196,7 +196,7 @@ impl Actor {
 }
 
 fn unwritten() -> Failure {
-    Failure::new(ErrorName::Storage, "It could not be written.", "")
+    Failure::new(ErrorName::Storage, "The record could not be written.", "")
 }
 
 impl SessionHandle {

@@ -11,13 +11,13 @@ pub fn refusal(reached: &Reached) -> ProviderError {
     let under_way = match reached.under_way {
         0 => String::new(),
         more => format!(
-            ", and about {} more with requests that are under way",
+            ", plus about {} for requests in progress",
             amount(reached.dimension, more)
         ),
     };
     ProviderError {
         message: format!("{} is used up: {used}{under_way}", whose(reached)),
-        hint: format!("{} Nothing more was sent.", raise(reached)),
+        hint: format!("{} No further requests are sent.", raise(reached)),
         kind: ErrorKind::Budget,
         status: None,
         retry_after: None,
@@ -27,9 +27,10 @@ pub fn refusal(reached: &Reached) -> ProviderError {
 /// What was used of a day cannot be known: its budget cannot be held, and nothing is sent.
 pub fn unknown(reason: &str) -> ProviderError {
     ProviderError {
-        message: format!("what was used today cannot be known, so its budget cannot be held: {reason}"),
-        hint: "Run `reasonix doctor`; without limits in `[budget.day]` and `[budget.project]` requests are sent."
-            .into(),
+        message: format!("cannot read today's usage, so its budget cannot be enforced: {reason}"),
+        hint:
+            "Run `reasonix doctor`, or remove the limits in `[budget.day]` and `[budget.project]`."
+                .into(),
         kind: ErrorKind::Budget,
         status: None,
         retry_after: None,
@@ -55,12 +56,10 @@ pub fn near(reached: &Reached) -> String {
 pub fn unheld(model: &str, reported: bool) -> String {
     match reported {
         true => format!(
-            "The price of `{model}` is not known: a budget in money does not hold its requests; those in tokens, steps and \
-             time do."
+            "The price of `{model}` is unknown, so a budget in money cannot limit its requests. Limits on tokens, steps and time apply."
         ),
         false => format!(
-            "The provider of `{model}` does not report what requests use: budgets in money and tokens do not hold them; \
-             those in steps and time do."
+            "The provider of `{model}` does not report usage, so budgets in money and tokens cannot limit its requests. Limits on steps and time apply."
         ),
     }
 }
@@ -86,16 +85,14 @@ fn raise(reached: &Reached) -> String {
         BudgetNodeKind::Session => {
             let pid = reached.pid;
             format!(
-                "Raise it, for instance with `reasonix budget {pid} --{name} {value}` (0: no limit)."
+                "Raise it, for example with `reasonix budget {pid} --{name} {value}` (0: no limit)."
             )
         }
         BudgetNodeKind::Day => format!(
-            "It begins anew at midnight; raise it, for instance with `reasonix config set budget.day.{name} {value}` \
-             (0: no limit)."
+            "It resets at midnight. To raise it, run for example `reasonix config set budget.day.{name} {value}` (0: no limit)."
         ),
         BudgetNodeKind::Project => format!(
-            "It begins anew at midnight; raise it, for instance with `reasonix config set budget.project.{name} {value}` \
-             (0: no limit), or in the project's `reasonix.toml` where that sets it."
+            "It resets at midnight. To raise it, run for example `reasonix config set budget.project.{name} {value}` (0: no limit), or edit the project's `reasonix.toml` if it sets the limit."
         ),
     }
 }

@@ -49,7 +49,7 @@ impl Rebuilt {
     ) -> Result<(String, String), String> {
         let record = raw.record().map_err(|error| error.to_string())?;
         let Body::CacheReset(reset) = record.body else {
-            return Err(format!("record {} is no cache reset", raw.seq));
+            return Err(format!("record {} is not a cache reset", raw.seq));
         };
         let (mut pieces, mut elements) = (Vec::new(), Vec::new());
         for piece in &self.pieces {

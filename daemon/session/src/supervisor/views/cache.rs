@@ -80,7 +80,7 @@ impl Supervisor {
                     let cwd = Path::new(&cwd);
                     if !cwd.is_absolute() || !cwd.is_dir() {
                         return Err(invalid(format!(
-                            "`{}` is no directory that exists.",
+                            "The directory `{}` does not exist.",
                             cwd.display()
                         )));
                     }
@@ -93,9 +93,9 @@ impl Supervisor {
                 })
                 .await?
             }
-            (Some(_), Some(_)) | (None, None) => Err(invalid(
-                "Either a session or a directory is wanted.".to_owned(),
-            )),
+            (Some(_), Some(_)) | (None, None) => {
+                Err(invalid("Give either a session or a directory.".to_owned()))
+            }
         }
     }
 }

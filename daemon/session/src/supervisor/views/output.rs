@@ -52,8 +52,8 @@ fn printed(log: &Log, call: &CallId) -> Result<Printed, Failure> {
     file.or(display.or(text).map(Printed::Text)).ok_or_else(|| {
         Failure::new(
             ErrorName::NotFound,
-            format!("There is no call `{call}` that has ended."),
-            "The events of the session name its calls.",
+            format!("There is no finished call `{call}`."),
+            "The session's events list its calls.",
         )
     })
 }
@@ -76,7 +76,7 @@ fn piece_of_file(path: &Path, offset: u64) -> Result<PieceOutput, Failure> {
             bytes.truncate(whole);
             String::from_utf8(bytes).unwrap_or_default()
         }
-        Err(_) => return Err(storage(format!("{} is no text", path.display()))),
+        Err(_) => return Err(storage(format!("{} is not text", path.display()))),
     };
     let end = offset + text.len() as u64;
     Ok(PieceOutput {

@@ -299,7 +299,7 @@ fn a_rewrite_is_ours_whatever_was_served() {
         };
         assert_eq!(*level, Level::Error);
         assert!(
-            text.contains("bug of Reasonix") && text.contains("message 3"),
+            text.contains("Bug in Reasonix") && text.contains("message 3"),
             "{text}"
         );
     }
