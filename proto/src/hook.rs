@@ -13,8 +13,6 @@ words! {
         PreToolUse = "PreToolUse",
         /// Before a prompt enters the session. Can block.
         UserPromptSubmit = "UserPromptSubmit",
-        /// Before a sub-agent starts. Can block.
-        PreSubagent = "PreSubagent",
         /// After a tool call has run, before the model sees its result. Cannot block.
         PostToolUse = "PostToolUse",
         /// After a turn has ended. Cannot block.
@@ -29,7 +27,7 @@ impl HookEvent {
     #[must_use]
     pub fn is_gating(self) -> bool {
         match self {
-            Self::PreToolUse | Self::UserPromptSubmit | Self::PreSubagent => true,
+            Self::PreToolUse | Self::UserPromptSubmit => true,
             Self::PostToolUse | Self::Stop | Self::Notification => false,
         }
     }

@@ -10,7 +10,7 @@ use proto::{ErrorName, Pid, SessionId, frame};
 use serde_json::{Value, json};
 use testkit::Script;
 use tests::raw::{answer, hello_params};
-use tests::{House, Raw, until};
+use tests::{House, Raw, skip, until};
 
 /// The JSON-RPC error code of a frame.
 fn code(frame: &Value) -> i64 {
@@ -347,12 +347,9 @@ fn a_daemon_does_not_start_where_others_can_write() {
     }
 }
 
-/// Needs root to become another user; otherwise skipped, with a message.
 #[test]
-#[allow(clippy::print_stderr, reason = "a skip is printed")]
 fn another_user_gets_no_answer() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root can become another user");
+    if skip::unless_root("becoming another user") {
         return;
     }
     let house = House::new();

@@ -14,8 +14,8 @@ use stage::*;
 /// Rooms for all users, or none if Landlock does not work.
 async fn rooms() -> Vec<SandboxRoom> {
     let procs = Procs::start(options()).unwrap();
-    if procs.settled().await != SandboxStrength::Partial {
-        say(&format!("SKIPPED, no Landlock here: {}", procs.mechanism()));
+    let works = procs.settled().await == SandboxStrength::Partial;
+    if testkit::skip::unless(works, &format!("Landlock ({})", procs.mechanism())) {
         return Vec::new();
     }
     everywhere()

@@ -4,5 +4,6 @@ pub mod fixture;
 pub mod model;
 pub mod schema;
 pub mod script;
+pub mod skip;
 
 pub use script::Script;

@@ -15,11 +15,8 @@ use crate::stage::*;
 /// None if the sandbox is not full.
 async fn rooms() -> Vec<SandboxRoom> {
     let procs = Procs::start(options()).unwrap();
-    if procs.settled().await != SandboxStrength::Full {
-        say(&format!(
-            "SKIPPED, no full sandbox here: {}",
-            procs.mechanism()
-        ));
+    let is_full = procs.settled().await == SandboxStrength::Full;
+    if testkit::skip::unless(is_full, &format!("a full sandbox ({})", procs.mechanism())) {
         return Vec::new();
     }
     everywhere()

@@ -215,8 +215,8 @@ pub async fn in_a_namespace(procs: &Procs) -> bool {
     finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
     let mechanism = procs.mechanism();
     let is = matches!(mechanism, procs::Mechanism::Namespace { .. });
-    if !is && WAY == BackendChoice::Auto {
-        say(&format!("SKIPPED, no process namespace here: {mechanism}"));
+    if WAY == BackendChoice::Auto {
+        testkit::skip::unless(is, &format!("a process namespace ({mechanism})"));
     }
     is
 }

@@ -51,9 +51,6 @@ pub struct ProviderEntry {
     /// What the models cost; `None`: not said.
     #[serde(default)]
     pub price: Option<DollarPrice>,
-    /// Whether the models can be shown images; `None`: not said.
-    #[serde(default)]
-    pub vision: Option<bool>,
     /// Requests of its key at a time, over all sessions.
     #[serde(default)]
     pub max_concurrent: Option<NonZeroU32>,
@@ -125,10 +122,6 @@ pub const FIELDS: &[(&str, &str)] = &[
          unknown.",
     ),
     (
-        "vision",
-        "Whether the models accept images. Unset: from the catalog.",
-    ),
-    (
         "max_concurrent",
         "Maximum number of concurrent requests with this key, over all sessions; others wait. Unset: 16. Not for \
          `replay`.",
@@ -141,11 +134,10 @@ pub const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// What of an entry only describes its models, and how each is tried: a wrong one is left out, and the entry stays.
-const DESCRIBING: [(&str, Try); 5] = [
+const DESCRIBING: [(&str, Try); 4] = [
     ("context_window", fits::<u64>),
     ("max_output_tokens", fits::<u64>),
     ("efforts", fits::<Vec<String>>),
-    ("vision", fits::<bool>),
     ("price", fits::<DollarPrice>),
 ];
 

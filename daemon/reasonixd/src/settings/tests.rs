@@ -586,19 +586,23 @@ fn a_wrong_provider_names_its_line_its_key_and_the_nearest() {
 fn of_a_provider_a_wrong_price_is_left_out_alone() {
     let place = TestHome::new(
         "[[providers]]\nname = \"own\"\nkind = \"openai\"\nbase_url = \"http://x\"\nmodel = \"m\"\n\
-         vision = \"yes\"\ncontext_window = 5\nprice = { input = -1, output = 1 }\n",
+         efforts = \"low\"\ncontext_window = 5\nprice = { input = -1, output = 1 }\n",
         None,
     );
     let loaded = place.load();
     let entry = &loaded.settings.providers[0];
     assert_eq!(
-        (entry.price.as_ref(), entry.vision, entry.context_window),
-        (None, None, 5)
+        (
+            entry.price.as_ref(),
+            entry.efforts.len(),
+            entry.context_window
+        ),
+        (None, 0, 5)
     );
     assert_eq!(loaded.providers_lost, [""; 0]);
     let problems = loaded.problems.join("\n");
     assert!(
-        problems.contains("config.toml:6: `vision` of the provider `own` is ignored"),
+        problems.contains("config.toml:6: `efforts` of the provider `own` is ignored"),
         "{problems}"
     );
     assert!(

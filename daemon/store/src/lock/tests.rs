@@ -51,6 +51,25 @@ fn a_lock_of_a_removed_file_is_not_taken_for_the_lock() {
 }
 
 #[test]
+fn a_home_has_one_parent_at_a_time_even_before_it_exists() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let home = dir.path().join("home");
+    let first = ParentLock::try_acquire(&home).expect("locks work");
+    assert!(first.is_some());
+    assert!(
+        ParentLock::try_acquire(&home)
+            .expect("locks work")
+            .is_none()
+    );
+    drop(first);
+    assert!(
+        ParentLock::try_acquire(&home)
+            .expect("locks work")
+            .is_some()
+    );
+}
+
+#[test]
 fn a_lock_is_held_even_if_its_text_cannot_be_written() {
     let full = fs::OpenOptions::new()
         .write(true)

@@ -14,18 +14,16 @@ fn the_catalog_fills_what_the_config_does_not_say() {
     assert_eq!(known.context_window, 1_000_000);
     assert!(known.price.is_some() && known.price_as_of.is_some());
     let said = of(
-        &entry(
-            "context_window = 5000\nvision = true\nefforts = [\"x\"]\nprice = { input = 1, output = 2 }",
-        ),
+        &entry("context_window = 5000\nefforts = [\"x\"]\nprice = { input = 1, output = 2 }"),
         "deepseek-v4-pro",
     );
     assert_eq!(said.context_window, 5000);
-    assert_eq!(said.vision, Some(true));
     assert_eq!(said.efforts, ["x"]);
     assert_eq!(said.price.map(|price| price.rates.output), Some(2_000_000));
     assert_eq!(said.price_as_of, None);
     // What it does not say is still the catalog's.
     assert_eq!(said.max_output_tokens, known.max_output_tokens);
+    assert_eq!(said.vision, known.vision);
     assert_eq!(said.cache, known.cache);
 }
 

@@ -1,5 +1,6 @@
 //! Tests that need a feature which a machine may lack: they print a message, are counted, and fail if every feature is required.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,17 +11,28 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 ///
 /// # Panics
 /// Nothing may be left out, and this would be.
-#[allow(clippy::print_stderr, reason = "a skip has to be seen")]
 pub fn unless(there: bool, what: &str) -> bool {
     if there {
         return false;
     }
-    let count = SKIPPED.fetch_add(1, Ordering::SeqCst) + 1;
     assert!(
         std::env::var_os("REASONIX_NO_SKIPS").is_none(),
         "this machine lacks what a test needs, and no test may be left out: {what}"
     );
-    eprintln!("SKIPPED ({count} so far): this machine lacks {what}");
+    skipped(&format!("this machine lacks {what}"))
+}
+
+/// Whether a test must be left out because only root can do what it needs. Says so. An ordinary user's run may always
+/// leave it out: a run as root has it.
+pub fn unless_root(what: &str) -> bool {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    !is_root && skipped(&format!("only root can do it: {what}"))
+}
+
+#[allow(clippy::print_stderr, reason = "a skip has to be seen")]
+fn skipped(why: &str) -> bool {
+    let count = SKIPPED.fetch_add(1, Ordering::SeqCst) + 1;
+    eprintln!("SKIPPED ({count} so far): {why}");
     true
 }
 
