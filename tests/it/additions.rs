@@ -112,7 +112,7 @@ fn a_command_is_its_file_and_the_table() {
     let rows = rows.lines().take_while(|line| *line != "}");
     let rows = rows.filter_map(|line| {
         let (_, module) = line.strip_suffix(';')?.split_once(" = ")?;
-        module.split('(').next()
+        module.split(['(', ',']).next()
     });
     let rows: Vec<_> = rows.collect();
     assert!(rows.len() > 40, "only {} commands", rows.len());

@@ -102,7 +102,7 @@ fn a_number_that_is_no_session_stops_a_command_in_the_background() {
     let done = run(&mut reasonix(&fake.home(), &["kill", "99"]));
     assert_eq!(done.code, Some(64), "{done:?}");
     assert!(
-        done.err.contains("No session or background command 99."),
+        done.err.contains("There is no session or command 99."),
         "{}",
         done.err
     );

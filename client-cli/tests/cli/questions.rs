@@ -378,7 +378,7 @@ fn what_can_be_gone_back_to_is_called_for_by_its_words() {
     assert_eq!(fake.params("session.set")[0]["name"], "fix");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "# one\ntwo\n");
     for words in [
-        "confirm with `/clear yes`",
+        "`/clear yes` does it",
         "fourth (changed /w/a)",
         "what `make` did is not kept",
         "reasonix attach 8",

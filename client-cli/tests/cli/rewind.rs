@@ -38,7 +38,7 @@ fn each_file_is_told_and_how_to_take_it_back() {
     );
     assert_eq!(
         done.err,
-        "· session 3 stands at the end of turn 2; hidden: 3 turns\n  `reasonix rewind 3 --undo` undoes it\n"
+        "· session 3 is now at the end of turn 2; hidden: 3 turns\n  `reasonix rewind 3 --undo` undoes it\n"
     );
     let sent = &fake.params("session.rewind")[0];
     assert_eq!(

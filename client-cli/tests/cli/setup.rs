@@ -239,9 +239,9 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     typist.say("Provider (number or name): ", "dep");
     typist.screen.wait_for("Did you mean `deep`?");
     typist.say("Provider (number or name): ", "1");
-    typist.say("API key (hidden): ", "sk-wrong");
+    typist.say("API key (not shown): ", "sk-wrong");
     typist.screen.wait_for("rejected: 401 no");
-    typist.say("API key (hidden): ", KEY);
+    typist.say("API key (not shown): ", KEY);
     typist.say("Model (number or name) [deep-large]: ", "3");
     typist
         .screen
@@ -270,7 +270,7 @@ fn ctrl_c_at_the_key_leaves_the_settings_and_the_terminal_as_they_were() {
     let fake = daemon(true);
     let mut typist = Typist::start(&fake, &["setup"]);
     typist.say("Provider (number or name): ", "deep");
-    typist.screen.wait_for("API key (hidden): ");
+    typist.screen.wait_for("API key (not shown): ");
     assert!(!typist.echoes());
     typist.running.signal(Signal::INT);
     typist.screen.wait_for("nothing was changed");
@@ -288,7 +288,7 @@ fn where_nothing_answers_a_person_may_keep_it_anyway() {
             &fake,
             &["setup", "--provider", "deep", "--model", "deep-small"],
         );
-        typist.say("API key (hidden): ", KEY);
+        typist.say("API key (not shown): ", KEY);
         typist.say("Keep it anyway? [y/N]", answer);
         let screen = typist.screen.clone();
         let done = typist.running.done();
@@ -301,8 +301,8 @@ fn where_nothing_answers_a_person_may_keep_it_anyway() {
 fn a_key_alone_is_stored_by_login_and_forgotten_again() {
     let fake = daemon(true);
     let mut typist = Typist::start(&fake, &["login", "deep"]);
-    typist.say("API key (hidden): ", KEY);
-    typist.screen.wait_for("stored the key of deep");
+    typist.say("API key (not shown): ", KEY);
+    typist.screen.wait_for("the key of deep is stored");
     assert_eq!(typist.running.done().code, Some(0));
     let done = run(&mut reasonix(
         &fake.home(),
@@ -325,7 +325,7 @@ fn the_first_run_offers_to_set_up_and_goes_on_with_its_prompt() {
     let mut typist = Typist::start(&fake, &["run", "do it"]);
     typist.say("Set one up now? [Y/n]", "");
     typist.say("Provider (number or name): ", "deep");
-    typist.say("API key (hidden): ", KEY);
+    typist.say("API key (not shown): ", KEY);
     typist.say("Model (number or name)", "");
     let prompt = fake.wait_for("session.prompt", 1);
     assert_eq!(prompt["text"], "do it");

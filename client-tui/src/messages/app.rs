@@ -1,25 +1,25 @@
 //! Words about what was done, and what could not be.
 
 super::catalog! {
-    Watching = "this client may not do that: attach with `--role drive`", "此客户端无权这样做：请用 `--role drive` 连接后再操作";
-    NoSession = "there is no session yet: write a prompt first", "还没有会话：请先输入提示词";
-    Wait = "the session is being made", "会话正在创建";
-    Loading = "the session is being loaded: a moment", "会话正在载入，请稍候";
-    StaysOpen = "there is no connection: the question stays open, answer it when it is there again", "连接中断：问题仍未作答，恢复后再回答";
-    Apart = "there is no connection: it stays written, send it when it is there again", "连接中断：文字保留，恢复后再发送";
-    OwnCommand = "`!` for commands of your own is not built yet; a blank before it makes it a prompt", "用 `!` 直接运行命令尚未实现；前面加一个空格可作为提示词发送";
-    Unknown = "there is no command /{0}; `/help` lists all", "没有命令 /{0}；`/help` 列出全部";
-    UnknownNear = "there is no command /{0}; did you mean /{1}?", "没有命令 /{0}；你是不是想用 /{1}？";
-    Needs = "say it so: /{0} {1}", "请这样使用：/{0} {1}";
-    Alone = "/{0} takes no words behind it", "/{0} 后面不带其他文字";
-    Interrupting = "stopping the turn; Ctrl-C again leaves at once, the session stays", "正在中断回合；再按一次 Ctrl-C 立即离开，会话保留";
-    AgainLeaves = "Ctrl-C again leaves; the session stays", "再按一次 Ctrl-C 离开，会话保留";
-    AgainRewinds = "Esc again goes back to a turn", "再按一次 Esc 可回到某一回合";
-    TakenBack = "stopped; what was queued is in the prompt line", "已停止；排队的提示词已放回输入行";
-    NothingRuns = "nothing was running", "当前没有正在运行的回合";
-    Reconnected = "connection lost and made again", "连接曾中断，现已恢复";
-    Ended = "this session cannot be followed any more", "无法继续跟随此会话";
-    EndedKeeps = "not sent, it stays written: this session is not followed any more", "未发送，文字保留：已不再跟随此会话";
+    Watching = "this client is not allowed to do that; attach with `--role drive`", "此客户端无权这样做：请用 `--role drive` 连接后再操作";
+    NoSession = "no session yet: send a prompt first", "还没有会话：请先发送提示词";
+    Wait = "the session is being created", "会话正在创建";
+    Loading = "the session is loading, please wait", "会话正在载入，请稍候";
+    StaysOpen = "not connected: the question stays open; answer it after reconnecting", "连接已断开：问题仍待作答，重新连接后再回答";
+    Apart = "not connected: the text is kept; send it after reconnecting", "连接已断开：文字已保留，重新连接后再发送";
+    OwnCommand = "running your own commands with `!` is not supported yet; put a space before `!` to send it as a prompt", "尚不支持用 `!` 直接运行命令；在前面加一个空格可作为提示词发送";
+    Unknown = "unknown command /{0}; `/help` lists all commands", "未知命令 /{0}；用 `/help` 查看全部命令";
+    UnknownNear = "unknown command /{0}; did you mean /{1}?", "未知命令 /{0}；是否想用 /{1}？";
+    Needs = "usage: /{0} {1}", "用法：/{0} {1}";
+    Alone = "/{0} takes no arguments", "/{0} 不接受参数";
+    Interrupting = "interrupting the turn; press Ctrl-C again to quit now (the session stays)", "正在中断回合；再按一次 Ctrl-C 立即退出（会话保留）";
+    AgainLeaves = "press Ctrl-C again to quit (the session stays)", "再按一次 Ctrl-C 退出（会话保留）";
+    AgainRewinds = "press Esc again to rewind to an earlier turn", "再按一次 Esc 可回退到之前的回合";
+    TakenBack = "interrupted; queued prompts are back in the prompt line", "已中断；排队的提示词已放回输入行";
+    NothingRuns = "no turn is running", "当前没有正在运行的回合";
+    Reconnected = "reconnected", "已重新连接";
+    Ended = "disconnected from this session for good; open it again with `/sessions`", "已与此会话断开且无法恢复；请用 `/sessions` 重新打开";
+    EndedKeeps = "not sent, the text is kept: this session is disconnected", "未发送，文字已保留：已与此会话断开";
     Unwritable = "the log cannot be written: {0}", "日志无法写入：{0}";
     ApprovalMode = "approval mode: {0}", "审批模式：{0}";
     PlanMode = "plan mode: changes are refused until you approve a plan", "计划模式：在你同意计划之前，任何改动都会被拒绝";

@@ -59,7 +59,7 @@ fn turns_files_commands_and_what_waits_are_told_in_plain_words() {
             "while you were away (2 h 1 min): 3 turns; the last one reached its step limit",
             "changed 6 files: a, b, c, d, e and 1 more",
             "ran 7 commands, took 12k tokens in 4 requests ($0.1234)",
-            "now: one question needs your answer",
+            "now: one question waits for you",
         ]
     );
     let short = snapshot("idle", 0, &away(1, "completed", &["a"], 1, (0, 4)));
