@@ -108,3 +108,33 @@ fn a_running_turn_is_not_taken_over() {
     gate.open();
     let _ = running.done();
 }
+
+#[test]
+fn a_run_goes_on_in_a_fork_and_leaves_the_session_as_it_is() {
+    let model = Model::start(script());
+    let house = house(&model);
+    house.files("//- src/a.txt\nline 1\n");
+    let origin = run(&house, &["--on-ask", "allow"], "The first prompt.")
+        .expect(0, "completed")
+        .pid();
+    let before = house.logs().remove(0).bodies().len();
+    let forked = run(&house, &["-s", &origin, "--fork"], "Another way.").expect(0, "completed");
+    assert_ne!(forked.pid(), origin);
+    let last = run(&house, &["-c", "--fork"], "And another.").expect(0, "completed");
+    assert_ne!(last.pid(), forked.pid());
+    let logs = house.logs();
+    assert_eq!(logs.len(), 3);
+    let own = logs.iter().filter(|log| log.bodies().len() == before);
+    assert_eq!(own.count(), 1, "the origin is as it was");
+    let asked = text(model.requests().last().expect("a request"));
+    for prompt in ["The first prompt.", "Another way.", "And another."] {
+        assert!(asked.contains(prompt), "{prompt}");
+    }
+    let refused = house.reasonix(&["run", "--fork", "words"]);
+    assert_eq!(refused.code(), Some(64));
+    assert!(
+        refused.err.contains("`--fork` needs a session"),
+        "{}",
+        refused.err
+    );
+}

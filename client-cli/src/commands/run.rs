@@ -46,6 +46,9 @@ pub struct Args {
     /// Continue the most recent session of this directory. It keeps the options given here.
     #[arg(short, long = "continue")]
     continue_last: bool,
+    /// Continue in a fork of that session: it stays as it is. Needs `--session` or `--continue`.
+    #[arg(long)]
+    fork: bool,
     #[command(flatten)]
     options: SessionArgs,
     /// Print the pid of the session and return once the prompt is stored.

@@ -5,6 +5,8 @@ use std::time::Duration;
 use client::amounts;
 use client::{Client, Follow, From};
 use proto::budget::Budget;
+use proto::methods::SessionFork;
+use proto::params::history::ForkParams;
 use proto::params::session::{CreateParams, PromptParams, SessionSummary};
 use proto::state::{Kind, OnAsk};
 use proto::{PromptId, Seq, SessionId, SessionOptions, Stamp};
@@ -73,10 +75,13 @@ pub(super) async fn resume(
     report: &mut Report,
 ) -> Result<Given, Error> {
     fits(args)?;
-    let summary = match &args.session {
+    let mut summary = match &args.session {
         Some(session) => client.session(session).await?,
         None => reach::last_session(client, cwd).await?,
     };
+    if args.fork {
+        summary = fork(client, &summary).await?;
+    }
     report.session = Some(summary.session);
     report.pid = Some(summary.pid);
     if let Some(words) = expired(&summary, Stamp::now()) {
@@ -115,6 +120,19 @@ pub(super) async fn resume(
         seq,
         follow,
     })
+}
+
+/// A new session that begins as this one did, up to its last turn.
+async fn fork(client: &Client, of: &SessionSummary) -> Result<SessionSummary, Error> {
+    let fork = SessionId::new();
+    let params = ForkParams {
+        session: of.session.to_string(),
+        fork,
+        at_turn: None,
+        name: None,
+    };
+    client.call::<SessionFork>(&params).await?;
+    Ok(client.session(&fork.to_string()).await?)
 }
 
 /// Refuses options that are not for a session that there is.

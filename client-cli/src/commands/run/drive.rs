@@ -38,6 +38,12 @@ const OUTPUT_LINES: usize = 8;
 /// Does the run; returns its exit code, having printed its result.
 pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     let hint = "give a prompt: `reasonix run \"fix the failing test\"`";
+    if args.fork && args.session.is_none() && !args.continue_last {
+        return Err(Error::usage(
+            "`--fork` needs a session to fork",
+            "name it: `reasonix run -s SESSION --fork PROMPT`, or `-c --fork` for the newest one",
+        ));
+    }
     let prompt = prompt::gather(&args.prompt, hint)?;
     let cwd = reach::cwd(args.cwd.as_deref())?;
     let cwd = reach::utf8(&cwd)?;
