@@ -25,7 +25,7 @@ pub struct Args {
     /// Read the key from standard input.
     #[arg(long)]
     key_stdin: bool,
-    /// Skip the check of the key.
+    /// Skip the check of the key, which asks for the list of models; an endpoint without one gets a prompt of one token.
     #[arg(long)]
     no_probe: bool,
     /// Print JSON.

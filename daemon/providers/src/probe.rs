@@ -1,8 +1,10 @@
 //! Checks that an endpoint is reachable and accepts a key, by requesting its list of models, which
-//! is free.
+//! is free. Only an endpoint that has no list gets a prompt, of one token.
 //!
-//! Never sends a prompt, stores nothing, and follows redirects only on the same host. Its texts
+//! Stores nothing, and follows redirects only on the same host. Its texts
 //! contain no key, even if the server echoes it. Called by the daemon's `provider.probe`.
+
+mod prompt;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +36,8 @@ pub struct ProbeRequest {
     pub kind: String,
     /// Base URL of the API, including the version.
     pub base_url: String,
+    /// The model of a prompt, if one is needed.
+    pub model: String,
     /// The key to try, if any.
     pub key: Option<Secret>,
     /// The variable that should contain the key. `None`: according to the config, no key is needed.
@@ -49,7 +53,7 @@ pub struct ProbeRequest {
 pub struct ProbeResult {
     /// Host and port. Empty if the URL is invalid.
     pub host: String,
-    /// Whether the endpoint answered.
+    /// Whether an API answered there.
     pub reachable: bool,
     pub key: KeyState,
     /// Time until the first response.
@@ -122,15 +126,18 @@ fn list_of(what: &ProbeRequest) -> (&str, &'static str) {
 async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Instant) -> ProbeResult {
     let deadline = started + TIME_MAX;
     let host = http::host(url);
-    let answer = match get(what, url, what.key.as_ref(), deadline).await {
+    let answer = match send(what, url, what.key.as_ref(), None, deadline).await {
         Ok(answer) => answer,
         Err(why) => return silent(host, why),
     };
+    if answer.is_elsewhere() {
+        return ask_without_list(what, site, host, started).await;
+    }
     let duration = started.elapsed();
     // Some vendors return their list without a key. Then it proves nothing about the key.
     let shown_to_all = what.key.is_some()
         && answer.status == 200
-        && matches!(get(what, url, None, deadline).await, Ok(other) if other.status == 200);
+        && matches!(send(what, url, None, None, deadline).await, Ok(other) if other.status == 200);
     let models = models(&answer.body)
         .into_iter()
         .map(|model| site.clean(&model))
@@ -139,11 +146,89 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
     ProbeResult {
         text: format!("{host} {text}, after {} ms", duration.as_millis()),
         host,
-        reachable: true,
+        reachable: answer.to.is_none(),
         key,
         duration,
         models,
         hint,
+    }
+}
+
+/// Of an endpoint that has no list of models: is there one at the address with a version? Else it gets a prompt.
+async fn ask_without_list(
+    what: &ProbeRequest,
+    site: &ErrorContext,
+    host: String,
+    started: Instant,
+) -> ProbeResult {
+    let deadline = started + TIME_MAX;
+    let wrong = |text: String, hint: String| ProbeResult {
+        text,
+        hint,
+        ..silent(host.clone(), (String::new(), ""))
+    };
+    let better = versioned(&what.base_url).filter(|_| Auth::of(&what.kind) == Auth::Bearer);
+    if let Some(better) = better
+        && let Ok(list) = http::address(&better, "/models")
+        && let Ok(answer) = send(what, &list, what.key.as_ref(), None, deadline).await
+        && answer.is_api()
+    {
+        return wrong(
+            format!("{host} has no API at this address, but one at `{better}`"),
+            format!("set `base_url` to `{better}`"),
+        );
+    }
+    let (path, body) = prompt::smallest(&what.kind, &what.base_url, &what.model);
+    let asked = match http::address(&what.base_url, path) {
+        Ok(url) => send(what, &url, what.key.as_ref(), Some(&body), deadline).await,
+        Err(reason) => Err((reason, "fix `base_url`")),
+    };
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(why) => return silent(host, why),
+    };
+    if answer.is_elsewhere() && !answer.is_about_the_model() {
+        return wrong(
+            format!("{host} has no API at this address: neither a list of models nor prompts"),
+            "check `base_url`: it is what the vendor's documents give before `/chat/completions`, `/responses` or `/messages`"
+                .to_owned(),
+        );
+    }
+    let (key, text, hint) = judge_prompt(what, site, &answer);
+    ProbeResult {
+        text: format!("{host} {text}, after {} ms", started.elapsed().as_millis()),
+        host,
+        reachable: answer.to.is_none(),
+        key,
+        duration: started.elapsed(),
+        models: Vec::new(),
+        hint,
+    }
+}
+
+impl ProbeResponse {
+    fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
+
+    /// Whether what was asked for is not at this address: another path, or a web page in its place.
+    fn is_elsewhere(&self) -> bool {
+        matches!(self.status, 404 | 405) || self.text().trim_start().starts_with('<')
+    }
+
+    /// Whether it refuses the model alone: then prompts are taken there.
+    fn is_about_the_model(&self) -> bool {
+        let vendor = VendorError::from_text(&self.text());
+        self.body.trim_ascii_start().starts_with(b"{")
+            && vendor.words().to_lowercase().contains("model")
+    }
+
+    /// Whether only an API answers a request for its models so.
+    fn is_api(&self) -> bool {
+        match self.status {
+            200 => !models(&self.body).is_empty(),
+            status => matches!(status, 401 | 403) && !self.is_elsewhere(),
+        }
     }
 }
 
@@ -159,11 +244,12 @@ fn silent(host: String, (text, hint): ProbeFailure) -> ProbeResult {
     }
 }
 
-/// One GET, with or without the key.
-async fn get(
+/// One request, with or without the key: a GET, or with a body a POST.
+async fn send(
     what: &ProbeRequest,
     url: &Url,
     key: Option<&Secret>,
+    body: Option<&Value>,
     deadline: Instant,
 ) -> Result<ProbeResponse, ProbeFailure> {
     let headers = headers(what, key)?;
@@ -176,8 +262,11 @@ async fn get(
                     "check the system's certificates and the proxy variables",
                 )
             })?;
-        let sent = client.get(url.clone()).headers(headers).send().await;
-        sent.map_err(|error| {
+        let request = match body {
+            Some(body) => client.post(url.clone()).json(body),
+            None => client.get(url.clone()),
+        };
+        request.headers(headers).send().await.map_err(|error| {
             let layer = if error.is_connect() {
                 "no connection"
             } else {
@@ -226,6 +315,34 @@ async fn read(response: Response, deadline: Instant) -> ProbeResponse {
     }
 }
 
+/// Interprets the answer to a prompt.
+fn judge_prompt(
+    what: &ProbeRequest,
+    site: &ErrorContext,
+    answer: &ProbeResponse,
+) -> (KeyState, String, String) {
+    match answer.status {
+        200..=299 => (
+            match what.key {
+                Some(_) => KeyState::Works,
+                None => KeyState::NotNeeded,
+            },
+            "has no list of models, but answered a prompt of one token".to_owned(),
+            String::new(),
+        ),
+        400 | 404 | 405 | 422 if answer.is_about_the_model() => (
+            KeyState::Unknown,
+            format!(
+                "has no list of models, and refused a prompt to `{}`: {}",
+                what.model,
+                site.clean(VendorError::from_text(&answer.text()).words())
+            ),
+            "give the model that it has".to_owned(),
+        ),
+        _ => judge(what, site, answer, 0, false),
+    }
+}
+
 /// Interprets a response: the state of the key, a text and a hint.
 fn judge(
     what: &ProbeRequest,
@@ -234,10 +351,10 @@ fn judge(
     count: usize,
     shown_to_all: bool,
 ) -> (KeyState, String, String) {
-    let body = String::from_utf8_lossy(&answer.body);
+    let body = answer.text();
     let variable = what.key_env.as_deref().unwrap_or("api_key_env");
     if answer.status == 200 {
-        return listed(what, answer, &body, count, shown_to_all);
+        return listed(what, answer, count, shown_to_all);
     }
     let vendor = VendorError::from_text(&body);
     // Truncated here too, so that the duration after it stays readable.
@@ -272,14 +389,6 @@ fn judge(
         _ => KeyState::Unknown,
     };
     match (answer.status, &answer.to) {
-        (404 | 405, _) => (
-            key,
-            format!("answered {}: no list of models at this address", answer.status),
-            match versioned(&what.base_url) {
-                Some(url) => format!("many APIs need a version in the address: try `{url}` as `base_url`"),
-                None => "if a prompt fails too, check `base_url`; the key cannot be checked without the list of models".to_owned(),
-            },
-        ),
         (300..=399, Some(to)) => (
             key,
             format!("redirects to {}", site.clean(to)),
@@ -309,19 +418,9 @@ fn versioned(base: &str) -> Option<String> {
 fn listed(
     what: &ProbeRequest,
     answer: &ProbeResponse,
-    body: &str,
     count: usize,
     shown_to_all: bool,
 ) -> (KeyState, String, String) {
-    if body.trim_start().starts_with('<') {
-        let hint = "check `base_url`: this address is not an API, or a proxy answered instead";
-        let key = if what.key.is_none() && what.key_env.is_some() {
-            KeyState::Missing
-        } else {
-            KeyState::Unknown
-        };
-        return (key, "answered with a web page".to_owned(), hint.to_owned());
-    }
     let models = match count {
         _ if answer.cut => "with more than 1 MiB of models".to_owned(),
         0 => "without a list of models".to_owned(),

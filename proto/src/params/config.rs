@@ -171,7 +171,7 @@ pub struct ProviderProbeParams {
 pub struct ProviderProbeOutput {
     /// Requested host and port; empty if this kind of provider needs none.
     pub host: String,
-    /// Whether the provider answered.
+    /// Whether an API answered at the address.
     pub reachable: bool,
     pub key: KeyState,
     /// Time until the answer was complete.

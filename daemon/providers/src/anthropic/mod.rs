@@ -28,7 +28,7 @@ pub(crate) fn open(
 
 /// The path to append to the base URL. The vendor's libraries expect a URL without the version,
 /// others one with it.
-fn path(base: &str) -> &'static str {
+pub(crate) fn path(base: &str) -> &'static str {
     let stem = base.trim();
     let stem = stem.split(['?', '#']).next().unwrap_or(stem);
     if stem.trim_end_matches('/').ends_with("/v1") {

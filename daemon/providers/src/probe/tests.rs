@@ -10,6 +10,7 @@ fn of(fake: &FakeServer) -> ProbeRequest {
         kind: "openai".to_owned(),
         name: "acme".into(),
         base_url: fake.base.clone(),
+        model: "big".into(),
         key: Some(Secret::new(CANARY.into())),
         key_env: Some("ACME_API_KEY".into()),
         headers: Vec::new(),
@@ -109,7 +110,6 @@ async fn without_a_key_the_probe_reports_whether_one_is_needed() {
         (401, false, KeyState::Missing),
         (200, true, KeyState::Missing),
         (200, false, KeyState::NotNeeded),
-        (404, false, KeyState::Unknown),
     ] {
         let mut fake = FakeServer::start(vec![json(status, LIST)]).await;
         let probed = probe(keyless(&fake, named)).await;
@@ -125,12 +125,77 @@ async fn without_a_key_the_probe_reports_whether_one_is_needed() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_a_model_list_is_reachable_and_its_key_is_unknown() {
-    let fake = FakeServer::start(vec![json(404, "not found")]).await;
-    let probed = probe(of(&fake)).await;
-    assert!(probed.reachable);
-    assert_eq!(probed.key, KeyState::Unknown);
-    assert!(!probed.hint.is_empty());
+async fn an_endpoint_without_a_model_list_gets_the_smallest_prompt_of_its_kind() {
+    for (kind, path, limit) in [
+        ("openai", "POST /v1/chat/completions ", "max_tokens"),
+        (
+            "openai-responses",
+            "POST /v1/responses ",
+            "max_output_tokens",
+        ),
+        ("anthropic", "POST /v1/messages ", "max_tokens"),
+    ] {
+        let missing = json(404, "not found");
+        let mut fake = FakeServer::start(vec![missing, json(200, "{}")]).await;
+        let kind = ProbeRequest {
+            kind: kind.to_owned(),
+            ..of(&fake)
+        };
+        let probed = probe(kind).await;
+        assert!(probed.reachable, "{probed:?}");
+        assert_eq!(probed.key, KeyState::Works);
+        assert!(probed.text.contains("a prompt of one token"), "{probed:?}");
+        fake.request().await;
+        let seen = fake.request().await;
+        assert!(seen.head.starts_with(path), "{}", seen.head);
+        let body: Value = serde_json::from_slice(&seen.body).expect("JSON");
+        assert_eq!(body["model"], "big");
+        assert!(
+            body[limit].as_u64().is_some_and(|most| most <= 16),
+            "{body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_a_prompt_is_answered_tells_about_the_endpoint() {
+    let bad_key = r#"{"error":{"message":"no such key"}}"#;
+    let no_model = r#"{"error":{"message":"The model `big` does not exist"}}"#;
+    let no_path = r#"{"error":{"message":"File Not Found","code":404}}"#;
+    for (status, body, reachable, key) in [
+        (401, bad_key, true, KeyState::Wrong),
+        (404, no_model, true, KeyState::Unknown),
+        (400, no_model, true, KeyState::Unknown),
+        (404, no_path, false, KeyState::Unknown),
+        (404, r#"{"detail":"Not Found"}"#, false, KeyState::Unknown),
+        (405, "", false, KeyState::Unknown),
+        (
+            200,
+            "<html>The model of the year</html>",
+            false,
+            KeyState::Unknown,
+        ),
+        (503, "", true, KeyState::Unknown),
+    ] {
+        let fake = FakeServer::start(vec![json(404, ""), json(status, body)]).await;
+        let probed = probe(of(&fake)).await;
+        let found = (probed.reachable, probed.key);
+        assert_eq!(found, (reachable, key), "{status} {body}: {probed:?}");
+        assert!(!probed.hint.is_empty(), "{probed:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_without_its_version_is_told_with_it() {
+    let fake = FakeServer::start(vec![json(404, ""), json(200, LIST)]).await;
+    let host = fake.base.strip_suffix("/v1").expect("a version");
+    let without = ProbeRequest {
+        base_url: host.to_owned(),
+        ..of(&fake)
+    };
+    let probed = probe(without).await;
+    assert!(!probed.reachable, "nothing can work there: {probed:?}");
+    assert!(probed.hint.contains(&fake.base), "{}", probed.hint);
 }
 
 #[test]
@@ -154,7 +219,7 @@ async fn a_redirect_to_another_host_gets_no_key() {
     let to = format!("Location: {}/models\r\n", other.base);
     let fake = FakeServer::start(vec![vec![plain(307, &to, "")]]).await;
     let probed = probe(of(&fake)).await;
-    assert!(probed.reachable);
+    assert!(!probed.reachable, "no prompt would get there either");
     assert_eq!(probed.key, KeyState::Unknown);
     assert!(probed.text.contains("redirects to"), "{}", probed.text);
     assert!(!other.was_asked(), "nobody followed it");
@@ -223,6 +288,7 @@ async fn an_error_about_an_unusable_url_or_key_does_not_contain_it() {
 async fn a_web_page_is_not_an_api() {
     let fake = FakeServer::start(vec![json(200, "<html>hello</html>"), json(200, "<html>")]).await;
     let probed = probe(of(&fake)).await;
+    assert!(!probed.reachable);
     assert_eq!(probed.key, KeyState::Unknown);
     assert!(probed.hint.contains("base_url"), "{}", probed.hint);
 }

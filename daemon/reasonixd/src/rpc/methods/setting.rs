@@ -197,6 +197,7 @@ fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prep
     };
     let known = Box::new(entry.clone());
     let probe = ProbeRequest {
+        model: entry.all_models().into_iter().next().unwrap_or_default(),
         key: given.or_else(own),
         name: entry.name,
         kind: entry.kind,
