@@ -89,6 +89,15 @@ pub fn fitted(line: &str) -> Result<(), Error> {
     }
 }
 
+/// A cell that other columns follow; on a terminal it is cut to half of the width.
+pub fn half_line(cell: &str) -> String {
+    let cell = text::line(cell);
+    match terminal::columns() {
+        Some(columns) => cut(&cell, columns / 2),
+        None => cell,
+    }
+}
+
 /// The lines of a table; `columns`: the width to fit into, where there is one.
 fn lay_out<const N: usize>(
     heads: [&str; N],

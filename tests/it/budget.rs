@@ -234,13 +234,39 @@ fn a_model_without_a_price_says_that_money_does_not_hold_it() {
     let model = model(|number| number < 3);
     let house = House::new();
     let entry = model.entry_of(Wire::Messages, "model", None);
-    house.config_text(&format!("{HASTE}\n[[providers]]\n{entry}"));
+    let budget = "[budget.session]\nusd = 0.000001\n";
+    house.config_text(&format!("{HASTE}\n{budget}[[providers]]\n{entry}"));
     house.daemon();
-    let ran = run(&house, &["--budget-usd", "0.000001"], "Look.").expect(0, "completed");
+    let ran = run(&house, &[], "Look.").expect(0, "completed");
     assert_eq!(
         notices(&ran, "is unknown, so a budget in money cannot limit"),
         1
     );
     let text = house.reasonix(&["budget", &ran.pid()]).expect_code(0).out;
     assert!(text.contains("$0.00+ of $0.000001"), "{text}");
+}
+
+#[test]
+fn a_budget_in_money_is_refused_for_a_model_without_a_price() {
+    let model = model(|_| false);
+    let house = House::new();
+    let entry = model.entry_of(Wire::Messages, "model", None);
+    house.config_text(&format!("{HASTE}\n[[providers]]\n{entry}"));
+    house.daemon();
+    let refused = |line: &[&str]| {
+        let done = house.reasonix(line);
+        let err = done.err.as_str();
+        assert_ne!(done.code(), Some(0), "{line:?}: {err}");
+        assert!(err.contains("is unknown, so a budget in money"), "{err}");
+        assert!(err.contains("Set `price = { input = "), "{err}");
+    };
+    refused(&["run", "--budget-usd", "1", "Look."]);
+    assert_eq!(model.count(), 0, "nothing was sent");
+    let pid = run(&house, &["--budget-usd", "0"], "Look.")
+        .expect(0, "completed")
+        .pid();
+    refused(&["budget", &pid, "--usd", "1"]);
+    refused(&["run", "-s", &pid, "--budget-usd", "1", "Look."]);
+    assert_eq!(model.count(), 1);
+    does(&house, &["budget", &pid, "--tokens", "100k", "--usd", "0"]);
 }

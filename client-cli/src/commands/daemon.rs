@@ -95,17 +95,15 @@ async fn stop(idle: bool) -> Result<u8, Error> {
     };
     let work = Work::of(&client).await;
     if idle {
-        if let Some(words) = work.words() {
-            output::progress(&format!("· waiting until it finishes: {words}"));
-        }
+        report("waiting until it finishes", &work.sessions);
+        report("waiting until it finishes", &work.commands);
         if let Some(code) = gone(&client, ShutdownMode::Idle, &mut signals).await? {
             return Ok(code);
         }
     } else {
+        report("to be ended", &work.commands);
         client.stop(ShutdownMode::Now).await?;
-        if let Some(words) = work.words() {
-            output::progress(&format!("· interrupted: {words}"));
-        }
+        report("interrupted", &work.sessions);
     }
     output::progress("the daemon has stopped");
     Ok(0)
@@ -120,13 +118,12 @@ async fn restart() -> Result<u8, Error> {
     };
     fits(&client.hello().await.daemon.version).await?;
     let work = Work::of(&client).await;
-    if let Some(words) = work.handed_over() {
-        output::progress(&format!("· {words}"));
-    }
+    report("to be handed over", &work.sessions);
+    report("to be ended", &work.commands);
     let gone = match gone(&client, ShutdownMode::HandOver, &mut signals).await {
         // It is too old to know how.
         Err(Error::Call(CallError::Failure(failure)))
-            if failure.name == ErrorName::InvalidParams && work.words().is_none() =>
+            if failure.name == ErrorName::InvalidParams && work.is_empty() =>
         {
             gone(&client, ShutdownMode::Idle, &mut signals).await
         }
@@ -185,12 +182,12 @@ async fn gone(
     }))
 }
 
-/// What a daemon is at.
+/// What a daemon runs.
 struct Work {
     /// Sessions that run or wait, by pid and directory.
     sessions: Vec<String>,
-    /// Commands in the background.
-    children: usize,
+    /// Background commands, by number and session.
+    commands: Vec<String>,
 }
 
 impl Work {
@@ -201,58 +198,34 @@ impl Work {
             |_| Default::default(),
             |list| (list.processes, list.children),
         );
-        let busy = processes
+        let sessions = processes
             .iter()
             .filter(|session| matches!(session.state, State::Running | State::Waiting))
-            .map(|session| format!("{} ({})", session.pid, text::line(&session.cwd)));
+            .map(|session| format!("session {} ({})", session.pid, text::line(&session.cwd)));
+        let commands = children
+            .iter()
+            .filter(|child| child.kind == ChildKind::Shell)
+            .map(|child| {
+                let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
+                let (session, line) = (child.session, text::line(&child.command));
+                format!("background command{number} of session {session}: {line}")
+            });
         Self {
-            sessions: busy.collect(),
-            children: children
-                .iter()
-                .filter(|child| child.kind == ChildKind::Shell)
-                .count(),
+            sessions: sessions.collect(),
+            commands: commands.collect(),
         }
     }
 
-    /// In words; `None`: nothing.
-    fn words(&self) -> Option<String> {
-        joined([self.session_words(), self.child_words()], " and ")
-    }
-
-    /// What becomes of it when another daemon takes over: sessions go on, commands do not.
-    fn handed_over(&self) -> Option<String> {
-        let sessions = self.session_words();
-        let children = self.child_words();
-        joined(
-            [
-                sessions.map(|sessions| format!("to be handed over: {sessions}")),
-                children.map(|children| format!("ends {children}")),
-            ],
-            "; ",
-        )
-    }
-
-    fn session_words(&self) -> Option<String> {
-        match self.sessions.as_slice() {
-            [] => None,
-            [one] => Some(format!("session {one}")),
-            many => Some(format!("sessions {}", many.join(", "))),
-        }
-    }
-
-    fn child_words(&self) -> Option<String> {
-        match self.children {
-            0 => None,
-            1 => Some("one command in the background".to_owned()),
-            count => Some(format!("{count} commands in the background")),
-        }
+    fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.commands.is_empty()
     }
 }
 
-/// Those that there are, one behind the other.
-fn joined(parts: [Option<String>; 2], between: &str) -> Option<String> {
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(between))
+/// Says on standard error what happens to sessions or commands, a line each.
+fn report(fate: &str, items: &[String]) {
+    for item in items {
+        output::progress(&format!("· {fate}: {item}"));
+    }
 }
 
 /// What `daemon status --json` prints.

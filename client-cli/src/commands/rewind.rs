@@ -99,7 +99,7 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
         output::progress("· there is no turn to rewind to yet");
     } else {
         let rows: Vec<_> = turns.iter().map(row).collect();
-        output::table(["TURN", "AGO", "FILES", "PROMPT"], &rows)?;
+        output::table(["TURN", "PROMPT", "AGO", "FILES"], &rows)?;
     }
     for turn in turns {
         for note in &turn.notes {
@@ -125,9 +125,9 @@ fn row(turn: &TurnCheckpoint) -> [String; 4] {
     }
     [
         turn.turn.to_string(),
+        output::half_line(&turn.prompt),
         output::ago(turn.at),
         files.join(" "),
-        turn.prompt.clone(),
     ]
 }
 

@@ -1,12 +1,17 @@
 //! `ls` and `ps` in their four forms, what every command prints as JSON, and `show`.
 
+use std::fs::File;
+use std::process::Stdio;
+
 use proto::{ErrorName, Failure};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
 use crate::fake::{Act, Call, Fake, durable};
-use crate::program::{reasonix, run};
+use crate::program::{Running, reasonix, run, terminal};
 use crate::schema::check;
+use crate::terminal::Screen;
 
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
 
@@ -308,4 +313,45 @@ fn a_second_kill_says_that_nothing_is_left_to_stop() {
         (second.code, second.err.as_str()),
         (Some(0), "3: nothing to stop\n")
     );
+}
+
+#[test]
+fn turns_to_rewind_to_are_named_by_their_prompts_and_fit_the_terminal() {
+    let fake = Fake::start(|_: &Call| {
+        let prompt = "Rename the parser's tokens everywhere, then fix the tests";
+        let files = ["/w/src/first_file.rs", "/w/src/second_file.rs"];
+        vec![Act::Answer(json!({"undo": false, "turns": [
+            {"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "Fix it", "files": []},
+            {"turn": 2, "at": "2026-01-01T00:00:00.000Z", "prompt": prompt, "files": files}]}))]
+    });
+    let arguments = ["rewind", "3", "--list"];
+    let piped = run(&mut reasonix(&fake.home(), &arguments)).out;
+    assert!(piped.starts_with("TURN  PROMPT  "), "{piped}");
+    assert!(piped.contains("\n2     Rename the parser's tokens everywhere, then fix the tests  "));
+    assert!(
+        piped.trim_end().ends_with("/w/src/second_file.rs"),
+        "{piped}"
+    );
+    let (ours, theirs) = terminal();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&theirs, size).unwrap();
+    let screen = Screen::read(File::from(ours));
+    let mut command = reasonix(&fake.home(), &arguments);
+    let running = Running::start(command.stdout(Stdio::from(theirs)));
+    drop(command);
+    screen.wait_for("/w/src/f");
+    screen.wait_for("…\r\n");
+    assert_eq!(running.done().code, Some(0));
+    let shown = screen.text();
+    let row = shown.lines().last().unwrap();
+    assert!(
+        row.starts_with("2     Rename the parser's tokens everywhere, …  "),
+        "{row}"
+    );
+    assert_eq!(row.chars().count(), 80, "{row}");
 }

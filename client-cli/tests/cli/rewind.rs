@@ -126,7 +126,7 @@ fn turns_to_go_back_to_are_listed() {
     assert_eq!(done.code, Some(0), "{done:?}");
     let row = done.out.lines().nth(1).unwrap();
     assert!(
-        row.starts_with("1 ") && row.ends_with("/w/a /w/b /w/c +2  fix it"),
+        row.starts_with("1     fix it  ") && row.ends_with("  /w/a /w/b /w/c +2"),
         "{row}"
     );
     assert!(

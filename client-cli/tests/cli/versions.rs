@@ -94,7 +94,7 @@ fn a_daemon_that_has_work_or_is_not_older_stays() {
 
 #[test]
 fn a_restart_hands_over_and_says_what() {
-    let shell = json!({"session": 3, "os_pid": 7, "kind": "shell", "pid": 12, "command": "x", "running_ms": 1});
+    let shell = json!({"session": 3, "os_pid": 7, "kind": "shell", "pid": 12, "command": "sleep\n9", "running_ms": 1});
     let fake = daemon("0.1.0", 1, 1, "running", vec![shell]);
     let done = with(&fake, "0.1.0", &["daemon", "restart"]);
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -104,7 +104,7 @@ fn a_restart_hands_over_and_says_what() {
     );
     assert_eq!(
         done.err,
-        "· to be handed over: session 3 (/tmp); ends one command in the background\ndaemon 4000000 is running, version 0.1.0\n"
+        "· to be handed over: session 3 (/tmp)\n· to be ended: background command 12 of session 3: sleep 9\ndaemon 4000000 is running, version 0.1.0\n"
     );
     let lost = run(&mut reasonix(&fake.home(), &["daemon", "restart"]));
     assert_eq!(lost.code, Some(69), "nothing to start afterwards: {lost:?}");
@@ -141,6 +141,28 @@ fn a_daemon_that_cannot_hand_over_is_not_stopped_under_its_work() {
             .collect();
         assert_eq!(sent, modes);
         assert_eq!(done.err.contains("--idle"), code == 1, "{}", done.err);
+    }
+}
+
+#[test]
+fn background_commands_are_named_before_a_stop_ends_them() {
+    let shell = json!({"session": 3, "os_pid": 7, "kind": "shell", "pid": 12, "command": "sleep 9", "running_ms": 1});
+    let tool =
+        json!({"session": 3, "os_pid": 8, "kind": "command", "command": "make", "running_ms": 1});
+    let list = json!({"processes": [summary(3, "idle")], "children": [tool, shell]});
+    let fake = Fake::start(move |call: &Call| match call.method.as_str() {
+        "process.list" => vec![Act::Answer(list.clone())],
+        // Nothing is ended: what was said was said before.
+        _ => vec![Act::Refuse(Failure::new(ErrorName::Internal, "No.", ""))],
+    });
+    for (arguments, fate) in [
+        (&["daemon", "stop"][..], "to be ended"),
+        // Then the daemon lets them end first.
+        (&["daemon", "stop", "--idle"], "waiting until it finishes"),
+    ] {
+        let done = run(&mut reasonix(&fake.home(), arguments));
+        let command = "background command 12 of session 3: sleep 9";
+        assert_eq!(done.err, format!("· {fate}: {command}\nreasonix: No.\n"));
     }
 }
 

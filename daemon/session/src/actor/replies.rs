@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proto::params::Empty;
 use proto::params::session::SessionSummary;
 use proto::record::{Level, Notice, SessionSet};
-use proto::{Body, ErrorName, Failure, RequestId, Seq};
+use proto::{Body, ErrorName, Failure, RequestId, Seq, SessionOptions};
 use turn::Input;
 use turn::facts::{RequestResult, content_of_set};
 
@@ -81,7 +81,9 @@ impl Actor {
     ) {
         let content = format!("set {}", content_of_set(&set));
         let repeated = self.repeated(set.request_id, &content);
-        let malformed = options::check_change(&set.options).err();
+        let malformed = options::check_change(&set.options)
+            .and_then(|()| self.check_budget(&set.options))
+            .err();
         if let Some(refusal) = self.refusal().or(match &repeated {
             Some(Err(failure)) => Some(failure.clone()),
             Some(Ok(_)) => None,
@@ -107,6 +109,13 @@ impl Actor {
                 Failure::new(ErrorName::Internal, "The session has no first record.", ""),
             ),
         }
+    }
+
+    /// Checks a budget against the present model. One that comes with another model was checked with it.
+    fn check_budget(&self, change: &SessionOptions) -> Result<(), Failure> {
+        let model = self.machine.facts().options.model.as_deref();
+        let is_priced = change.model.is_some() || self.requests.route().price.is_some();
+        options::check_budget(change.budget, model.unwrap_or_default(), is_priced)
     }
 
     pub(crate) fn close(&mut self, reply: Reply<Empty>) {

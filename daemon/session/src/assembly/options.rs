@@ -1,5 +1,6 @@
 //! Which options a session may have.
 
+use proto::budget::{Budget, Dimension};
 use proto::{ErrorName, Failure, SessionOptions};
 
 use crate::assembly::names;
@@ -23,6 +24,27 @@ pub fn check(options: &SessionOptions) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Refuses a budget in money for a model without a price: nothing would ever count toward it.
+///
+/// # Errors
+/// `invalid_config`, with the setting that gives the model a price.
+pub fn check_budget(budget: Option<Budget>, model: &str, is_priced: bool) -> Result<(), Failure> {
+    let limit = budget.and_then(|budget| budget.limit(Dimension::Money));
+    if is_priced || limit.is_none() {
+        return Ok(());
+    }
+    let provider = model
+        .split_once('/')
+        .map_or(model, |(provider, _)| provider);
+    Err(Failure::new(
+        ErrorName::InvalidConfig,
+        format!("The price of `{model}` is unknown, so a budget in money cannot limit it."),
+        format!(
+            "Set `price = {{ input = DOLLARS, output = DOLLARS }}` (for a million tokens) in the `[[providers]]` entry of `{provider}`, or limit tokens instead."
+        ),
+    ))
 }
 
 /// Checks a change of options. An empty name removes the name.

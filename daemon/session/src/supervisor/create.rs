@@ -309,8 +309,11 @@ fn prepare(
         let effort = Effort::Exactly(Some(&effort));
         setup.profile.model = services.assembly.switch(&cwd, &model, effort)?;
     }
+    let model = &setup.profile.model;
+    let is_priced = model.price.is_some();
+    options::check_budget(params.options.budget, &model.full_name(), is_priced)?;
     if params.prompt.is_some() {
-        has_key(&setup.profile.model, &brought)?;
+        has_key(model, &brought)?;
     }
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;

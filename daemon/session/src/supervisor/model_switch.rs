@@ -8,6 +8,7 @@ use proto::params::session::{SessionSummary, SetParams};
 use proto::{ErrorName, Failure, SessionOptions, Stamp};
 
 use crate::actor::handle::SessionHandle;
+use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup};
 use crate::context::forecast;
 use crate::supervisor::Supervisor;
@@ -70,6 +71,7 @@ impl Supervisor {
         }
         let found = self.switched(&summary, params).await?;
         let model = found.full_name();
+        options::check_budget(params.options.budget, &model, found.price.is_some())?;
         let same = model == summary.model;
         let effort = match same && params.options.effort.is_none() {
             true => summary.effort.clone(),
