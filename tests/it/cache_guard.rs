@@ -492,7 +492,7 @@ fn changed_prefix_bytes_are_reported_as_our_bug() {
     let bodies = house.log(Pid(1)).check().bodies();
     let notices = bodies.iter().filter(|body| {
         matches!(body, proto::Body::Notice(notice)
-            if notice.level == Level::Error && notice.text.contains("bug in Reasonix"))
+            if notice.level == Level::Error && notice.text.contains("Bug in Reasonix"))
     });
     assert_eq!(notices.count(), 1);
 }

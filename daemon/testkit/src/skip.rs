@@ -25,8 +25,16 @@ pub fn unless(there: bool, what: &str) -> bool {
 /// Whether a test must be left out because only root can do what it needs. Says so. An ordinary user's run may always
 /// leave it out: a run as root has it.
 pub fn unless_root(what: &str) -> bool {
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    !is_root && skipped(&format!("only root can do it: {what}"))
+    !is_root() && skipped(&format!("only root can do it: {what}"))
+}
+
+/// Whether a test must be left out because it shows nothing as root, who may do everything.
+pub fn unless_ordinary_user(what: &str) -> bool {
+    is_root() && skipped(&format!("root may do it: {what}"))
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 #[allow(clippy::print_stderr, reason = "a skip has to be seen")]
