@@ -183,8 +183,16 @@ pub struct Toast {
     pub words: String,
     /// When it goes.
     pub until: Instant,
-    /// The question that it speaks of: when that is open on the screen, or answered, it is not so any more.
-    pub about: Option<client::form::ShownInteraction>,
+    pub about: Option<ToastAbout>,
+}
+
+/// What a toast reports of a question. It goes early when that is past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToastAbout {
+    /// This question was set aside: it goes when the question is open on the screen, or answered.
+    SetAside(client::form::ShownInteraction),
+    /// A question was answered elsewhere: it goes when another one opens, which it would seem to speak of.
+    Answered,
 }
 
 /// What lies over the composer, or over all. The composer's draft stays.

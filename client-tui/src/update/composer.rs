@@ -173,7 +173,7 @@ fn menu(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
         Action::Close => composer.menu.close(composer.buffer.as_str()),
         Action::Complete | Action::Accept => match composer.menu.command() {
             Some(row) => return command(model, row, action == Action::Accept),
-            None => file(model),
+            None => return file(model, action == Action::Accept),
         },
         _ => return None,
     }
@@ -204,15 +204,19 @@ fn command(model: &mut Model, row: &crate::slash::Row, send: bool) -> Option<Vec
     Some(Vec::new())
 }
 
-/// Completes a path: a directory is opened, behind a file one writes on.
-fn file(model: &mut Model) {
+/// Completes a path: a directory is opened, behind a file one writes on. `send`: one that is written in full is left to
+/// the text, which is sent.
+fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     let composer = &mut model.composer;
     let Some((typed, name)) = composer.menu.file() else {
-        return;
+        return Some(Vec::new());
     };
     let done = !name.ends_with('/');
     let mut path = written(&typed.parent, &name, done);
     let buffer = &mut composer.buffer;
+    if send && done && buffer.before().get(typed.at..) == Some(path.trim_end()) {
+        return None;
+    }
     let blank = done && buffer.behind().starts_with(' ');
     if blank {
         path.truncate(path.trim_end().len());
@@ -221,6 +225,7 @@ fn file(model: &mut Model) {
     if blank {
         buffer.go(buffer.next(buffer.caret()));
     }
+    Some(Vec::new())
 }
 
 /// Brings the menu up to what is written now.

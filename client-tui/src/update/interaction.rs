@@ -14,7 +14,7 @@ use crate::messages::dialog::Msg;
 use crate::model::interaction::{Asking, InteractionDialog, Part, Rows};
 use crate::model::line::Input;
 use crate::model::session::Session;
-use crate::model::{Dialog, Link, Model, TYPED_AHEAD, Toast, Tone};
+use crate::model::{Dialog, Link, Model, TYPED_AHEAD, ToastAbout, Tone};
 use crate::view;
 
 /// Sessions that were left whose begun answers are kept.
@@ -313,7 +313,7 @@ pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
         let words = model.look.language.fill(Msg::SetAside, &[&key]);
         model.toast(Tone::Info, words);
         if let Some(toast) = &mut model.toast {
-            toast.about = Some(asked);
+            toast.about = Some(ToastAbout::SetAside(asked));
         }
     }
     Vec::new()
@@ -431,8 +431,11 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool)
     let found = dialog.is_some();
     if found {
         model.dialog = dialog.map(Dialog::Interaction);
-        let stale = |toast: &Toast| toast.about.as_ref() == Some(&asked);
-        model.toast = model.toast.take().filter(|toast| !stale(toast));
+        let stale = [ToastAbout::SetAside(asked), ToastAbout::Answered];
+        let is_stale = |about: &ToastAbout| stale.contains(about);
+        model
+            .toast
+            .take_if(|toast| toast.about.as_ref().is_some_and(is_stale));
     }
     found
 }
@@ -456,10 +459,10 @@ fn close(model: &mut Model) {
             .kept
             .retain(|kept| open.contains(&(&kept.interaction).into()));
     }
-    let about = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
-    if about.is_some_and(|asked| !open.contains(asked)) {
-        model.toast = None;
-    }
+    model.toast.take_if(|toast| match &toast.about {
+        Some(ToastAbout::SetAside(asked)) => !open.contains(asked),
+        Some(ToastAbout::Answered) | None => false,
+    });
     let answered = session.asking.answered.take();
     if shown.is_none_or(|shown| open.contains(&shown)) {
         return;
@@ -471,6 +474,9 @@ fn close(model: &mut Model) {
         let asked = Asked::from(&dialog.interaction.request);
         let words = asked.answered_by(model.look.language, &answered);
         model.toast(Tone::Info, words);
+        if let Some(toast) = &mut model.toast {
+            toast.about = Some(ToastAbout::Answered);
+        }
     }
 }
 

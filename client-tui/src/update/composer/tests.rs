@@ -275,6 +275,43 @@ fn files_are_completed_a_level_at_a_time() {
 }
 
 #[test]
+fn enter_sends_a_command_that_is_written_in_full() {
+    let mut model = crate::update::scene::attached();
+    let effects = press(&mut model, "'/cost enter");
+    assert!(!effects.is_empty() && shown(&model) == "|", "{effects:?}");
+}
+
+#[test]
+fn enter_sends_a_path_that_is_written_in_full() {
+    let mut model = model();
+    press(&mut model, "'see_@");
+    let names = ["a.rs", "a.rs.bak", "my file.txt", "src/"];
+    list(&mut model, "/proj/", &names);
+    press(&mut model, "'a.rs enter");
+    assert_eq!(shown(&model), "|");
+    // Tab completes it, and another one is taken by Enter.
+    let mut model = self::model();
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &names);
+    press(&mut model, "'a.rs tab");
+    assert_eq!(shown(&model), "@a.rs |");
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &names);
+    press(&mut model, "'a.rs down enter");
+    assert_eq!(shown(&model), "@a.rs @a.rs.bak |");
+    // A directory is opened, and an open quote closed.
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &names);
+    press(&mut model, "'src enter");
+    assert_eq!(shown(&model), "@a.rs @a.rs.bak @src/|");
+    model.composer.take();
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &names);
+    press(&mut model, "'\"my_file.txt enter");
+    assert_eq!(shown(&model), "@\"my file.txt\" |");
+}
+
+#[test]
 fn other_directories_are_read_too() {
     let last = |keys: &str| press(&mut model(), keys).pop();
     let asked = |path: &str| Some(Effect::Directory(PathBuf::from(path)));

@@ -275,6 +275,28 @@ fn answered_elsewhere_it_closes_and_says_by_whom() {
 }
 
 #[test]
+fn who_answered_a_question_is_not_reported_in_the_next_one() {
+    // The next one waits already.
+    let mut scene = Scene::of(vec![approval(1, "x"), approval(2, "y")], Vec::new());
+    answer_elsewhere(&mut scene);
+    assert_eq!((shown(&scene), &scene.model.toast), ("7.2", &None));
+    // It comes a moment later.
+    let mut scene = one();
+    answer_elsewhere(&mut scene);
+    assert!(scene.model.toast.is_some());
+    let next = serde_json::to_value(approval(2, "y")).unwrap();
+    scene.tells("interaction.opened", next);
+    assert_eq!((shown(&scene), &scene.model.toast), ("7.2", &None));
+    // What failed is reported there.
+    let mut scene = one();
+    answer_elsewhere(&mut scene);
+    scene.model.toast(Tone::Error, "no disk");
+    let next = serde_json::to_value(approval(2, "y")).unwrap();
+    scene.tells("interaction.opened", next);
+    assert!(scene.model.toast.is_some() && shown(&scene) == "7.2");
+}
+
+#[test]
 fn what_the_session_asks_comes_up_at_once() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     let asked = serde_json::to_value(approval(1, "x")).unwrap();
