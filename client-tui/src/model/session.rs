@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use client::DecodedEvent;
 use client::form::{self, ShownInteraction};
 use client::queue::Queue;
+use proto::item::Voice;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
 use proto::params::interaction::Interaction;
 use proto::params::session::SessionSummary;
-use proto::record::{ChildSpawned, Purpose, Todo};
+use proto::record::{ChildSpawned, Purpose, Todo, TodoStatus};
 use proto::state::{Mode, State, WaitingFor};
 use proto::{Body, CallId, Pid, Seq, SessionId, SessionOptions, Stamp};
 
@@ -47,6 +48,8 @@ pub struct Session {
     pub turns: u64,
     pub queue: Queue,
     pub todos: Vec<Todo>,
+    /// The user has prompted since the list changed.
+    todos_before_prompt: bool,
     /// Commands in the background.
     pub children: Vec<ChildSpawned>,
     /// What it asks a person.
@@ -92,6 +95,7 @@ impl Session {
             turns: 0,
             queue: Queue::default(),
             todos: Vec::new(),
+            todos_before_prompt: false,
             children: Vec::new(),
             open: Vec::new(),
             asking: Asking::default(),
@@ -128,11 +132,22 @@ impl Session {
             .collect()
     }
 
+    /// The todo list to show: a finished one goes with the next prompt of the user.
+    #[must_use]
+    pub fn shown_todos(&self) -> &[Todo] {
+        let is_done = |todo: &Todo| todo.status == TodoStatus::Completed;
+        match self.todos_before_prompt && self.todos.iter().all(is_done) {
+            true => &[],
+            false => &self.todos,
+        }
+    }
+
     /// Takes the state at the moment of attaching.
     pub fn snapshot(&mut self, snapshot: &Snapshot, at: Stamp) {
         self.summary(&snapshot.session, at);
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.todos.clone_from(&snapshot.todos);
+        self.todos_before_prompt = false;
         // What runs is in the replay that follows; who is there, by number.
         self.children.clear();
         self.running.clear();
@@ -204,6 +219,13 @@ impl Session {
         };
         let body = body.clone();
         self.queue.fold(seq, &body);
+        match &body {
+            Body::User(message) if message.voice != Voice::Daemon => {
+                self.todos_before_prompt = true;
+            }
+            Body::TodoUpdated(_) => self.todos_before_prompt = false,
+            _ => {}
+        }
         // What a replay says of before the snapshot, the snapshot has, but for what runs.
         if seq > self.seq {
             self.seq = seq;

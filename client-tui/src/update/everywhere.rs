@@ -54,7 +54,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             set_mode(model, next)
         }
         Action::Todos => {
-            let none = |session: &Session| session.todos.is_empty();
+            let none = |session: &Session| session.shown_todos().is_empty();
             if model.session.as_ref().is_none_or(none) {
                 let words = model.look.language.say(Msg::NoTodos);
                 model.toast(Tone::Info, words);

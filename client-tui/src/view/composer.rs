@@ -1,5 +1,6 @@
 //! The composer's rows, the caret, and the menu below.
 
+use proto::hello::Role;
 use ratatui::text::{Line, Span};
 
 use super::Panel;
@@ -30,14 +31,14 @@ pub fn panel(composer: &Composer, model: &Model, width: usize, rows: usize) -> P
     let entries = composer.menu.count().min(MENU_ROWS);
     let cap = TEXT_ROWS.max(usize::from(model.look.rows) / 3);
     let left = rows.saturating_sub(entries.min(MENU_LEAST)).max(1);
-    let mut panel = text(composer, &model.look, width, cap.min(left));
+    let mut panel = text(composer, model, width, cap.min(left));
     let left = rows.saturating_sub(panel.rows.len()).min(entries);
     let menu = menu(&composer.menu, model, width, left);
     panel.rows.extend(menu);
     panel
 }
 
-fn text(composer: &Composer, look: &Look, width: usize, most: usize) -> Panel {
+fn text(composer: &Composer, model: &Model, width: usize, most: usize) -> Panel {
     let laid = Rows::new(
         composer.buffer.as_str(),
         &composer.chips,
@@ -45,7 +46,7 @@ fn text(composer: &Composer, look: &Look, width: usize, most: usize) -> Panel {
     );
     let (caret_row, column) = laid.place(composer.buffer.caret());
     let top = (caret_row + 1).saturating_sub(most);
-    let style = |ink| look.theme.style(ink);
+    let style = |ink| model.look.theme.style(ink);
     let mark = |row| match row {
         0 if composer.is_normal() => Span::styled(": ", style(Ink::Accent)),
         0 => Span::styled("> ", style(Ink::Accent)),
@@ -63,7 +64,7 @@ fn text(composer: &Composer, look: &Look, width: usize, most: usize) -> Panel {
         })
         .collect();
     if let (true, Some(line)) = (composer.is_empty(), lines.first_mut()) {
-        line.push_span(Span::styled(placeholder(look, width), style(Ink::Dim)));
+        line.push_span(Span::styled(placeholder(model, width), style(Ink::Dim)));
     }
     let column = (MARK + column).min(width.saturating_sub(1));
     let cell = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);
@@ -73,12 +74,18 @@ fn text(composer: &Composer, look: &Look, width: usize, most: usize) -> Panel {
     }
 }
 
-fn placeholder(look: &Look, width: usize) -> String {
+/// What can be done here, or that this client may not prompt.
+fn placeholder(model: &Model, width: usize) -> String {
     let width = width.saturating_sub(MARK);
-    let long = look.language.say(Msg::Placeholder);
+    let (long, short) = match model.role() {
+        Role::Drive => (Msg::Placeholder, Msg::PlaceholderShort),
+        Role::Approve => (Msg::Answering, Msg::AnsweringShort),
+        Role::Watch => (Msg::Watching, Msg::WatchingShort),
+    };
+    let [long, short] = [long, short].map(|words| model.look.language.say(words));
     match wrap::width(long) <= width {
         true => long.to_owned(),
-        false => wrap::cut(look.language.say(Msg::PlaceholderShort), width),
+        false => wrap::cut(short, width),
     }
 }
 

@@ -92,6 +92,47 @@ fn an_empty_one_says_what_can_be_done() {
     }
 }
 
+#[test]
+fn one_of_a_client_that_may_not_prompt_says_so() {
+    let mut model = model(24);
+    let mut begins = |role, language, width| {
+        model.place.role = role;
+        model.look.language = language;
+        drawn(&model, width, 12).0.remove(0)
+    };
+    let (english, chinese) = (Language::English, Language::Chinese);
+    let table = [
+        (
+            Role::Watch,
+            english,
+            80,
+            "> Watching only: this client cannot prompt or answer.",
+        ),
+        (Role::Watch, english, 40, "> Watching only. "),
+        (
+            Role::Watch,
+            chinese,
+            80,
+            "> 仅旁观：此客户端不能提问或答复。",
+        ),
+        (Role::Watch, chinese, 40, "> 仅旁观。"),
+        (
+            Role::Approve,
+            english,
+            80,
+            "> Answering only: this client cannot prompt.",
+        ),
+        (Role::Approve, english, 40, "> Answering only. "),
+        (Role::Approve, chinese, 80, "> 仅可答复：此客户端不能提问。"),
+        (Role::Approve, chinese, 40, "> 仅可答复。"),
+    ];
+    for (role, language, width, words) in table {
+        let row = begins(role, language, width);
+        assert!(row.starts_with(words), "{row}");
+        assert!(wrap::width(&row) <= width, "{row}");
+    }
+}
+
 fn open(model: &mut Model, text: &str) {
     model.composer.set(text);
     model.composer.menu = Menu::default();

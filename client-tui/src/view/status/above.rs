@@ -38,7 +38,7 @@ pub fn above(model: &Model, width: usize) -> Panel {
     if let Some(session) = &model.session {
         rows.extend(waiting(model, session, width));
         if model.look.todos {
-            rows.extend(todos(model, &session.todos, small, width));
+            rows.extend(todos(model, session.shown_todos(), small, width));
         }
         if !small {
             rows.extend(children(model, session, width));

@@ -6,7 +6,7 @@ use proto::params::interaction::InteractionKind;
 use proto::params::session::QueuedPrompt;
 use proto::record::{ChildKind, ChildSpawned, Todo, TodoStatus};
 use proto::state::{State, WaitingFor};
-use proto::{CallId, Pid, PromptId, Seq, SessionId};
+use proto::{Body, CallId, Pid, PromptId, Seq, SessionId};
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -14,6 +14,7 @@ use super::*;
 use crate::effect::Trouble;
 use crate::messages::Language;
 use crate::model::{Link, Look, Place, Tone};
+use crate::update::scene::{record, take};
 
 fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
     let place = Place {
@@ -351,6 +352,38 @@ fn things_to_do_are_shown_around_the_one_that_is_done_now() {
 }
 
 #[test]
+fn a_finished_list_of_things_to_do_goes_with_the_next_prompt() {
+    let list = |statuses: &[TodoStatus]| {
+        let todos = todos(statuses);
+        Body::TodoUpdated(proto::record::TodoUpdated { todos })
+    };
+    let prompt = |voice: &str| {
+        let data = serde_json::json!({"item": "m1", "text": "go on", "voice": voice});
+        Body::decode(
+            "message.user",
+            &serde_json::value::to_raw_value(&data).unwrap(),
+        )
+        .unwrap()
+    };
+    let mut model = model(State::Idle, None);
+    let mut then = |seq, body: &Body| {
+        take(&mut model, vec![record(seq, body)]);
+        above_of(&model, 80)
+    };
+    let done = ["", "☑ all 2 items done"];
+    assert_eq!(then(1, &list(&[Completed; 2])), done);
+    assert_eq!(then(2, &prompt("daemon")), done);
+    assert!(then(3, &prompt("steer")).is_empty());
+    assert_eq!(then(4, &list(&[Completed; 2])), done);
+    // One that is not finished stays.
+    then(5, &list(&[Completed, Pending]));
+    assert_eq!(
+        then(6, &prompt("prompt")),
+        ["", "To do 1/2", "☑ do 0", "☐ do 1"]
+    );
+}
+
+#[test]
 fn background_queue_and_toast_have_their_rows() {
     let mut model = model(State::Idle, None);
     let child = |kind, command: &str| ChildSpawned {
@@ -531,7 +564,6 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
 
 #[test]
 fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() {
-    use proto::Body;
     use proto::record::SessionSet;
     let mut model = model(State::Idle, None);
     let mut seq = 0;
