@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use client::DecodedEvent;
 use client::form::{self, ShownInteraction};
 use client::queue::Queue;
+use client::user_waits::UserWaits;
 use proto::item::Voice;
 use proto::live::{Live, Snapshot};
 use proto::outcome::UsageTotals;
@@ -62,6 +63,8 @@ pub struct Session {
     pub seq: Seq,
     /// When the running turn began, or what is known of it; `None`: none runs.
     pub began: Option<Stamp>,
+    /// The waits of that turn for the user.
+    waits: UserWaits,
     /// When the next try of a request begins, where it waits for one.
     pub retry_at: Option<Instant>,
     /// Calls that run.
@@ -102,6 +105,7 @@ impl Session {
             others: 0,
             seq: Seq::default(),
             began: None,
+            waits: UserWaits::default(),
             retry_at: None,
             running: Vec::new(),
             unsure: true,
@@ -130,6 +134,14 @@ impl Session {
         let all = open.into_iter().map(ShownInteraction::from);
         all.filter(|asked| !self.asking.sent.contains(asked))
             .collect()
+    }
+
+    /// Milliseconds that the running turn has worked so far, without waits for the user.
+    #[must_use]
+    pub fn worked_ms(&self, now: Stamp) -> Option<u64> {
+        let began = self.began?;
+        let all = u64::try_from(now.0.saturating_sub(began.0)).unwrap_or_default();
+        Some(all.saturating_sub(self.waits.between(began, now)))
     }
 
     /// The todo list to show: a finished one goes with the next prompt of the user.
@@ -203,6 +215,7 @@ impl Session {
         self.waiting_for = waiting_for;
         cause.clone_into(&mut self.cause);
         self.retry_at = None;
+        self.waits.wait(waiting_for, at);
         match self.busy() {
             true => self.began = self.began.or(Some(at)),
             false => self.began = None,
@@ -219,6 +232,7 @@ impl Session {
         };
         let body = body.clone();
         self.queue.fold(seq, &body);
+        self.waits.fold(&body, event.at);
         match &body {
             Body::User(message) if message.voice != Voice::Daemon => {
                 self.todos_before_prompt = true;

@@ -75,11 +75,17 @@ pub fn toast(model: &Model) -> &str {
 
 /// A record as it comes from the daemon.
 pub fn record(seq: u64, body: &proto::Body) -> Event {
-    heard(event(
-        Some(proto::Seq(seq)),
-        body.kind(),
-        &body.to_json().unwrap(),
-    ))
+    record_at(0, seq, body)
+}
+
+/// One that was written at this moment.
+pub fn record_at(at: i64, seq: u64, body: &proto::Body) -> Event {
+    let data = body.to_json().unwrap();
+    let event = event(Some(proto::Seq(seq)), body.kind(), &data);
+    heard(proto::Event {
+        at: proto::Stamp(at),
+        ..event
+    })
 }
 
 /// Something live.

@@ -151,7 +151,7 @@ pub enum EntryKind<T> {
         exited: Option<ChildExited>,
     },
     Rewound(Box<SessionRewound>),
-    /// The end of a turn. `explained`: calls whose denial stands above with its reason.
+    /// The end of a turn, its duration without waits for the user. `explained`: calls whose denial stands above with its reason.
     Ended {
         ended: Box<TurnEnded>,
         explained: HashSet<CallId>,
@@ -361,6 +361,7 @@ impl<T: AnswerText> Transcript<T> {
             Content::Live(live) => self.live(live, at),
             Content::Durable(body) if at.seq > Some(self.newest) => {
                 self.newest = at.seq.unwrap_or_default();
+                self.known.waits.fold(body, event.at);
                 self.record(body, at);
             }
             Content::Durable(_) | Content::UnknownLive => {}

@@ -1,14 +1,14 @@
 use proto::live::{Live, Sync};
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::record::SessionState;
-use proto::state::State;
-use proto::{Body, Seq};
+use proto::state::{State, WaitingFor};
+use proto::{Body, Seq, Stamp};
 
 use crate::effect::Effect;
 use crate::event::{Event, Heard};
 use crate::model::transcript::EntryKind;
 use crate::model::{Link, Model};
-use crate::update::scene::{attached, live, record, take};
+use crate::update::scene::{attached, live, record, record_at, take};
 
 fn heard(heard: Heard) -> Event {
     Event::Heard { follow: 0, heard }
@@ -126,6 +126,46 @@ fn a_turn_is_as_old_as_its_record_says_also_for_who_comes_later() {
         vec![record(6, &state(State::Idle)), record(4, &turn)],
     );
     assert_eq!(model.session.as_ref().unwrap().began, None);
+}
+
+#[test]
+fn the_time_of_a_turn_leaves_waiting_for_the_user_out() {
+    let turn = Body::TurnStarted(proto::record::TurnStarted {
+        prompt_id: proto::PromptId::new(),
+    });
+    let waiting = Body::SessionState(SessionState {
+        state: State::Waiting,
+        waiting_for: Some(WaitingFor::Credentials),
+        cause: String::new(),
+        retry_in_ms: None,
+    });
+    let Body::TurnEnded(ended) = ended() else {
+        panic!("it is an end");
+    };
+    let ended = Body::TurnEnded(TurnEnded {
+        duration_ms: 80_000,
+        ..ended
+    });
+    let mut model = attached();
+    let mut then = |at: i64, seq, body: &Body| {
+        model.clock = Stamp(at);
+        take(&mut model, vec![record_at(at, seq, body)]);
+        let width = model.look.columns.into();
+        let rows = crate::view::status::above(&model, width).rows;
+        let rows: Vec<_> = rows.iter().map(ToString::to_string).collect();
+        rows.join("")
+    };
+    then(0, 1, &turn);
+    then(0, 2, &state(State::Running));
+    then(8_000, 3, &waiting);
+    let shown = then(68_000, 4, &state(State::Running));
+    assert!(shown.contains(" 8 s "), "{shown}");
+    then(80_000, 5, &ended);
+    let entry = &model.transcript.entries.last().unwrap().kind;
+    assert!(
+        matches!(entry, EntryKind::Ended { ended, .. } if ended.duration_ms == 20_000),
+        "{entry:?}"
+    );
 }
 
 #[test]

@@ -100,8 +100,7 @@ fn row(model: &Model, pieces: Vec<(u8, Ink, String)>, width: usize) -> Line<'sta
 fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, String)>> {
     let language = model.look.language;
     let time = || {
-        let ms = model.clock.0.saturating_sub(session.began?.0);
-        let time = Duration::from_millis(u64::try_from(ms).unwrap_or_default());
+        let time = Duration::from_millis(session.worked_ms(model.clock)?);
         Some((2, Ink::Dim, short::duration(time)))
     };
     let stop = || {

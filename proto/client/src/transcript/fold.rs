@@ -20,6 +20,7 @@ use super::{
     AnswerText, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
 };
 use crate::form::kinds::{self, Asked, CallOutcome};
+use crate::user_waits::UserWaits;
 
 /// What earlier events said and later ones refer to.
 #[derive(Debug, Default)]
@@ -49,6 +50,8 @@ pub(super) struct Known {
     /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay says of it is not
     /// told twice.
     held: Option<(Seq, Vec<Todo>)>,
+    /// The waits of the newest turn for the user.
+    pub(super) waits: UserWaits,
 }
 
 impl Known {
@@ -437,7 +440,8 @@ impl<T: AnswerText> Transcript<T> {
         self.known.calls.clear();
         self.known.denied.clear();
         self.known.blocked.clear();
-        let ended = Box::new(ended.clone());
+        let mut ended = Box::new(ended.clone());
+        ended.duration_ms = ended.duration_ms.saturating_sub(self.known.waits.total());
         self.push(at, EntryKind::Ended { ended, explained });
     }
 
