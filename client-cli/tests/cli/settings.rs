@@ -30,7 +30,7 @@ pub fn probed(key: &str, reachable: bool) -> Value {
         _ => "some words",
     };
     json!({"host": "deep.example:443", "reachable": reachable, "key": key, "duration_ms": 230,
-           "models": ["deep-small", "deep-large", "deep-new"], "text": text, "hint": ""})
+           "models": ["deep-small", "deep-large", "deep-new"], "text": text, "hint": if reachable { "" } else { "check the address" }})
 }
 
 fn daemon(default: Option<&'static str>, key: &'static str) -> Fake {

@@ -152,7 +152,7 @@ pub enum ConnectError {
     #[error("The home `{}` no longer exists.", home.display())]
     Homeless { home: PathBuf },
     /// It cannot be started.
-    #[error("start the daemon")]
+    #[error("the daemon cannot be started")]
     Start(#[from] StartError),
     /// It ended instead of answering.
     #[error("the daemon exited right after its start ({status})")]

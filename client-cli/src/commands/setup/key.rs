@@ -195,7 +195,10 @@ impl Search<'_> {
         let Some(person) = person else {
             return Err(Error::Failed {
                 what: words,
-                hint: "`--no-probe` stores it anyway".to_owned(),
+                hint: match probed.hint.as_str() {
+                    "" => "`--no-probe` stores it anyway".to_owned(),
+                    hint => format!("{hint}; `--no-probe` stores it anyway"),
+                },
             });
         };
         output::progress(&format!("! {words}"));
