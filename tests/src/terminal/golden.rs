@@ -108,7 +108,8 @@ fn picture(of: Of, emulator: &Emulator) -> String {
     let ruler: String = (0..columns)
         .map(|column| if column % 10 == 0 { '+' } else { '-' })
         .collect();
-    let steady: Vec<String> = emulator.rows().iter().map(|row| steady(row)).collect();
+    let shown = emulator.rows();
+    let steady: Vec<_> = shown.iter().map(|row| short(steady(row))).collect();
     let cursor = match emulator.vt().hide_cursor() {
         true => "no cursor".to_owned(),
         false => {
@@ -117,14 +118,15 @@ fn picture(of: Of, emulator: &Emulator) -> String {
         }
     };
     let mut text = format!("{columns} x {rows}, {cursor}\n{ruler}\n");
-    for row in &steady {
+    for (row, _) in &steady {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{row}");
     }
     let _ = writeln!(text, "{ruler}");
     if of == Of::Colours {
-        for (number, row) in (0..).zip(&steady) {
+        for (number, (row, gone)) in (0..).zip(&steady) {
             for run in runs(emulator, number, columns) {
+                let run = run.without(*gone);
                 let words = cut(row, run.from, run.to);
                 let _ = writeln!(
                     text,
@@ -140,11 +142,35 @@ fn picture(of: Of, emulator: &Emulator) -> String {
     text
 }
 
+/// A row in which the time of a running turn has one digit, and the column of the second that it had: a busy machine
+/// takes longer to get to the same screen.
+fn short(row: String) -> (String, Option<u16>) {
+    const LONG: &str = "· ## s ·";
+    let Some(at) = row.find(LONG) else {
+        return (row, None);
+    };
+    let column = row[..at].width() + "· #".width();
+    let row = row.replacen(LONG, "· # s ·", 1);
+    (row, u16::try_from(column).ok())
+}
+
 /// Cells beside each other that look alike.
 struct Run {
     from: u16,
     to: u16,
     look: String,
+}
+
+impl Run {
+    /// The same where the cell of a column is gone.
+    fn without(self, gone: Option<u16>) -> Self {
+        let moved = |column: u16| column - u16::from(gone.is_some_and(|gone| gone < column));
+        Self {
+            from: moved(self.from),
+            to: moved(self.to),
+            ..self
+        }
+    }
 }
 
 /// The runs of a row that are not plain.
@@ -371,7 +397,7 @@ fn is_id(text: &str) -> bool {
 mod tests {
     use unicode_width::UnicodeWidthStr as _;
 
-    use super::{cut, steady};
+    use super::{Run, cut, short, steady};
 
     #[test]
     fn what_differs_from_run_to_run_is_made_alike_cell_for_cell() {
@@ -412,5 +438,22 @@ mod tests {
         assert_eq!(cut("a中b", 1, 3), "中");
         assert_eq!(cut("a中b", 3, 4), "b");
         assert_eq!(cut("ab", 1, 9), "b");
+    }
+
+    #[test]
+    fn a_turn_of_ten_seconds_looks_as_one_of_less() {
+        let row = "⠋ 工作中 · ## s · Esc".to_owned();
+        let (row, gone) = short(row);
+        assert_eq!((row.as_str(), gone), ("⠋ 工作中 · # s · Esc", Some(12)));
+        let run = |from, to| Run {
+            from,
+            to,
+            look: String::new(),
+        };
+        for (before, after) in [((2, 8), (2, 8)), ((11, 13), (11, 12)), ((14, 15), (13, 14))] {
+            let run = run(before.0, before.1).without(gone);
+            assert_eq!((run.from, run.to), after);
+        }
+        assert_eq!(short("· # s ·".into()), ("· # s ·".into(), None));
     }
 }
