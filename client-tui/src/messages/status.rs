@@ -38,7 +38,7 @@ super::catalog! {
     ManyWait = "{0} open questions", "{0} 个问题待回答";
     /// Done; all.
     Todos = "To do {0}/{1}", "待办 {0}/{1}";
-    TodosDone = "all {0} items done", "{0} 项全部完成";
+    TodosDone = "all items done ({0})", "{0} 项全部完成";
     More = "… {0} more", "… 还有 {0} 项";
     OneChild = "1 background command: {0}", "1 个后台命令：{0}";
     Children = "{0} background commands: {1}", "{0} 个后台命令：{1}";

@@ -37,9 +37,9 @@ pub fn run() -> ExitCode {
             false,
         );
     }
-    let _lock = match alone() {
-        Some(lock) => lock,
-        None => return ExitCode::SUCCESS,
+    let _lock = match lock_home() {
+        HomeParent::This(lock) => lock,
+        HomeParent::Another => return ExitCode::SUCCESS,
     };
     let mut crashes: VecDeque<Instant> = VecDeque::new();
     let mut kept = KeptByParent::default();
@@ -76,28 +76,36 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Which parent starts the daemons of this home.
+enum HomeParent {
+    /// This one, with the lock; `None`: there is no lock to be had, and a daemon is needed all the same.
+    This(Option<ParentLock>),
+    /// Another one, whose daemon answers.
+    Another,
+}
+
 /// How long another parent is given to have its daemon answer, or to end.
 const OTHER_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The lock of the only parent of this home. `None`: another one has it, and its daemon answers. A parent that a client
+/// Takes the lock of the only parent of this home, or waits for the daemon of the one that has it. A parent that a client
 /// starts while the first one is about to start its daemon again would have none of the keys that the first one keeps.
-fn alone() -> Option<Option<ParentLock>> {
+fn lock_home() -> HomeParent {
     let uid = rustix::process::getuid().as_raw();
     let cwd = std::env::current_dir().unwrap_or_default();
     // The daemon says what is wrong with them.
     let Ok(paths) = Paths::from_lookup(&|name| std::env::var_os(name), &cwd, uid) else {
-        return Some(None);
+        return HomeParent::This(None);
     };
     let due = Instant::now() + OTHER_MAX;
     loop {
         match ParentLock::try_acquire(&paths.home) {
-            Ok(Some(lock)) => return Some(Some(lock)),
-            Ok(None) if lifecycle::answers(&paths.socket) => return None,
+            Ok(Some(lock)) => return HomeParent::This(Some(lock)),
+            Ok(None) if lifecycle::answers(&paths.socket) => return HomeParent::Another,
             Ok(None) if Instant::now() < due => std::thread::sleep(LOOK),
             // A disk without locks, or a parent that hangs, keeps nobody from having a daemon.
-            Ok(None) | Err(_) => return Some(None),
+            Ok(None) | Err(_) => return HomeParent::This(None),
         }
     }
 }

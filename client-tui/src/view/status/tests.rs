@@ -337,7 +337,7 @@ fn things_to_do_are_shown_around_the_one_that_is_done_now() {
         set(&[Completed, InProgress, Pending]),
         ["", "To do 1/3", "☑ do 0", "▶ doing 1", "☐ do 2"]
     );
-    assert_eq!(set(&[Completed; 3]), ["", "☑ all 3 items done"]);
+    assert_eq!(set(&[Completed; 3]), ["", "☑ all items done (3)"]);
     let mut many = [Pending; 20];
     many[..10].fill(Completed);
     many[10] = InProgress;
@@ -370,7 +370,7 @@ fn a_finished_list_of_things_to_do_goes_with_the_next_prompt() {
         take(&mut model, vec![record(seq, body)]);
         above_of(&model, 80)
     };
-    let done = ["", "☑ all 2 items done"];
+    let done = ["", "☑ all items done (2)"];
     assert_eq!(then(1, &list(&[Completed; 2])), done);
     assert_eq!(then(2, &prompt("daemon")), done);
     assert!(then(3, &prompt("steer")).is_empty());
