@@ -15,7 +15,8 @@ use ignore::WalkState;
 
 use crate::read::{FileError, nanoseconds};
 use crate::resolve::{Access, ResolvedPath};
-use crate::search::{SearchError, walker};
+use crate::search::SearchError;
+use crate::tree_walk::{TreeWalk, WalkedFiles};
 use crate::workspace::Workspace;
 
 /// The walk ends after this many files.
@@ -106,7 +107,13 @@ impl Workspace {
             error => SearchError::File(error),
         })?;
         let globs = std::slice::from_ref(&query.pattern);
-        let walk = walker(root, root, globs, query.include_ignored)?;
+        let walk = TreeWalk::new(&WalkedFiles {
+            root,
+            base: root,
+            globs,
+            file_type: None,
+            include_ignored: query.include_ignored,
+        })?;
         let found = GlobCollector {
             query,
             total: AtomicU64::new(0),
@@ -117,7 +124,7 @@ impl Workspace {
         // Nothing below is denied, so paths need no check.
         let nothing_denied = !self.contains_denied(root);
         let until = Instant::now() + query.time_max;
-        walk.build_parallel().run(|| {
+        walk.parallel().run(|| {
             let mut bag = ThreadResults {
                 found: &found,
                 kept: BinaryHeap::new(),
@@ -168,7 +175,7 @@ impl Workspace {
                 .map(|(_, path)| path)
                 .collect(),
             total: total.into_inner().min(GLOB_FILES_MAX),
-            unreadable: unreadable.into_inner(),
+            unreadable: unreadable.into_inner() + walk.unusable(),
             partial: partial.into_inner(),
         })
     }

@@ -7,18 +7,16 @@
 //! are only checked for dangers. Directories found here become writable for commands, so the two
 //! differ.
 
-use std::fs::Metadata;
-use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 
 use crate::denied_paths::may_be_opened;
+use crate::small_file::{SmallFile, read_small};
 
 /// Maximum length of a git file that names a directory or a branch.
-const SAID_MAX: u64 = 64 * 1024;
+const SAID_MAX: usize = 64 * 1024;
 /// How many other work trees of one repository are protected.
 const TREES_MAX: usize = 64;
 
@@ -92,6 +90,11 @@ impl GitDirs {
             common,
             elsewhere: true,
         })
+    }
+
+    /// The file with ignore rules that are not in the work tree.
+    pub(crate) fn exclude(&self) -> PathBuf {
+        self.common.join("info/exclude")
     }
 
     /// The checked-out branch, or the first digits of the commit, as the file says.
@@ -201,15 +204,10 @@ fn real(path: &Path) -> Option<PathBuf> {
 
 /// Reads a short regular file, without blocking or following a link.
 fn said(path: &Path) -> Option<String> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
-    let regular = |found: Metadata| found.is_file() && found.len() <= SAID_MAX;
-    if !file.metadata().is_ok_and(regular) {
-        return None;
+    match read_small(path, SAID_MAX) {
+        SmallFile::Read(bytes) => String::from_utf8(bytes).ok(),
+        SmallFile::Missing | SmallFile::Unusable => None,
     }
-    let mut text = String::new();
-    file.take(SAID_MAX).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 #[cfg(test)]

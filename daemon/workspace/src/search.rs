@@ -5,6 +5,7 @@
 //! masked or denied one. Memory depends on the limit, not on the tree. `tools` calls this.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,19 +18,17 @@ use grep_searcher::{
     BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish,
     SinkMatch,
 };
-use ignore::overrides::OverrideBuilder;
-use ignore::types::{Types, TypesBuilder};
-use ignore::{WalkBuilder, WalkState};
+use ignore::WalkState;
 
 use crate::read::{FileError, FileKind, OpenFile};
 use crate::resolve::{Access, PathError, ResolvedPath};
+use crate::tree_walk::{TreeWalk, WalkedFiles};
 use crate::workspace::Workspace;
 
 /// Maximum bytes kept of a line.
 const LINE_MAX: usize = 2048;
 /// Memory for one file: for a single line, or for a whole file with `multiline`.
 const HEAP_MAX: usize = 16 * 1024 * 1024;
-const THREADS_MAX: usize = 8;
 
 /// What to return about matching files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,53 +156,6 @@ impl Workspace {
     }
 }
 
-/// Walks like ripgrep, with globs as for `rg -g`, relative to `base`. With `include_ignored`, also
-/// hidden and ignored files, but not `.git`.
-pub(crate) fn walker(
-    root: &Path,
-    base: &Path,
-    globs: &[String],
-    include_ignored: bool,
-) -> Result<WalkBuilder, SearchError> {
-    let bad = |glob: &str, error: &ignore::Error| SearchError::Glob {
-        glob: glob.to_owned(),
-        reason: error.to_string(),
-    };
-    let mut overrides = OverrideBuilder::new(base);
-    let no_git = include_ignored.then_some("!.git");
-    for glob in globs.iter().map(String::as_str).chain(no_git) {
-        overrides.add(glob).map_err(|error| bad(glob, &error))?;
-    }
-    let overrides = overrides.build();
-    let overrides = overrides.map_err(|error| bad(&globs.join(" "), &error))?;
-    let mut walk = WalkBuilder::new(root);
-    walk.standard_filters(!include_ignored)
-        .follow_links(false)
-        .overrides(overrides)
-        .threads(threads());
-    if !include_ignored {
-        walk.add_custom_ignore_filename(".rgignore");
-    }
-    Ok(walk)
-}
-
-/// Number of threads to walk and search.
-fn threads() -> usize {
-    let here = std::thread::available_parallelism();
-    here.map_or(1, usize::from).min(THREADS_MAX)
-}
-
-fn types(name: Option<&str>) -> Result<Types, SearchError> {
-    let mut builder = TypesBuilder::new();
-    builder.add_defaults();
-    if let Some(name) = name {
-        builder.select(name);
-    }
-    builder.build().map_err(|_| SearchError::Type {
-        name: name.unwrap_or_default().to_owned(),
-    })
-}
-
 /// Uses the same matcher settings as ripgrep.
 fn matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
     let mut builder = RegexMatcherBuilder::new();
@@ -264,14 +216,14 @@ impl Search<'_> {
         // Nothing below is denied, so paths need no check.
         let nothing_denied = !self.workspace.contains_denied(root);
         let query = self.query;
-        let mut walk = walker(
+        let walk = TreeWalk::new(&WalkedFiles {
             root,
-            &self.workspace.cwd,
-            &query.globs,
-            query.include_ignored,
-        )?;
-        walk.types(types(query.file_type.as_deref())?);
-        walk.build_parallel().run(|| {
+            base: &self.workspace.cwd,
+            globs: &query.globs,
+            file_type: query.file_type.as_deref(),
+            include_ignored: query.include_ignored,
+        })?;
+        walk.parallel().run(|| {
             let mut searcher = self.searcher();
             Box::new(move |entry| {
                 if self.over() {
@@ -297,6 +249,8 @@ impl Search<'_> {
                 WalkState::Continue
             })
         });
+        self.unreadable
+            .fetch_add(walk.unusable(), Ordering::Relaxed);
         Ok(())
     }
 
@@ -312,17 +266,18 @@ impl Search<'_> {
             binary: false,
             stopped: false,
         };
-        if searcher
-            .search_file(&self.matcher, &file.file, &mut hits)
-            .is_err()
-        {
+        let mut reader = PolledReader {
+            search: self,
+            file: &file.file,
+            stopped: false,
+        };
+        let searched = searcher.search_reader(&self.matcher, &mut reader, &mut hits);
+        let stopped = reader.stopped || hits.stopped;
+        if searched.is_err() && !stopped {
             self.unreadable.fetch_add(1, Ordering::Relaxed);
         }
         let FileCollector {
-            mut entry,
-            binary,
-            stopped,
-            ..
+            mut entry, binary, ..
         } = hits;
         if stopped {
             self.locked().partial = true;
@@ -385,6 +340,24 @@ impl Search<'_> {
             left_out: gathered.seen - kept as u64,
             unreadable: self.unreadable.into_inner(),
             partial: gathered.partial,
+        }
+    }
+}
+
+/// A file that ends early when the search is over: one without a match asks nobody else.
+struct PolledReader<'a> {
+    search: &'a Search<'a>,
+    file: &'a File,
+    stopped: bool,
+}
+
+impl io::Read for PolledReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stopped = self.stopped || self.search.over();
+        if self.stopped {
+            Ok(0)
+        } else {
+            self.file.read(buffer)
         }
     }
 }

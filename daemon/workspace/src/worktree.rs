@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
+use crate::ignore_rules::{IgnoreKinds, IgnoreRules};
 use crate::read::{SIZE_MAX, each_part, nanoseconds};
 use crate::repository::is_repository;
 use crate::workspace::Workspace;
@@ -169,17 +170,14 @@ impl Workspace {
         let root = self.root();
         let mut look = Surveyor::new(self, max, before);
         let mut walk = WalkBuilder::new(root);
-        walk.standard_filters(false)
-            .parents(true)
-            .git_ignore(true)
-            .git_exclude(true)
-            .require_git(true)
-            .follow_links(false);
-        walk.filter_entry(|entry| {
-            let inner = entry.depth() > 0
-                && entry.file_type().is_some_and(|kind| kind.is_dir())
-                && is_repository(entry.path());
-            entry.file_name() != ".git" && !inner
+        walk.standard_filters(false).follow_links(false);
+        let ignored = IgnoreRules::new(IgnoreKinds::Git);
+        walk.filter_entry(move |entry| {
+            let path = entry.path();
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.file_name() != ".git"
+                && !ignored.decide(path, is_dir).is_ignore()
+                && !(is_dir && is_repository(path))
         });
         let mut hidden = BTreeSet::new();
         for entry in walk.build() {

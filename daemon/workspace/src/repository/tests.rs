@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use rustix::fs::Mode;
+
 use super::*;
 
 fn git(at: &Path, arguments: &[&str]) {
