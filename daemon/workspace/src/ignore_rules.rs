@@ -5,6 +5,7 @@
 //! link followed, and bounded in bytes, one by one and in all. A file that cannot be used leaves
 //! nothing out, and is counted.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,15 +13,17 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+use rustix::fd::AsFd;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use crate::repository::{GitDirs, is_repository};
-use crate::small_file::{SmallFile, read_small};
+use crate::small_file::{SmallFile, read_small_at};
 
 /// Maximum bytes of one ignore file.
 const FILE_MAX: usize = 128 * 1024;
-/// Maximum bytes of all ignore files of one walk. Compiled rules take up to some fifty times the
-/// bytes of their text.
-const FILES_MAX: usize = 512 * 1024;
+/// Maximum weight of all ignore files of one walk. Compiled, a rule takes some fifty times its
+/// weight in memory (measured).
+const WEIGHT_MAX: usize = 512 * 1024;
 
 /// Which kinds of ignore files count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +34,20 @@ pub(crate) enum IgnoreKinds {
     Git,
 }
 
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static LATEST: RefCell<Option<(u64, PathBuf, Arc<DirRules>)>> = const { RefCell::new(None) };
+}
+
 /// The rules for one walk. Directories are looked at when something in them is asked about.
 pub(crate) struct IgnoreRules {
+    id: u64,
     kinds: IgnoreKinds,
     dirs: RwLock<HashMap<PathBuf, Arc<DirRules>>>,
     /// The user's own, for all repositories.
     global: OnceLock<Gitignore>,
-    bytes_left: AtomicUsize,
+    weight_left: AtomicUsize,
     unusable: AtomicU64,
 }
 
@@ -58,10 +68,11 @@ struct DirRules {
 impl IgnoreRules {
     pub(crate) fn new(kinds: IgnoreKinds) -> Self {
         Self {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             kinds,
             dirs: RwLock::default(),
             global: OnceLock::new(),
-            bytes_left: AtomicUsize::new(FILES_MAX),
+            weight_left: AtomicUsize::new(WEIGHT_MAX),
             unusable: AtomicU64::new(0),
         }
     }
@@ -76,15 +87,26 @@ impl IgnoreRules {
         let Some(parent) = path.parent() else {
             return Match::None;
         };
-        let rules = self.of(parent);
-        let mut first = Match::None;
-        if rules.has_rules {
-            first = rules.decide(path, is_dir);
-        }
-        if first.is_none() && rules.in_repository && self.kinds == IgnoreKinds::Search {
-            first = self.global(&rules, parent).matched(path, is_dir).map(drop);
-        }
-        first
+        self.with(parent, |rules| {
+            let by_files = rules.decide(path, is_dir);
+            if by_files.is_none() && rules.in_repository && self.kinds == IgnoreKinds::Search {
+                return self.global(rules, parent).matched(path, is_dir).map(drop);
+            }
+            by_files
+        })
+    }
+
+    /// Asks the rules that hold in a directory. A walk asks about all that is in one after another.
+    fn with<T>(&self, dir: &Path, ask: impl FnOnce(&DirRules) -> T) -> T {
+        LATEST.with_borrow_mut(|latest| {
+            if !latest
+                .as_ref()
+                .is_some_and(|(id, at, _)| *id == self.id && at == dir)
+            {
+                *latest = Some((self.id, dir.to_owned(), self.of(dir)));
+            }
+            ask(&latest.as_ref().expect("it was set").2)
+        })
     }
 
     /// The rules that hold in a directory.
@@ -101,51 +123,64 @@ impl IgnoreRules {
     }
 
     fn load(&self, dir: &Path, above: Option<Arc<DirRules>>) -> DirRules {
-        let is_repository = is_repository(dir);
-        let search = self.kinds == IgnoreKinds::Search;
-        let here = |wanted: bool, name: &str| {
-            let file = wanted.then(|| dir.join(name));
-            file.map_or_else(Gitignore::empty, |file| self.read(dir, &file))
-        };
         let mut rules = DirRules {
-            rgignore: here(search, ".rgignore"),
-            ignore: here(search, ".ignore"),
-            gitignore: here(true, ".gitignore"),
+            rgignore: Gitignore::empty(),
+            ignore: Gitignore::empty(),
+            gitignore: Gitignore::empty(),
             exclude: Gitignore::empty(),
-            is_repository,
-            in_repository: is_repository || above.as_ref().is_some_and(|above| above.in_repository),
-            has_rules: false,
+            is_repository: false,
+            in_repository: above.as_ref().is_some_and(|above| above.in_repository),
+            has_rules: above.as_ref().is_some_and(|above| above.has_rules),
             above,
         };
-        if is_repository && let Some(git) = GitDirs::of_work_tree(dir) {
-            rules.exclude = self.read(dir, &git.exclude());
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // What cannot be opened has no files that could be listed.
+        let Ok(opened) = rustix::fs::open(dir, flags, Mode::empty()) else {
+            return rules;
+        };
+        // Most directories have none of these: to ask costs less than to open.
+        let has = |name: &str| rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let rules_in = |name: &str| match has(name) {
+            true => self.read(dir, &opened, name),
+            false => Gitignore::empty(),
+        };
+        if self.kinds == IgnoreKinds::Search {
+            rules.rgignore = rules_in(".rgignore");
+            rules.ignore = rules_in(".ignore");
         }
-        let empty = |kind: [&Gitignore; 4]| kind.iter().all(|rules| rules.is_empty());
-        rules.has_rules =
-            !empty(rules.kinds()) || rules.above.as_ref().is_some_and(|above| above.has_rules);
+        rules.gitignore = rules_in(".gitignore");
+        if has(".git") && is_repository(dir) {
+            rules.is_repository = true;
+            rules.in_repository = true;
+            if let Some(git) = GitDirs::of_work_tree(dir) {
+                rules.exclude = self.read(dir, CWD, git.exclude());
+            }
+        }
+        rules.has_rules |= rules.kinds().iter().any(|rules| !rules.is_empty());
         rules
     }
 
     /// The rules in a file, for what is below `dir`.
-    fn read(&self, dir: &Path, file: &Path) -> Gitignore {
-        let text = match read_small(file, FILE_MAX) {
+    fn read(&self, dir: &Path, at: impl AsFd, file: impl AsRef<Path>) -> Gitignore {
+        let text = match read_small_at(at, file.as_ref(), FILE_MAX) {
             SmallFile::Missing => return Gitignore::empty(),
             SmallFile::Unusable => None,
             SmallFile::Read(bytes) => Some(bytes),
         };
-        let text = text.filter(|text| self.fits(text.len()));
-        let rules = text.and_then(|text| parse(dir, file, &text));
+        let text = text.filter(|text| self.fits(text));
+        let rules = text.and_then(|text| parse(dir, &text));
         rules.unwrap_or_else(|| {
             self.unusable.fetch_add(1, Ordering::Relaxed);
             Gitignore::empty()
         })
     }
 
-    /// Takes bytes from what one walk may read.
-    fn fits(&self, bytes: usize) -> bool {
+    /// Takes the weight of some rules from what one walk may read.
+    fn fits(&self, text: &[u8]) -> bool {
+        let weight: usize = text.split(|byte| *byte == b'\n').map(weight).sum();
         let order = Ordering::Relaxed;
-        let take = |left: usize| left.checked_sub(bytes);
-        self.bytes_left.fetch_update(order, order, take).is_ok()
+        let take = |left: usize| left.checked_sub(weight);
+        self.weight_left.fetch_update(order, order, take).is_ok()
     }
 
     /// The user's own rules, relative to the repository that is asked about first.
@@ -154,7 +189,7 @@ impl IgnoreRules {
             let depth = rules.chain().take_while(|rules| !rules.is_repository);
             let top = dir.ancestors().nth(depth.count()).unwrap_or(dir);
             match gitconfig_excludes_path().and_then(|file| file.canonicalize().ok()) {
-                Some(file) => self.read(top, &file),
+                Some(file) => self.read(top, CWD, file),
                 None => Gitignore::empty(),
             }
         })
@@ -190,8 +225,16 @@ impl DirRules {
     }
 }
 
+/// Bytes of a rule. One that has to be compiled as a regular expression counts several times.
+fn weight(rule: &[u8]) -> usize {
+    let name = rule.strip_prefix(b"**/").unwrap_or(rule);
+    let name = name.strip_prefix(b"*").unwrap_or(name);
+    let is_plain = rule.starts_with(b"#") || !name.iter().any(|byte| b"*?[{".contains(byte));
+    (rule.len() + 1) * if is_plain { 1 } else { 8 }
+}
+
 /// `None` if the rules take more memory than a matcher may.
-fn parse(dir: &Path, file: &Path, text: &[u8]) -> Option<Gitignore> {
+fn parse(dir: &Path, text: &[u8]) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(dir);
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     for line in text.split(|byte| *byte == b'\n') {
@@ -200,7 +243,7 @@ fn parse(dir: &Path, file: &Path, text: &[u8]) -> Option<Gitignore> {
         let Ok(line) = std::str::from_utf8(line) else {
             break;
         };
-        let _ = builder.add_line(Some(file.to_owned()), line);
+        let _ = builder.add_line(None, line);
     }
     builder.build().ok()
 }

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fd::AsFd;
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 /// What is at a path.
@@ -16,10 +17,15 @@ pub(crate) enum SmallFile {
 }
 
 /// Reads a regular file of at most `max` bytes. Neither blocks on what is no file, nor follows a
-/// link.
+/// link at the end of the path.
 pub(crate) fn read_small(path: &Path, max: usize) -> SmallFile {
+    read_small_at(CWD, path, max)
+}
+
+/// As `read_small`, with a path relative to a directory.
+pub(crate) fn read_small_at(dir: impl AsFd, path: &Path, max: usize) -> SmallFile {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(path, flags | OFlags::NOCTTY, Mode::empty()) {
+    let file = match rustix::fs::openat(dir, path, flags | OFlags::NOCTTY, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return SmallFile::Missing,
         Err(_) => return SmallFile::Unusable,

@@ -111,10 +111,20 @@ fn what_is_no_small_file_leaves_nothing_out() {
 }
 
 #[test]
+fn rules_that_are_compiled_count_several_times() {
+    let top = repository();
+    let rules = "left/\n".to_owned() + &"a?b\n".repeat(WEIGHT_MAX / 32);
+    put(top.path(), ".gitignore", &rules);
+    let (files, unusable) = listed(top.path());
+    assert!(files.contains(Path::new("left/b.txt")));
+    assert_eq!(unusable, 1);
+}
+
+#[test]
 fn many_ignore_files_are_read_up_to_a_bound() {
     let top = repository();
-    let rules = "left/\n".to_owned() + &"#".repeat(FILE_MAX - 6);
-    for dir in 0..FILES_MAX / FILE_MAX + 2 {
+    let rules = "left/\n".to_owned() + &"#".repeat(FILE_MAX - 8);
+    for dir in 0..WEIGHT_MAX / FILE_MAX + 2 {
         put(top.path(), &format!("{dir}/.gitignore"), &rules);
         put(top.path(), &format!("{dir}/left/c.txt"), "");
     }

@@ -253,6 +253,22 @@ fn a_cancelled_search_reports_it() {
     );
 }
 
+/// A long file without a match asks as often as one with many.
+#[test]
+fn a_cancelled_search_ends_within_a_file() {
+    let scene = tree();
+    let line = "hay ".repeat(1000) + "\n";
+    scene.put("long.txt", line.repeat(1000).as_str());
+    let asked = AtomicU64::new(0);
+    let stop = || asked.fetch_add(1, Ordering::Relaxed) > 0;
+    let found = scene
+        .workspace
+        .search(&scene.reading("long.txt"), &query("needle"), &stop)
+        .unwrap();
+    assert!(found.partial);
+    assert!(asked.into_inner() < 10);
+}
+
 #[test]
 fn one_file_is_searched_whatever_ignores_it() {
     let scene = tree();
