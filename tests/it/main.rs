@@ -46,6 +46,7 @@ mod questions;
 mod reasoning;
 mod reference;
 mod repair;
+mod replaced;
 mod replay_under_fire;
 mod rewind;
 mod rules;

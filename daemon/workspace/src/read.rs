@@ -228,6 +228,9 @@ pub(crate) fn each_part(mut source: impl Read, mut take: impl FnMut(&[u8])) -> i
 
 /// Reads a whole file of at most `max` bytes. `None`: it has more.
 pub(crate) fn read_capped(file: File, max: u64) -> io::Result<Option<Vec<u8>>> {
+    if file.metadata()?.len() > max {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
     file.take(max + 1).read_to_end(&mut bytes)?;
     Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= max))

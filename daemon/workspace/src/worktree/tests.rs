@@ -320,6 +320,7 @@ proptest::proptest! {
         let mut index = b"DIRC".to_vec();
         index.extend([0, 0, 0, version, 0, 0, 0, count]);
         index.extend(bytes);
-        let _ = index::names(&index, 20, index::IndexEntryKind::File, &mut |_| {});
+        let reader = index::IndexReader::new(index.as_slice(), index.len() as u64);
+        let _ = index::names(reader, 20, index::IndexEntryKind::File, &mut |_| {});
     }
 }

@@ -1,0 +1,130 @@
+//! Files of a project that were replaced by something else, as a command may do: a device, a FIFO, a file without end. The
+//! daemon reads some of them by itself, and stays as small and as quick as before.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use proto::Pid;
+use proto::item::CallStatus;
+use serde_json::json;
+use testkit::model::{Answer, Model};
+use tests::House;
+
+use crate::scripted;
+
+/// Files that the daemon, its tools or git look at without being asked for them.
+const FILES: [&str; 14] = [
+    ".gitignore",
+    ".ignore",
+    ".rgignore",
+    "sub/.gitignore",
+    ".git/info/exclude",
+    ".git/index",
+    ".git/HEAD",
+    ".git/commondir",
+    ".git/packed-refs",
+    ".env",
+    "AGENTS.md",
+    "reasonix.toml",
+    ".reasonix/config.toml",
+    "sub/notes.txt",
+];
+
+/// Bytes by which the daemon may grow.
+const GROWTH_MAX: u64 = 32 * 1024 * 1024;
+
+fn plant(what: &str, path: &Path) {
+    match what {
+        "device" => symlink("/dev/zero", path).unwrap(),
+        "link loop" => symlink(path.file_name().unwrap(), path).unwrap(),
+        "sparse file" => fs::File::create(path).unwrap().set_len(10 << 30).unwrap(),
+        "directory" => fs::create_dir(path).unwrap(),
+        "socket" => {
+            // A path may be too long for a socket.
+            let made = std::env::temp_dir().join(format!("rx-socket-{}", std::process::id()));
+            drop(UnixListener::bind(&made).unwrap());
+            fs::rename(&made, path).unwrap();
+        }
+        "FIFO" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        _ => panic!("{what}"),
+    }
+}
+
+/// The most memory that the daemon ever had, in bytes.
+fn peak(house: &House) -> u64 {
+    let status = house
+        .reasonix(&["daemon", "status", "--json"])
+        .expect_code(0);
+    let pid = status.json()["pid"].as_u64().unwrap();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.unwrap().trim().strip_suffix(" kB").unwrap();
+    kib.parse::<u64>().unwrap() * 1024
+}
+
+/// One run that looks at everything.
+fn look_around(house: &House, model: &Model) {
+    model.push([
+        Answer::call("glob", json!({"pattern": "**/*.txt"}))
+            .and_call("grep", json!({"pattern": "needle"}))
+            .and_call("ls", json!({"path": "."})),
+        Answer::call("bash", json!({"command": "echo changed > made.txt"})),
+        Answer::call("read_file", json!({"path": "sub/notes.txt"})),
+        Answer::call(
+            "grep",
+            json!({"pattern": "needle", "include_ignored": true}),
+        ),
+        Answer::text("Seen."),
+    ]);
+    let _ = scripted::run(house, &["--on-ask", "allow"], "look").expect(0, "completed");
+}
+
+#[test]
+fn whatever_replaces_a_file_of_a_project_neither_swells_nor_stops_the_daemon() {
+    for what in [
+        "device",
+        "link loop",
+        "sparse file",
+        "directory",
+        "socket",
+        "FIFO",
+    ] {
+        let model = Model::start([]);
+        let house = scripted::house(&model);
+        house.files("//- src/a.txt\nneedle\n//- sub/b.txt\nneedle\n");
+        let git = Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(house.project())
+            .status();
+        assert!(git.unwrap().success());
+        look_around(&house, &model);
+        let before = peak(&house);
+        for file in FILES {
+            let path = house.project().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if path.symlink_metadata().is_ok() {
+                fs::remove_file(&path).unwrap();
+            }
+            plant(what, &path);
+        }
+        look_around(&house, &model);
+        let _ = house.reasonix(&["doctor"]);
+        let grown = peak(&house).saturating_sub(before);
+        assert!(grown < GROWTH_MAX, "{what}: grown by {grown} bytes");
+        let log = house.log(Pid(2));
+        let results = log.check().results();
+        let found = |text: &str| results[0].text.contains(text);
+        assert!(
+            found("src/a.txt") && found("sub/b.txt"),
+            "{what}: {}",
+            results[0].text
+        );
+        let grep = &results[1];
+        assert_eq!(grep.status, CallStatus::Ok, "{what}: {}", grep.text);
+        assert!(grep.text.contains("src/a.txt"), "{what}: {}", grep.text);
+        assert!(grep.text.contains("could not be"), "{what}: {}", grep.text);
+    }
+}
