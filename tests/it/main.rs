@@ -48,6 +48,7 @@ mod reference;
 mod repair;
 mod replay_under_fire;
 mod rewind;
+mod rows;
 mod rules;
 mod run_cli;
 mod sandbox;
