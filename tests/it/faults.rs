@@ -10,4 +10,4 @@ mod full;
 mod handed_over;
 mod large;
 mod network;
-mod traced;
+mod system_calls;

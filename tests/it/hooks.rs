@@ -19,6 +19,7 @@ use proto::state::OnAsk;
 use proto::{ErrorName, Pid, RequestId};
 use serde_json::{Value, json};
 use testkit::Script;
+use testkit::model::{Answer, Model, Usage};
 use tests::follow::{from_the_start, to, to_end_of_turn, to_rest};
 use tests::house::client_program;
 use tests::interactions::{allow_once, answer, next_opened};
@@ -183,30 +184,39 @@ fn the_example_of_a_daily_ceiling_works_as_written() {
     if skip::unless(jq(), "jq") {
         return;
     }
-    let house = House::playing(&Script::new().says("One.").says("Two."));
+    // Three dollars, and then eight: as a text, eleven would be less than five.
+    let costs = |tokens: u64| {
+        Answer::text("Done.").usage(Usage {
+            prompt: tokens,
+            ..Usage::default()
+        })
+    };
+    let model = Model::start([costs(3_000_000), costs(8_000_000)]);
+    let house = House::new();
+    house.provider(&format!(
+        "{}price = {{ input = 1.0, output = 1.0 }}\n",
+        model.entry("model", None)
+    ));
     let (bin, path) = programs(&house);
     symlink(client_program(), bin.join("reasonix")).expect("reasonix on the path");
-    let example = example("A daily cost ceiling");
-    own(&house, &example);
+    own(&house, &example("A daily cost ceiling"));
     house.daemon();
-    let asked = ["run", "do it"];
-    let _ = with_path(&house, &path, &asked).expect_code(0);
-    let first = only(&house.log(Pid(1)));
-    assert_eq!((first.outcome, first.reason), (HookOutcome::Pass, None));
-    // Nothing costs anything here: below zero nothing is allowed.
-    own(
-        &house,
-        &example.replace(".totalCostUsd < 5", ".totalCostUsd < 0"),
-    );
-    let refused = with_path(&house, &path, &asked).expect_code(3);
+    let ask = |words: &str| with_path(&house, &path, &["run", words]);
+    let spent = || house.reasonix(&["stats", "--today", "--json"]).json()["totalCostUsd"].as_f64();
+    for (number, before) in [(1, 0.0), (2, 3.0)] {
+        assert_eq!(spent(), Some(before));
+        let _ = ask(&format!("do it {number}")).expect_code(0);
+        let hook = only(&house.log(Pid(number)));
+        assert_eq!((hook.outcome, hook.reason), (HookOutcome::Pass, None));
+    }
+    assert_eq!(spent(), Some(11.0));
+    let refused = ask("do it again").expect_code(3);
     assert!(
         refused.err.contains("the daily cap is reached"),
         "{refused:?}"
     );
-    assert_eq!(house.logs().len(), 1, "no session was made for it");
-    // Numbers are compared, not texts: nine is less than ten.
-    own(&house, &example.replace(".totalCostUsd < 5", "9 < 10"));
-    let _ = with_path(&house, &path, &asked).expect_code(0);
+    assert_eq!(house.logs().len(), 2, "no session was made for it");
+    assert_eq!(model.count(), 2, "nothing was asked");
     let counted = house.reasonix(&["stats", "--by", "hook"]).expect_code(0);
     assert!(
         counted.out.contains("RUNS") && counted.out.contains("UserPromptSubmit"),

@@ -67,16 +67,9 @@ fn clients_that_start_together_get_the_same_daemon() {
 fn what_a_dead_daemon_left_at_the_sockets_path_is_replaced() {
     let house = House::playing(&Script::new().says("Hello."));
     house.daemon();
-    // A machine that does something else may take longer now and then: one of some shows how long it takes.
-    let took = [(); 3].map(|()| {
-        house.kill_daemon_and_parent();
-        assert!(house.socket().exists(), "a killed daemon leaves its socket");
-        let begun = Instant::now();
-        let _ = house.reasonix(&["run", "hello"]).expect_code(0);
-        begun.elapsed()
-    });
-    let least = took.iter().min().expect("some");
-    assert!(*least < Duration::from_secs(3), "{took:?}");
+    house.kill_daemon_and_parent();
+    assert!(house.socket().exists(), "a killed daemon leaves its socket");
+    let _ = house.reasonix(&["run", "hello"]).expect_code(0);
     house.stop_daemon();
     assert!(!house.socket().exists(), "a daemon that ends removes it");
     // Any other file there is not a daemon either.

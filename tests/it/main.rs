@@ -49,6 +49,7 @@ mod repair;
 mod replaced;
 mod replay_under_fire;
 mod rewind;
+mod rows;
 mod rules;
 mod run_cli;
 mod sandbox;

@@ -99,29 +99,22 @@ fn an_interrupt_ends_commands_that_do_not_want_to_end() {
 }
 
 #[test]
-fn a_command_that_hears_is_gone_at_once_when_it_is_interrupted() {
-    // A machine that does something else may take longer now and then: one of some shows how long it takes.
-    let took = (20..25).map(|number| {
-        let nap = nap(number);
-        let script = Script::new().runs(&format!("sleep {nap} & sleep {nap}"));
-        let house = House::playing(&script.says("Never said."));
-        house.daemon();
-        let _ = house
-            .reasonix(&["run", "--detach", "--on-ask", "allow", "x"])
-            .expect_code(0);
-        wait_for(&nap, 2);
-        let mut raw = house.raw_as(Role::Drive);
-        let begun = Instant::now();
-        raw.call("session.interrupt", &json!({"session": "1"}))
-            .expect("interrupt");
-        until("its processes to be gone", || {
-            nappers(&nap).is_empty().then_some(())
-        });
-        begun.elapsed()
+fn a_command_that_hears_an_interrupt_ends_with_all_it_started() {
+    let nap = nap(20);
+    let script = Script::new().runs(&format!("sleep {nap} & sleep {nap}"));
+    let house = House::playing(&script.says("Never said."));
+    house.daemon();
+    let _ = house
+        .reasonix(&["run", "--detach", "--on-ask", "allow", "x"])
+        .expect_code(0);
+    wait_for(&nap, 2);
+    let mut raw = house.raw_as(Role::Drive);
+    raw.call("session.interrupt", &json!({"session": "1"}))
+        .expect("interrupt");
+    // How long this takes is a figure.
+    until("its processes to be gone", || {
+        nappers(&nap).is_empty().then_some(())
     });
-    let took: Vec<_> = took.collect();
-    let least = took.iter().min().expect("some");
-    assert!(*least <= Duration::from_millis(300), "{took:?}");
 }
 
 #[test]

@@ -225,7 +225,15 @@ fn a_preset_switches_model_effort_and_samples_together() {
     let model = Model::start(Script::by(|request: &Request| {
         Answer::text("Yes.").usage(usage(request.number))
     }));
-    let house = house(&model, "[presets.slow]\neffort = \"medium\"\n");
+    let other = Model::start(Script::by(|request: &Request| {
+        Answer::text("No.").usage(usage(request.number))
+    }));
+    let slow = "[presets.slow]\nmodel = \"other\"\neffort = \"medium\"\nsamples = 2\n";
+    let house = house(&model, slow);
+    house.provider(&format!(
+        "{}price = {{ input = 3.0, output = 3.0 }}\nefforts = [\"low\", \"medium\"]\n",
+        other.entry("other", None)
+    ));
     let ran = run(&house, &["--preset", "fast"], "Go.").expect(0, "completed");
     let efforts = || {
         let requests = model.requests().into_iter();
@@ -243,11 +251,17 @@ fn a_preset_switches_model_effort_and_samples_together() {
         .expect_code(0)
         .json();
     assert_eq!(
-        (&set["effort"], &set["samples"]),
-        (&json!("medium"), &json!(1))
+        (&set["model"], &set["effort"], &set["samples"]),
+        (&json!("other/model-1"), &json!("medium"), &json!(2))
     );
-    run(&house, &["-s", &pid], "More.").expect(0, "completed");
-    assert_eq!(efforts(), ["low", "medium"]);
+    let more = run(&house, &["-s", &pid], "More.").expect(0, "completed");
+    assert_eq!((more.text(), model.count()), ("No.", 1));
+    let requests = other.requests().into_iter();
+    let efforts: Vec<_> = requests
+        .filter(|request| temperature(request).is_some())
+        .map(|request| request.json["reasoning_effort"].clone())
+        .collect();
+    assert_eq!(efforts, ["medium", "medium"], "two samples");
     let unknown = house.reasonix(&["run", "--preset", "quick", "Go."]);
     assert_ne!(unknown.code(), Some(0));
     assert!(

@@ -9,6 +9,7 @@ mod beside;
 mod crowd;
 mod disk;
 mod edits;
+mod endings;
 mod endpoint;
 mod fanout;
 mod faults;
@@ -108,7 +109,7 @@ pub struct Group {
 }
 
 /// Everything that can be measured.
-pub const GROUPS: [Group; 16] = [
+pub const GROUPS: [Group; 17] = [
     always("basics", basics::figures),
     always("edits", edits::figures),
     always("faults", faults::figures),
@@ -124,6 +125,7 @@ pub const GROUPS: [Group; 16] = [
     always("sandbox", sandbox::figures),
     always("trees", search::figures),
     always("interface", interface::figures),
+    always("endings", endings::figures),
     Group {
         name: "sizes",
         measure: sizes::figures,

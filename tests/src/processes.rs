@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -61,10 +62,11 @@ pub fn marked(entry: &str) -> Vec<Process> {
         .collect()
 }
 
-/// Everything that belongs to a directory of a test: by its environment, its working directory or its command line;
-/// and everything that descends from such a process, or from one of `known`.
+/// Everything that belongs to a directory of a test: by its environment, its working directory, its command line or a
+/// lock on the home; and everything that descends from such a process, or from one of `known`.
 #[must_use]
-pub fn of(root: &Path, known: &[u32]) -> Vec<Process> {
+pub fn of(root: &Path, home: &Path, known: &[u32]) -> Vec<Process> {
+    let known = [known, &locking(home)].concat();
     let everything = all();
     let own = std::process::id();
     let mut found: Vec<u32> = everything
@@ -102,6 +104,35 @@ pub fn environment(pid: u32) -> Vec<String> {
     entries
         .map(|entry| String::from_utf8_lossy(entry).into_owned())
         .collect()
+}
+
+/// How many descriptors a process has open. The daemon shows its own to root alone: see `skip::unless_root`.
+///
+/// # Panics
+/// They are closed to this user.
+#[must_use]
+pub fn descriptors(pid: u32) -> usize {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"));
+    open.expect("descriptors that may be looked at").count()
+}
+
+/// Those that hold a lock on this directory or on a file right in it: a home's daemon and its parent, whose environment
+/// and directory are closed to an ordinary user.
+fn locking(directory: &Path) -> Vec<u32> {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    let inodes: Vec<String> = std::iter::once(fs::metadata(directory))
+        .chain(files.map(|file| file.metadata()))
+        .filter_map(|metadata| Some(metadata.ok()?.ino().to_string()))
+        .collect();
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    // `1: FLOCK ADVISORY WRITE 4396 fe:00:10421599 0 EOF`.
+    let holder = |line: &str| {
+        let mut words = line.split_whitespace().skip(4);
+        let (pid, file) = (words.next()?.parse().ok()?, words.next()?);
+        let inode = file.rsplit(':').next()?;
+        inodes.iter().any(|own| own == inode).then_some(pid)
+    };
+    locks.lines().filter_map(holder).collect()
 }
 
 fn belongs(process: &Process, root: &Path) -> bool {

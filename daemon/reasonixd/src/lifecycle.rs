@@ -116,6 +116,7 @@ pub fn run(keys_on_stdin: bool) -> ExitCode {
         tools,
         gate,
         key_keeper: Arc::new(key_keeper),
+        is_restarted: keys_on_stdin,
     };
     let end = held(&runtime, &start);
     // Work that blocks and does not end (a hung file system) must not keep the process.
@@ -144,12 +145,14 @@ pub struct Start {
     pub layers: procs::BackendChoice,
     pub gate: Arc<Gate>,
     pub key_keeper: Arc<ParentKeeper>,
+    /// Our parent is the one that starts a daemon again after a crash: only that one keeps keys.
+    pub is_restarted: bool,
 }
 
 /// Everything from here on happens under the home's lock.
 fn held(runtime: &Runtime, start: &Start) -> anyhow::Result<()> {
     mark::check(start.home.root())?;
-    match stop_request::take(&start.home) {
+    match stop_request::take(&start.home, start.is_restarted) {
         Some(mode @ (ShutdownMode::Now | ShutdownMode::HandOver)) => {
             tracing::info!(
                 ?mode,

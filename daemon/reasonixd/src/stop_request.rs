@@ -7,7 +7,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,17 +48,6 @@ impl Parent {
             started: started(pid),
         }
     }
-
-    /// Whether it is the program that restarts a daemon. A shell or a service manager that starts one a second time means
-    /// a new one.
-    fn is_supervisor(&self) -> bool {
-        let program = |pid: &str| {
-            let meta = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
-            Some((meta.dev(), meta.ino()))
-        };
-        let own = program("self");
-        own.is_some() && own == program(&self.pid.to_string())
-    }
 }
 
 /// When the kernel started a process.
@@ -88,10 +76,11 @@ pub fn store(home: &Home, mode: ShutdownMode) -> io::Result<()> {
 }
 
 /// The request that the daemon before this one did not carry out, if this one replaces it. A request holds once.
-pub fn take(home: &Home) -> Option<ShutdownMode> {
-    let parent = Parent::ours();
-    let held = take_as(home, &parent);
-    held.filter(|_| parent.is_supervisor())
+/// `is_restarted`: our parent starts daemons again. It has to say so itself, as its program is closed to an ordinary user.
+/// A shell or a service manager that starts a daemon a second time means a new one.
+pub fn take(home: &Home, is_restarted: bool) -> Option<ShutdownMode> {
+    let held = take_as(home, &Parent::ours());
+    held.filter(|_| is_restarted)
 }
 
 fn take_as(home: &Home, parent: &Parent) -> Option<ShutdownMode> {

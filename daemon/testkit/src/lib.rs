@@ -1,5 +1,6 @@
 //! What tests of several crates share: things that stand in for the world outside, stricter than the real ones.
 
+pub mod fault;
 pub mod fixture;
 pub mod model;
 pub mod schema;

@@ -1,8 +1,12 @@
 //! Tests that need a feature which a machine may lack: they print a message, are counted, and fail if every feature is required.
 
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The variable with the file that lists what a run has left to root.
+const LEFT_TO_ROOT: &str = "REASONIX_LEFT_TO_ROOT";
 
 /// Skips so far, in this process.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
@@ -24,8 +28,27 @@ pub fn unless(there: bool, what: &str) -> bool {
 
 /// Whether a test must be left out because only root can do what it needs. Says so. An ordinary user's run may always
 /// leave it out: a run as root has it.
+///
+/// With `REASONIX_LEFT_TO_ROOT=FILE` the test's name is added to the file, for that run.
+///
+/// # Panics
+/// The file cannot be written.
 pub fn unless_root(what: &str) -> bool {
-    !is_root() && skipped(&format!("only root can do it: {what}"))
+    !is_root() && left_to_root(what)
+}
+
+/// Whether a test must be left out because `there` is false, where another user owns what it needs: left to root if
+/// this run leaves anything to root, else as [`unless`].
+///
+/// # Panics
+/// Nothing may be left out, and this would be.
+pub fn unless_roots(there: bool, what: &str) -> bool {
+    let is_left = !there && !is_root() && std::env::var_os(LEFT_TO_ROOT).is_some();
+    if is_left {
+        left_to_root(what)
+    } else {
+        unless(there, what)
+    }
 }
 
 /// Whether a test must be left out because it shows nothing as root, who may do everything.
@@ -35,6 +58,20 @@ pub fn unless_ordinary_user(what: &str) -> bool {
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+fn left_to_root(what: &str) -> bool {
+    if let Some(file) = std::env::var_os(LEFT_TO_ROOT) {
+        // The test runner names each test's thread like the test.
+        let test = std::thread::current();
+        let test = test.name().expect("the thread of a test");
+        let mut open = std::fs::OpenOptions::new();
+        let file = open.create(true).append(true).open(file);
+        let mut file = file.expect("open the list of what is left to root");
+        file.write_all(format!("{test}\n").as_bytes())
+            .expect("write the list of what is left to root");
+    }
+    skipped(&format!("only root can do it: {what}"))
 }
 
 #[allow(clippy::print_stderr, reason = "a skip has to be seen")]

@@ -14,3 +14,4 @@ mod scenes;
 mod started;
 mod storm;
 mod together;
+mod top;

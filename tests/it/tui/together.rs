@@ -106,6 +106,16 @@ fn who_comes_later_sees_the_same_as_who_was_there() {
         ];
         assert_once("an answer", terminal, &words);
     }
+    // Row by row: in the next life of the daemon as well.
+    let was = until("both to show the same", || {
+        (transcript(&one) == transcript(&two)).then(|| transcript(&one))
+    });
+    assert_eq!(transcript(&three), was, "who came after the end");
+    drop((one, two, three));
+    scene.house.stop_daemon();
+    scene.house.daemon();
+    let four = scene.at_rest(TerminalSetup::USUAL, "until the very end");
+    assert_eq!(transcript(&four), was, "who came after a restart");
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl House {
     #[must_use]
     pub fn processes(&self) -> Vec<Process> {
         let started: Vec<u32> = self.started().iter().map(Child::id).collect();
-        processes::of(self.root(), &started)
+        processes::of(self.root(), &self.home(), &started)
     }
 
     /// Takes note of the ends of daemons that this test has started: else they stay zombies.

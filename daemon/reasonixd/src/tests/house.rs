@@ -80,6 +80,7 @@ impl House {
             layers: procs::BackendChoice::Off,
             gate: Arc::clone(&self.gate),
             key_keeper: Arc::new(crate::key_keeper::ParentKeeper::nobody()),
+            is_restarted: false,
         };
         self.life = Some(tokio::spawn(async move { live(&start).await }));
     }

@@ -1,0 +1,63 @@
+//! The list of what runs, with the real daemon behind it: it shows what changes, and its keys do what they say.
+
+use std::time::Duration;
+
+use tests::until;
+
+use super::scenes::{self, TerminalSetup};
+
+/// A key that comes sooner is no answer: nobody can have read the question.
+const GUARD: Duration = Duration::from_millis(350);
+
+#[test]
+fn a_session_is_paused_let_go_on_and_ended_by_the_keys_of_the_list() {
+    let scene = scenes::tool();
+    let terminal = scene.attach(TerminalSetup::USUAL);
+    terminal.wait_text("gate.here");
+    terminal.type_text("/top\n");
+    terminal.wait_text("sessions 1");
+    let log = || scene.house.log(scene.pid);
+    terminal.press("p");
+    scene.wait("session.set", 1);
+    scene.gate.open();
+    // The command ends, and nothing new starts.
+    scene.wait("tool.finished", 1);
+    terminal.wait_text("paused");
+    assert_eq!(log().count("turn.ended"), 0);
+    terminal.press("p");
+    scene.wait("turn.ended", 1);
+    terminal.wait_gone("paused");
+    terminal.press("x");
+    terminal.wait_text("End session");
+    assert!(terminal.quiet(GUARD), "a question is at rest");
+    terminal.press("y");
+    scene.wait("session.exited", 1);
+    // It goes from the list, too.
+    terminal.wait_text("sessions 0");
+    until("a log that says so", || {
+        (log().check().count("turn.ended") == 1).then_some(())
+    });
+}
+
+#[test]
+fn from_the_list_one_goes_to_the_session_that_asks_and_answers_there() {
+    let scene = scenes::approval();
+    let mut params = scene.house.create("");
+    params.prompt = None;
+    let other = scene.create(&params);
+    let terminal = scenes::interface(
+        &scene.house,
+        &["attach", &other.to_string()],
+        TerminalSetup::USUAL,
+    );
+    terminal.wait_for("a line for prompts", scenes::has_composer);
+    terminal.type_text("/top\n");
+    terminal.wait_text("sessions 2");
+    // Those that wait come first.
+    terminal.press("a");
+    terminal.wait_text("y allow once");
+    assert!(terminal.quiet(GUARD), "a question is at rest");
+    terminal.press("y");
+    scene.wait("turn.ended", 1);
+    terminal.wait_scrolled("It is changed.");
+}
