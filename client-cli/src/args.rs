@@ -7,7 +7,8 @@ use clap::{FromArgMatches, Parser};
 
 use crate::commands::{self, Command, Done};
 use crate::exit::{self, Error};
-use crate::output;
+use crate::messages::common::Msg;
+use crate::{messages, output};
 
 /// Reasonix, a coding agent for the terminal. Sessions run in a background daemon.
 #[derive(Debug, Parser)]
@@ -24,6 +25,7 @@ pub struct Cli {
 
 /// Runs the command that the arguments name; returns the exit code.
 pub fn start(arguments: Vec<OsString>) -> u8 {
+    messages::start(&arguments);
     let parsed = crate::command().try_get_matches_from(&arguments);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
@@ -34,7 +36,7 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
         .build()
     {
         Ok(runtime) => runtime,
-        Err(source) => return exit::tell(&Error::io("start the runtime", source), cli.verbose),
+        Err(source) => return exit::tell(&Error::io(say!(Msg::DoRuntime), source), cli.verbose),
     };
     let result = runtime.block_on(dispatch(cli.command, cli.bare, cli.verbose));
     // Threads that wait for a key must not keep the program.
@@ -55,10 +57,7 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
 
 /// Options of the interface before the name of a command.
 fn misplaced() -> Error {
-    Error::usage(
-        "options before a command are only for `reasonix` without a command",
-        "put the options of the command after its name",
-    )
+    Error::usage(say!(Msg::OptionsMisplaced), say!(Msg::OptionsMisplacedHint))
 }
 
 /// Prints help and version on standard output, and everything else as a usage error.

@@ -13,7 +13,9 @@ use proto::params::interaction::{
 };
 use proto::{Body, InteractionId};
 
-use crate::pieces::{LANGUAGE, Piece, Tone, block};
+use crate::messages::language;
+use crate::messages::talk::Msg;
+use crate::pieces::{Piece, Tone, block};
 
 /// Something that waits for the user, with what was answered of it here.
 #[derive(Clone)]
@@ -80,15 +82,15 @@ impl Dialog {
         match &self.form().shape {
             Shape::Decision(decision) => {
                 let always = match decision.scope(ApprovalDecision::AllowAlways, 0) {
-                    Some(_) => " · a always",
+                    Some(_) => say!(Msg::KeyAlways),
                     None => "",
                 };
                 let more = match decision.once_only {
                     Some(_) => String::new(),
-                    None => format!(" · s this session{always}"),
+                    None => say!(Msg::KeySession, always),
                 };
                 let (yes, no) = (decision.yes.line, decision.no.line);
-                format!("? y {yes}{more} · n [words to the model] {no}: ")
+                say!(Msg::PromptDecision, yes, more, no)
             }
             Shape::Fields(fields) => {
                 let next = self.replies.next(&fields.questions);
@@ -97,10 +99,10 @@ impl Dialog {
                     _ => String::new(),
                 };
                 let numbers = match next.is_some_and(|(asked, ..)| asked.multi_select) {
-                    true => "numbers (1,3)",
-                    false => "a number",
+                    true => say!(Msg::Numbers),
+                    false => say!(Msg::Number),
                 };
-                format!("? answer{place}: {numbers}, or your own text: ")
+                say!(Msg::PromptAnswer, place, numbers)
             }
         }
     }
@@ -203,12 +205,12 @@ fn first_question(questions: &[Question]) -> String {
             labels: vec![option.label.clone()],
             other: None,
         };
-        format!("{}. {}", index + 1, words::reply(LANGUAGE, &reply))
+        format!("{}. {}", index + 1, words::reply(language(), &reply))
     });
     let options = options.collect::<Vec<_>>().join("  ");
     let more = match questions.len() {
         0 | 1 => String::new(),
-        count => format!("  (and {} more)", count - 1),
+        count => say!(Msg::AndMore, count - 1),
     };
     format!("{}  {options}{more}", first.question)
 }
@@ -244,8 +246,8 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
 /// How far a yes may reach, a line each.
 fn scope_lines(decision: &Decision<'_>) -> impl Iterator<Item = String> {
     let reaches = [
-        ("for the session", ApprovalDecision::AllowSession),
-        ("always, in this workspace", ApprovalDecision::AllowAlways),
+        (say!(Msg::ForSession), ApprovalDecision::AllowSession),
+        (say!(Msg::Always), ApprovalDecision::AllowAlways),
     ];
     let scopes = reaches.map(|(reach, yes)| {
         let scope = decision.scope(yes, 0);
@@ -274,7 +276,7 @@ fn ask_lines(ask: &Question, number: usize, count: usize) -> Vec<String> {
         lines.push(format!("  {}. {label}{description}", index + 1));
     }
     if ask.multi_select {
-        lines.push("  several may be chosen".to_owned());
+        lines.push(say!(Msg::Several).to_owned());
     }
     lines
 }

@@ -1,5 +1,8 @@
 //! The command line `reasonix`: one file per command under `commands`, and shared code.
 
+#[macro_use]
+mod messages;
+
 mod args;
 mod commands;
 mod dialog;

@@ -10,7 +10,9 @@ use proto::outcome::UsageTotals;
 use serde::Serialize;
 
 use crate::exit::Error;
+use crate::messages::{Head, Thing, common::Msg, language};
 use crate::{terminal, text};
+use client::messages::Language;
 
 /// Prints one line of result.
 pub fn line(line: &str) -> Result<(), Error> {
@@ -29,8 +31,8 @@ pub fn part(part: &str) -> Result<(), Error> {
 
 /// Prints a value as one line of JSON, without anything that a terminal would obey.
 pub fn json<T: Serialize>(value: &T) -> Result<(), Error> {
-    let text =
-        serde_json::to_string(value).map_err(|source| Error::io("write JSON", source.into()))?;
+    let text = serde_json::to_string(value)
+        .map_err(|source| Error::io(say!(Msg::DoJson), source.into()))?;
     line(&text::json(&text))
 }
 
@@ -53,7 +55,7 @@ pub fn progress_part(part: &str) {
 fn written(result: io::Result<()>) -> Result<(), Error> {
     result.map_err(|source| match source.kind() {
         io::ErrorKind::BrokenPipe => Error::Closed,
-        _ => Error::io("write to standard output", source),
+        _ => Error::io(say!(Msg::DoStdout), source),
     })
 }
 
@@ -66,9 +68,9 @@ pub fn colour(stream: &impl IsTerminal) -> bool {
 }
 
 /// Prints rows under their heads. Cells are cleaned; on a terminal the last column is cut to fit.
-pub fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Result<(), Error> {
+pub fn table<const N: usize>(heads: [Head; N], rows: &[[String; N]]) -> Result<(), Error> {
     let columns = terminal::columns();
-    for line in lay_out(heads, rows, columns) {
+    for line in lay_out(heads.map(|head| say!(head)), rows, columns) {
         self::line(&line)?;
     }
     Ok(())
@@ -164,9 +166,12 @@ pub fn short(number: u64) -> String {
 }
 
 /// Some of a thing: `1 turn`, `3 turns`.
-pub fn counted(count: u64, what: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{end}")
+pub fn counted(count: u64, thing: Thing) -> String {
+    let end = match (language(), count) {
+        (Language::English, 1) | (Language::Chinese, _) => "",
+        (Language::English, _) => "s",
+    };
+    format!("{count} {}{end}", say!(thing))
 }
 
 /// A number of bytes, short: `950 B`, `12 kB`, `3.4 MB`.
@@ -183,14 +188,14 @@ pub fn cost(usage: &UsageTotals) -> String {
     let micros = usage.cost_micros;
     let dollars = match micros {
         // Little is not nothing.
-        1..=99 => "less than $0.0001".to_owned(),
+        1..=99 => say!(Msg::LessThan).to_owned(),
         _ => format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100),
     };
     match usage.unknown_cost_calls {
         0 => dollars,
-        _ if micros == 0 => "not known".to_owned(),
-        1 => format!("{dollars} and one request of unknown price"),
-        count => format!("{dollars} and {count} requests of unknown price"),
+        _ if micros == 0 => say!(Msg::CostUnknown).to_owned(),
+        1 => say!(Msg::CostOneMore, dollars),
+        count => say!(Msg::CostMore, dollars, count),
     }
 }
 
@@ -203,11 +208,11 @@ pub fn ago(at: Stamp) -> String {
 pub fn lasted(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
-        0..=9 => format!("{seconds}.{} s", ms % 1000 / 100),
-        10..=119 => format!("{seconds} s"),
-        120..=3_599 => format!("{} min", seconds / 60),
-        3_600..=86_399 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+        0..=9 => say!(Msg::Tenths, seconds, ms % 1000 / 100),
+        10..=119 => say!(Msg::Seconds, seconds),
+        120..=3_599 => say!(Msg::Minutes, seconds / 60),
+        3_600..=86_399 => say!(Msg::Hours, seconds / 3_600, seconds % 3_600 / 60),
+        _ => say!(Msg::Days, seconds / 86_400, seconds % 86_400 / 3_600),
     }
 }
 

@@ -7,6 +7,8 @@ use proto::methods::SessionInspect;
 use proto::params::session::{InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::cost::Msg;
 use crate::{output, reach, text};
 
 /// Show usage and limits of a session, its project and the day.
@@ -81,9 +83,19 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 /// The nodes, from the day down to the session.
 pub(super) fn table(nodes: &[BudgetNode]) -> Result<(), Error> {
     let rows: Vec<_> = nodes.iter().map(row).collect();
-    output::table(["OF", "NAME", "MONEY", "TOKENS", "STEPS", "MINUTES"], &rows)?;
+    output::table(
+        [
+            Head::Of,
+            Head::Name,
+            Head::Money,
+            Head::Tokens,
+            Head::Steps,
+            Head::Minutes,
+        ],
+        &rows,
+    )?;
     if nodes.iter().any(|node| node.spent.unpriced > 0) {
-        output::line("+: plus requests of unknown price")?;
+        output::line(say!(Msg::PlusUnknown))?;
     }
     for used_up in nodes.iter().filter_map(used_up) {
         output::progress(&used_up);
@@ -111,9 +123,7 @@ fn used_up(node: &BudgetNode) -> Option<String> {
             format!("reasonix config set budget.{kind}.{option} N")
         }
     };
-    Some(format!(
-        "! the {kind} budget ({name}) has no {what} left: no requests are sent until you raise it with `{more}` (0: no limit)"
-    ))
+    Some(say!(Msg::UsedUp, kind, name, what, more))
 }
 
 fn row(node: &BudgetNode) -> [String; 6] {

@@ -10,6 +10,7 @@ use proto::methods::DoctorRun;
 use proto::params::config::{Check, CheckLevel, DoctorParams};
 
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
 use crate::{output, reach, text};
 
 /// Check home, socket, daemon, config and providers.
@@ -61,7 +62,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             let level = match check.level {
                 CheckLevel::Ok => "ok",
                 CheckLevel::Warning => "warning",
-                CheckLevel::Failed => "FAILED",
+                CheckLevel::Failed => say!(Msg::Failed),
             };
             output::line(&format!(
                 "{level:<8} {}: {}",
@@ -92,12 +93,7 @@ fn home(paths: &Paths) -> Check {
     let metadata = match std::fs::metadata(&paths.home) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return check(
-                "home",
-                CheckLevel::Ok,
-                &format!("{shown} will be created"),
-                "",
-            );
+            return check("home", CheckLevel::Ok, &say!(Msg::WillCreate, shown), "");
         }
         Err(error) => {
             return check(
@@ -112,7 +108,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} is not a directory"),
+            &say!(Msg::NotDirectory, shown),
             "set `REASONIX_HOME`",
         );
     }
@@ -120,7 +116,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} belongs to another user"),
+            &say!(Msg::OthersOwn, shown),
             "set `REASONIX_HOME`",
         );
     }
@@ -130,7 +126,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} can be written by others ({mode:o})"),
+            &say!(Msg::OthersWrite, shown, format_args!("{:o}", mode)),
             &hint,
         );
     }
@@ -143,8 +139,8 @@ fn program() -> Check {
         None => check(
             "reasonixd",
             CheckLevel::Warning,
-            "not found next to this program or on PATH",
-            "install it next to `reasonix`, or set `REASONIX_DAEMON` to its path",
+            say!(Msg::NotFoundHere),
+            say!(Msg::InstallIt),
         ),
     }
 }
@@ -155,8 +151,8 @@ fn socket(paths: &Paths) -> Check {
         Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => check(
             "socket",
             CheckLevel::Failed,
-            &format!("other users have access to {shown}"),
-            "`reasonix daemon stop`, then look who changes its mode",
+            &say!(Msg::OthersAccess, shown),
+            say!(Msg::WhoChanges),
         ),
         Ok(_) => check("socket", CheckLevel::Ok, &shown, ""),
         Err(error) => check(
@@ -173,17 +169,14 @@ fn versions(daemon: &str) -> Check {
         return check(
             "versions",
             CheckLevel::Ok,
-            &format!("client and daemon have version {daemon}"),
+            &say!(Msg::SameVersion, daemon),
             "",
         );
     }
     check(
         "versions",
         CheckLevel::Warning,
-        &format!(
-            "the client has version {}, the daemon {daemon}",
-            proto::VERSION
-        ),
-        "run `reasonix daemon restart` to start the installed version; sessions continue",
+        &say!(Msg::OtherVersion, proto::VERSION, daemon),
+        say!(Msg::RestartInstalled),
     )
 }

@@ -5,6 +5,7 @@ use clap::builder::{StyledStr, Styles};
 
 use super::GROUPS;
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
 use crate::{near, output};
 
 /// Options of `reasonix` that the overview shows, and where the others are.
@@ -89,8 +90,8 @@ pub fn find(words: &[String]) -> Result<(Command, String), Error> {
                 .filter(|command| !command.is_hide_set())
                 .map(Command::get_name);
             return Err(Error::usage(
-                format!("there is no command `{name} {word}`"),
-                near::hint(word, names, "`reasonix help --all` lists all commands"),
+                say!(Msg::NoCommand, name, word),
+                near::hint(word, names, say!(Msg::HelpAll)),
             ));
         };
         command = found.clone();

@@ -6,6 +6,8 @@ use proto::methods::SessionInspect;
 use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::running::Msg;
 use crate::{commands, output, reach, text};
 
 /// Show details of a session: context, files, commands, budget.
@@ -70,7 +72,7 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                 .map(|file| {
                     let by = match (file.edited, file.by_command) {
                         (true, true) => "both",
-                        (false, true) => "a command",
+                        (false, true) => say!(Msg::ACommand),
                         (_, false) => "edits",
                     };
                     let counted = file.added + file.removed > 0;
@@ -88,7 +90,17 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                     ]
                 })
                 .collect();
-            output::table(["TURN", "AGO", "BY", "ADDED", "REMOVED", "PATH"], &rows)
+            output::table(
+                [
+                    Head::Turn,
+                    Head::Ago,
+                    Head::By,
+                    Head::Added,
+                    Head::Removed,
+                    Head::Path,
+                ],
+                &rows,
+            )
         }
         InspectOutput::Budget { nodes } => commands::budget::table(&nodes),
         InspectOutput::Children { children } => commands::ps::commands_table(&children),
@@ -102,19 +114,13 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                 output::line(&text::line(&format!("{name}={value}")))?;
             }
             for name in hidden {
-                output::line(&text::line(&format!(
-                    "{name} (only in the daemon's memory)"
-                )))?;
+                output::line(&text::line(&say!(Msg::OnlyMemory, name)))?;
             }
             for name in lost {
-                output::line(&text::line(&format!(
-                    "{name} (lost when the daemon restarted; the next prompt from a client that has it restores it)"
-                )))?;
+                output::line(&text::line(&say!(Msg::LostAtRestart, name)))?;
             }
             for name in held_back {
-                output::line(&text::line(&format!(
-                    "{name} (not passed to commands; `tools.shell.pass` can pass it unless it is a provider's key)"
-                )))?;
+                output::line(&text::line(&say!(Msg::NotPassed, name)))?;
             }
             Ok(())
         }
@@ -152,8 +158,8 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     row("turns", &summary.turns.to_string())?;
     row(
         "tokens",
-        &format!(
-            "{} in ({} cached), {} out, {} requests",
+        &say!(
+            Msg::TokensOf,
             output::short(usage.prompt_tokens),
             output::short(usage.cached_tokens),
             output::short(usage.output_tokens),
@@ -161,7 +167,7 @@ fn status(status: InspectOutput) -> Result<(), Error> {
         ),
     )?;
     row("created", &summary.created_at.to_string())?;
-    row("active", &format!("{} ago", output::ago(summary.active_at)))?;
+    row("active", &say!(Msg::Ago, output::ago(summary.active_at)))?;
     row("records", &summary.seq.to_string())?;
     row("questions", &summary.pending_interactions.to_string())?;
     row("background", &summary.children.to_string())?;
@@ -171,15 +177,15 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     for client in clients {
         let role = match client.role {
             Role::Watch => "watches",
-            Role::Approve => "may answer",
+            Role::Approve => say!(Msg::MayAnswer),
             Role::Drive => "drives",
         };
         row("client", &format!("{} {role}", client.name))?;
     }
     for (index, queued) in queue.iter().enumerate() {
         row(
-            &format!("queued {}", index + 1),
-            &format!("by {}: {}", queued.by, queued.text),
+            &say!(Msg::QueuedNumber, index + 1),
+            &say!(Msg::ByText, queued.by, queued.text),
         )?;
     }
     Ok(())
@@ -199,31 +205,37 @@ fn context(context: InspectOutput) -> Result<(), Error> {
         return Ok(());
     };
     let share = match (tokens * 100).checked_div(window) {
-        Some(percent) => format!(" of {} ({percent} %)", output::short(window)),
-        None => " (context window unknown)".to_owned(),
+        Some(percent) => say!(Msg::OfWindow, output::short(window), percent),
+        None => say!(Msg::WindowUnknown).to_owned(),
     };
     row("tokens", &format!("{}{share}", output::short(tokens)))?;
     row(
         "prefix",
-        &format!(
-            "{} bytes, SHA-256 {prefix_sha256}",
-            output::short(prefix_bytes)
-        ),
+        &say!(Msg::BytesSha, output::short(prefix_bytes), prefix_sha256),
     )?;
     row(
         "messages",
-        &format!("{messages}, {} bytes", output::short(message_bytes)),
+        &say!(Msg::BytesOf, messages, output::short(message_bytes)),
     )?;
     let rows: Vec<_> = blocks.iter().map(block).collect();
-    output::table(["BLOCK", "TOKENS", "AGE", "CACHED", "WHAT"], &rows)
+    output::table(
+        [
+            Head::Block,
+            Head::Tokens,
+            Head::Age,
+            Head::Cached,
+            Head::What,
+        ],
+        &rows,
+    )
 }
 
 /// A line of the list. Tokens are estimated.
 fn block(block: &Block) -> [String; 5] {
     let mut what = match block.kind {
-        BlockKind::System => "system prompt",
+        BlockKind::System => say!(Msg::SystemPrompt),
         BlockKind::Tools => "tools",
-        BlockKind::Older => "older messages",
+        BlockKind::Older => say!(Msg::OlderMessages),
         BlockKind::User => "user",
         BlockKind::Assistant => "model",
         BlockKind::Tool => "result",
@@ -231,7 +243,7 @@ fn block(block: &Block) -> [String; 5] {
     }
     .to_owned();
     if block.pinned {
-        what.push_str(", pinned");
+        what.push_str(say!(Msg::CommaPinned));
     }
     let cached = match block.cached {
         Some(true) => "yes",

@@ -27,6 +27,17 @@ impl Language {
         }
     }
 
+    /// `REASONIX_LANG` if it names a language that we have; else the locale of messages; else English.
+    #[must_use]
+    pub fn of_environment(get: &dyn Fn(&str) -> Option<String>) -> Self {
+        let get = |name: &str| get(name).filter(|value| !value.is_empty());
+        let own = get("REASONIX_LANG").and_then(|word| Self::named(&word));
+        // The first of these that is set decides.
+        let mut locales = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter();
+        let locale = || locales.find_map(get).and_then(|word| Self::named(&word));
+        own.or_else(locale).unwrap_or_default()
+    }
+
     /// The words of a message.
     #[must_use]
     pub fn say<M: Message>(self, message: M) -> &'static str {

@@ -7,6 +7,7 @@ use proto::{ErrorName, InteractionId};
 
 use crate::dialog::{self, Dialog};
 use crate::exit::Error;
+use crate::messages::run::Msg;
 use crate::output;
 use crate::paint::Painter;
 use crate::terminal::Lines;
@@ -70,7 +71,7 @@ impl Questions {
                 Some(line) => line,
                 None => {
                     self.ended = true;
-                    output::progress("\n· no input here any more: answer with `reasonix inbox`");
+                    output::progress(say!(Msg::NoInput));
                     std::future::pending().await
                 }
             },

@@ -8,6 +8,8 @@ use proto::params::session::{
 
 use super::exchange::{self, Exchange};
 use crate::exit::Error;
+use crate::messages::Thing;
+use crate::messages::stored::Msg;
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, turn_ended};
 use crate::{commands, output, text};
@@ -24,17 +26,17 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
         row(name, &value)?;
     }
     for queued in queue {
-        row("queued", &format!("by {}: {}", queued.by, queued.text))?;
+        row("queued", &say!(Msg::ByText, queued.by, queued.text))?;
     }
     let turns = match client.call::<SessionCheckpoints>(&one).await {
-        Ok(found) if found.turns.is_empty() => "no turn to rewind to".to_owned(),
-        Ok(found) => format!(
-            "{} to rewind to: `reasonix rewind {} --list`",
-            output::counted(found.turns.len() as u64, "turn"),
+        Ok(found) if found.turns.is_empty() => say!(Msg::NoTurnToRewind).to_owned(),
+        Ok(found) => say!(
+            Msg::TurnsToRewind,
+            output::counted(found.turns.len() as u64, Thing::Turn),
             summary.pid
         ),
         // What else is known is shown all the same.
-        Err(CallError::Failure(failure)) => format!("unknown: {}", failure.message),
+        Err(CallError::Failure(failure)) => say!(Msg::Unknown, failure.message),
         Err(error) => return Err(error.into()),
     };
     row("checkpoints", &turns)?;
@@ -75,12 +77,12 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
     facts.push(("model", summary.model.clone()));
     facts.push(("directory", summary.cwd.clone()));
     if let Some(origin) = &summary.origin {
-        let from = format!("a fork of {} after its turn {}", origin.pid, origin.turn);
+        let from = say!(Msg::ForkOf, origin.pid, origin.turn);
         facts.push(("origin", from));
     }
     facts.push(("turns", summary.turns.to_string()));
-    let tokens = format!(
-        "{} sent ({} cached), {} received, {} requests",
+    let tokens = say!(
+        Msg::TokensOf,
         output::short(usage.prompt_tokens),
         output::short(usage.cached_tokens),
         output::short(usage.output_tokens),
@@ -91,7 +93,7 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
     facts.push(("context", context(summary)));
     let created: String = summary.created_at.to_string().chars().take(16).collect();
     let active = output::ago(summary.active_at);
-    facts.push(("created", format!("{created}, active {active} ago")));
+    facts.push(("created", say!(Msg::CreatedActive, created, active)));
     let waits = waits(summary);
     if !waits.is_empty() {
         facts.push(("waits", waits));
@@ -102,11 +104,12 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
 fn context(summary: &SessionSummary) -> String {
     let share = commands::ls::context(summary);
     match (summary.context_tokens, summary.context_window) {
-        (0, _) => "no request yet".to_owned(),
-        (_, 0) => format!("{share} tokens (context window unknown)"),
+        (0, _) => say!(Msg::NoRequestYet).to_owned(),
+        (_, 0) => say!(Msg::ShareUnknown, share),
         (tokens, window) => {
-            format!(
-                "{share} ({} of {} tokens)",
+            say!(
+                Msg::ShareOf,
+                share,
                 output::short(tokens),
                 output::short(window)
             )
@@ -118,7 +121,7 @@ fn context(summary: &SessionSummary) -> String {
 fn waits(summary: &SessionSummary) -> String {
     let counts = [
         (summary.pending_interactions, "questions"),
-        (summary.queued, "queued prompts"),
+        (summary.queued, say!(Msg::QueuedPrompts)),
     ];
     let mut words: Vec<String> = counts
         .iter()
@@ -126,7 +129,7 @@ fn waits(summary: &SessionSummary) -> String {
         .map(|(count, what)| format!("{what}: {count}"))
         .collect();
     if summary.pending_interactions > 0 {
-        words.push("answer with `reasonix inbox`".to_owned());
+        words.push(say!(Msg::AnswerInbox).to_owned());
     }
     words.join(", ")
 }
@@ -140,7 +143,7 @@ fn paint(last: &Exchange) -> Result<(), Error> {
     };
     block(Tone::User, &last.prompt)?;
     match (last.answer.as_str(), &last.ended) {
-        ("", None) => block(Tone::State, "no answer yet")?,
+        ("", None) => block(Tone::State, say!(Msg::NoAnswerYet))?,
         ("", Some(_)) => {}
         (answer, _) => block(Tone::Answer, answer)?,
     }

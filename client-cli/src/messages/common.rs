@@ -1,0 +1,56 @@
+//! Words of what all commands share: errors, the way to the daemon, numbers.
+
+client::catalog! {
+    DoRuntime = "start the runtime", "启动运行时";
+    OptionsMisplaced = "options before a command are only for `reasonix` without a command", "命令之前的选项只用于不带命令的 `reasonix`";
+    OptionsMisplacedHint = "put the options of the command after its name", "请把命令的选项放在命令名之后";
+    NoneLabelled = "no active session has the label `{0}`", "没有带标签 `{0}` 的活动会话";
+    NoneLabelledHint = "include exited sessions with `reasonix ps -a -l {0}`", "用 `reasonix ps -a -l {0}` 可包括已退出的会话";
+    LogUnwritable = "the log cannot be written: {0}; waiting until it can", "日志无法写入：{0}；正在等待恢复";
+    EndUnreported = "the daemon did not report how it ended (`{0}`)", "守护进程没有报告它如何结束（`{0}`）";
+    LogsShow = "`reasonix logs {0}` shows the log", "`reasonix logs {0}` 显示日志";
+    DaemonStopped = "The daemon was stopped. Session {0} continues when it is started again: `reasonix attach {0}`.", "守护进程已停止。重新启动后会话 {0} 会继续：`reasonix attach {0}`。";
+    HomeShort = "set `REASONIX_HOME` to a directory with a short path", "请将 `REASONIX_HOME` 设为路径较短的目录";
+    SystemSays = "the system says: {0}", "系统的说明：{0}";
+    BecauseLine = "  because: {0}", "  原因：{0}";
+    NeedTerminal = "standard input and output must be a terminal", "标准输入和标准输出必须是终端";
+    DoDraw = "draw on the terminal", "在终端上绘制";
+    DidYouMean = "Did you mean {0}? {1}", "是否想用 {0}？{1}";
+    DoJson = "write JSON", "写出 JSON";
+    DoStdout = "write to standard output", "写入标准输出";
+    LessThan = "less than $0.0001", "低于 $0.0001";
+    CostUnknown = "not known", "未知";
+    CostOneMore = "{0} and one request of unknown price", "{0} 和 1 次价格未知的请求";
+    CostMore = "{0} and {1} requests of unknown price", "{0} 和 {1} 次价格未知的请求";
+    Tenths = "{0}.{1} s", "{0}.{1} 秒";
+    Seconds = "{0} s", "{0} 秒";
+    Days = "{0} d {1} h", "{0} 天 {1} 小时";
+    Minutes = "{0} min", "{0} 分钟";
+    Hours = "{0} h {1} min", "{0} 小时 {1} 分钟";
+    MoreLines = "  │ … {0} more lines …\n", "  │ … 另有 {0} 行 …\n";
+    DoHide = "hide the typed text", "隐藏输入的文字";
+    DoTyped = "read the typed text", "读取输入的文字";
+    NoAnswerYet = "! no answer from the daemon for {0} s; still waiting (Ctrl-C quits; sessions keep running)", "! 守护进程已有 {0} 秒没有应答；仍在等待（Ctrl-C 退出，会话继续运行）";
+    AnswersAgain = "· the daemon is responding again", "· 守护进程已恢复应答";
+    NoTurns = "the session has no turns yet", "该会话还没有回合";
+    OneTurn = "the session has one turn", "该会话有 1 个回合";
+    ManyTurns = "the session has {0} turns", "该会话有 {0} 个回合";
+    TurnMissing = "Turn {0} does not exist.", "没有第 {0} 回合。";
+    NoDaemon = "no daemon is running", "没有守护进程在运行";
+    Unfinished = "  unfinished when it stopped: {0}", "  停止时尚未完成：{0}";
+    StartContinues = "  `reasonix daemon start` continues them", "  `reasonix daemon start` 会继续它们";
+    DoCwd = "find the working directory", "获取工作目录";
+    NotDirectory = "`{0}` is not a directory", "`{0}` 不是目录";
+    CwdExists = "`--cwd` needs a directory that exists", "`--cwd` 需要一个存在的目录";
+    CouldNot = "could not {0}", "无法{0}";
+    StdoutClosed = "standard output is closed", "标准输出已关闭";
+    CwdDirectory = "`--cwd` needs a directory", "`--cwd` 需要一个目录";
+    PathNotUtf8 = "the path `{0}` is not UTF-8", "路径 `{0}` 不是 UTF-8";
+    PathNotUtf8Hint = "use a directory whose path is UTF-8", "请使用路径为 UTF-8 的目录";
+    NoSessionHere = "there is no session in `{0}` yet", "`{0}` 中还没有会话";
+    NoSessionHereHint = "`reasonix run PROMPT` starts one; `reasonix ls` lists all", "`reasonix run PROMPT` 新建一个；`reasonix ls` 列出全部会话";
+    UnknownValue = "unknown value", "未知的值";
+    DoSignals = "listen for signals", "监听信号";
+    TimeForms = "give a time ago (`30s`, `10m`, `2h`, `7d`), a day (`2026-11-01`) or a time (`2026-11-01T09:30`)", "请给出多久之前（`30s`、`10m`、`2h`、`7d`）、某一天（`2026-11-01`）或某个时间（`2026-11-01T09:30`）";
+    NotSeconds = "`{0}` is not a number of seconds above 0", "`{0}` 不是大于 0 的秒数";
+}

@@ -1,0 +1,52 @@
+//! Words of commands about stored sessions.
+
+client::catalog! {
+    IsDirectory = "`{0}` is a directory", "`{0}` 是目录";
+    GiveFile = "give the path of a file to create", "请给出要新建的文件的路径";
+    NoFileName = "`{0}` is not a file name", "`{0}` 不是文件名";
+    WrittenTo = "· {0} written to `{1}`", "· 已将 {0} 写入 `{1}`";
+    ForceOverwrites = "use `--force` to overwrite it, or another file", "用 `--force` 可覆盖它，或换一个文件";
+    ForkMade = "· a fork of {0} after its turn {1}: continue it with `reasonix run -s {2} PROMPT` or `reasonix attach {2}`", "· 从会话 {0} 的第 {1} 回合之后分出：用 `reasonix run -s {2} PROMPT` 或 `reasonix attach {2}` 继续";
+    ForkPrompt = "· its first prompt, sent now: {0}", "· 它的第一条提示词，现已发送：{0}";
+    RecordsFrom1 = "record numbers start at 1", "记录编号从 1 开始";
+    RecordOr = "give a record number, or {0}", "请给出记录编号，或者{0}";
+    ReadOnly = "· the session is read-only: {0}", "· 会话只读：{0}";
+    Ago = "{0} ago", "{0}前";
+    PlanMode = " (plan mode)", "（计划模式）";
+    PlanReadOnly = " (plan mode, read-only)", "（计划模式，只读）";
+    IdleOutcome = "idle: {0}", "空闲：{0}";
+    WithQueued = "{0}, {1} queued", "{0}，{1} 条排队";
+    NoData = "running, no data {0}", "运行中，{0}无数据";
+    WaitingKind = "waiting: {0}", "等待：{0}";
+    WaitingRetry = "waiting: retry", "等待：重试";
+    WaitingKey = "waiting: key", "等待：密钥";
+    PausedAnswer = "paused: needs an answer", "已暂停：待答复";
+    ExitedCode = "exited {0}", "已退出 {0}";
+    DoPage = "write the page", "写出手册页";
+    Unpinned = "· {0} is no longer pinned", "· {0} 已取消固定";
+    Pinned = "· {0} is pinned", "· {0} 已固定";
+    NameEmpty = "the name is empty", "名称为空";
+    NameEmptyHint = "`--clear` clears the name", "`--clear` 清除名称";
+    RenamedTo = "· renamed session {0} to `{1}`", "· 会话 {0} 已命名为 `{1}`";
+    NameRemoved = "· removed the name of session {0}", "· 已移除会话 {0} 的名称";
+    NothingToSearch = "there is nothing to search for", "没有要搜索的内容";
+    NothingToSearchHint = "give words of the message", "请给出消息中的词";
+    NoMatch = "· no message has all these words", "· 没有消息包含所有这些词";
+    NotAllShown = "· not all matches are shown: add words, or use `--here` or `-n N`", "· 未显示全部匹配：请增加词，或用 `--here` 或 `-n N`";
+    TurnSpace = "turn {0} ", "第 {0} 回合 ";
+    StepSent = "· step {0} sent", "· 第 {0} 步 已发送";
+    StepGot = "· step {0} got", "· 第 {0} 步 已收到";
+    ByText = "by {0}: {1}", "{0}：{1}";
+    NoTurnToRewind = "no turn to rewind to", "没有可回退的回合";
+    TurnsToRewind = "{0} to rewind to: `reasonix rewind {1} --list`", "可回退 {0}：`reasonix rewind {1} --list`";
+    Unknown = "unknown: {0}", "未知：{0}";
+    ForkOf = "a fork of {0} after its turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
+    TokensOf = "{0} sent ({1} cached), {2} received, {3} requests", "发送 {0}（缓存 {1}），收到 {2}，{3} 次请求";
+    CreatedActive = "{0}, active {1} ago", "{0}，{1}前活动";
+    NoRequestYet = "no request yet", "还没有请求";
+    ShareUnknown = "{0} tokens (context window unknown)", "{0} 词元（上下文窗口未知）";
+    ShareOf = "{0} ({1} of {2} tokens)", "{0}（{1} / {2} 词元）";
+    QueuedPrompts = "queued prompts", "条排队的提示词";
+    AnswerInbox = "answer with `reasonix inbox`", "用 `reasonix inbox` 作答";
+    NoAnswerYet = "no answer yet", "还没有回答";
+}
