@@ -4,10 +4,12 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{FromArgMatches, Parser};
+use client::messages::Language;
 
 use crate::commands::{self, Command, Done};
 use crate::exit::{self, Error};
 use crate::messages::common::Msg;
+use crate::messages::help;
 use crate::{messages, output};
 
 /// Reasonix, a coding agent for the terminal. Sessions run in a background daemon.
@@ -67,7 +69,13 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
     // Nothing can be said about a standard output or error that is closed.
-    let _ = error.print();
+    let _ = match messages::language() {
+        Language::Chinese if !asked => std::io::Write::write_all(
+            &mut std::io::stderr(),
+            help::refusal::words(error).as_bytes(),
+        ),
+        Language::English | Language::Chinese => error.print(),
+    };
     if asked {
         return 0;
     }

@@ -2,7 +2,6 @@
 //! and `inbox`, which differ only in what is typed.
 
 use client::form::{Content, Decision, Form, Shape, ShownInteraction, kinds};
-use client::messages::Message;
 use client::reply::Replies;
 use client::transcript::words;
 use client::{CallError, Client};
@@ -13,8 +12,8 @@ use proto::params::interaction::{
 };
 use proto::{Body, InteractionId};
 
-use crate::messages::language;
 use crate::messages::talk::Msg;
+use crate::messages::{language, translated};
 use crate::pieces::{Piece, Tone, block};
 
 /// Something that waits for the user, with what was answered of it here.
@@ -89,7 +88,7 @@ impl Dialog {
                     Some(_) => String::new(),
                     None => say!(Msg::KeySession, always),
                 };
-                let (yes, no) = (decision.yes.line, decision.no.line);
+                let (yes, no) = (translated(decision.yes.line), translated(decision.no.line));
                 say!(Msg::PromptDecision, yes, more, no)
             }
             Shape::Fields(fields) => {
@@ -118,7 +117,7 @@ impl Dialog {
         let (decision, note) = read(line).ok_or_else(String::new)?;
         let form = self.form();
         match form.decision().and_then(|form| form.refusal(decision)) {
-            Some(why) => Err(why.to_owned()),
+            Some(why) => Err(translated(why).into_owned()),
             None => Ok(Some(self.params(form.decide(decision, None, note)))),
         }
     }
@@ -132,7 +131,8 @@ impl Dialog {
         let Some(fields) = form.fields() else {
             return Err(String::new());
         };
-        let all = self.replies.take(&fields.questions, words)?;
+        let all = self.replies.take(&fields.questions, words);
+        let all = all.map_err(|why| translated(&why).into_owned())?;
         Ok(all.map(|replies| self.params(form.reply(replies))))
     }
 
@@ -154,20 +154,21 @@ impl Dialog {
     /// What waits, in a word or two, and what is wanted: for a table.
     pub fn summary(&self) -> (String, String) {
         let form = self.form();
-        let name = form
-            .tool
-            .unwrap_or_else(|| kinds::names(form.kind).0.english());
+        let name = form.tool.unwrap_or_else(|| say!(kinds::names(form.kind).0));
         let wants = match form.fields() {
             Some(fields) => first_question(&fields.questions),
             None => form.subject.to_owned(),
         };
-        (format!("{name}{}", form.lines.name_suffix), wants)
+        (
+            translated(&format!("{name}{}", form.lines.name_suffix)).into_owned(),
+            wants,
+        )
     }
 
     /// How one of the kind is called, and how several are.
     pub fn kind_words(&self) -> (&'static str, &'static str) {
         let (one, several) = kinds::names(self.form().kind);
-        (one.english(), several.english())
+        (say!(one), say!(several))
     }
 }
 
@@ -217,7 +218,7 @@ fn first_question(questions: &[Question]) -> String {
 
 /// What a form asks, with all that the user must see to answer it.
 pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
-    let mut lines = vec![format!("{} [{id}]", form.lines.heading)];
+    let mut lines = vec![format!("{} [{id}]", translated(&form.lines.heading))];
     if let Some(fields) = form.fields() {
         let count = fields.questions.len();
         for (asked, number) in fields.questions.iter().zip(1..) {
@@ -235,7 +236,12 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
             removed,
         } => format!("{path}  +{added} −{removed}\n{}", diff.trim_end()),
     }));
-    lines.extend(form.lines.note.as_deref().map(str::to_owned));
+    lines.extend(
+        form.lines
+            .note
+            .as_deref()
+            .map(|note| translated(note).into_owned()),
+    );
     lines.extend(form.decision().into_iter().flat_map(scope_lines));
     let pieces = lines
         .into_iter()
@@ -251,7 +257,7 @@ fn scope_lines(decision: &Decision<'_>) -> impl Iterator<Item = String> {
     ];
     let scopes = reaches.map(|(reach, yes)| {
         let scope = decision.scope(yes, 0);
-        scope.map(|scope| format!("{reach}: {} ({})", scope.words, scope.rule))
+        scope.map(|scope| format!("{reach}: {} ({})", translated(&scope.words), scope.rule))
     });
     scopes.into_iter().flatten()
 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::exit::Error;
 use crate::messages::common::Msg;
+use crate::messages::translated;
 use crate::text;
 
 /// How long the daemon may take to say how a turn ended that has ended.
@@ -29,7 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 pub fn unwritable(failure: &Failure) -> String {
     say!(
         Msg::LogUnwritable,
-        text::line(failure.message.trim_end_matches('.'))
+        text::line(translated(&failure.message).trim_end_matches(['.', '。']))
     )
 }
 

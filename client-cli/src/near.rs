@@ -10,7 +10,7 @@ pub fn hint<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, otherwis
         return otherwise.to_owned();
     }
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    say!(Msg::DidYouMean, near.join(" or "), otherwise)
+    say!(Msg::DidYouMean, near.join(say!(Msg::Or)), otherwise)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use proto::outcome::UsageTotals;
 use serde::Serialize;
 
 use crate::exit::Error;
-use crate::messages::{Head, Thing, common::Msg, language};
+use crate::messages::{Head, Label, Thing, common::Msg, language};
 use crate::{terminal, text};
 use client::messages::Language;
 
@@ -81,6 +81,28 @@ pub fn from_here(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = Path::new(path).strip_prefix(&here);
     below.map_or_else(|_| path.to_owned(), |path| path.display().to_string())
+}
+
+/// Characters of a name before its value.
+const NAME: usize = 12;
+
+/// Prints a fact: its name, and its value.
+pub fn fact(name: Label, value: &str) -> Result<(), Error> {
+    named(say!(name), value)
+}
+
+/// The same with a name that is no word of ours.
+pub fn named(name: &str, value: &str) -> Result<(), Error> {
+    line(&format!(
+        "{} {}",
+        padded(&text::line(name), NAME),
+        text::line(value)
+    ))
+}
+
+/// A cell as wide as so many characters, or as it is.
+pub fn padded(cell: &str, columns: usize) -> String {
+    format!("{cell}{}", " ".repeat(columns.saturating_sub(width(cell))))
 }
 
 /// Prints one line of a listing; on a terminal it is cut to fit.
@@ -202,6 +224,11 @@ pub fn cost(usage: &UsageTotals) -> String {
 /// How long ago a moment was, by the wall clock, in words.
 pub fn ago(at: Stamp) -> String {
     lasted(u64::try_from(Stamp::now().0.saturating_sub(at.0)).unwrap_or(0))
+}
+
+/// Whole seconds, however many.
+pub fn seconds(count: u64) -> String {
+    say!(Msg::SecondsExact, count)
 }
 
 /// Milliseconds in words: `0.4 s`, `45 s`, `12 min`, `3 h 5 min`, `2 d 1 h`.

@@ -62,7 +62,7 @@ impl Person {
                 "" => return Ok(default),
                 "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),
-                _ => output::progress("  `y` or `n`"),
+                _ => output::progress(say!(Msg::YesOrNo)),
             }
         }
     }

@@ -4,8 +4,8 @@
 //! holds what models and tools wrote, and the painter strips what a terminal would obey.
 
 use crate::dialog;
-use crate::messages::language;
 use crate::messages::talk::Msg;
+use crate::messages::{language, translated};
 use client::DecodedEvent;
 use client::form::Form;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
@@ -141,7 +141,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             dialog::pieces(&interaction.interaction_id, &Form::of(interaction))
         }
         EntryKind::Resolved { asked, resolved } => {
-            block(Tone::Approval, asked.settled_lines(resolved))
+            block(Tone::Approval, asked.settled_lines(language(), resolved))
         }
         EntryKind::Todos(todos) if todos.is_empty() => {
             block(Tone::State, say!(Msg::TodosEmpty).to_owned())
@@ -165,7 +165,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             Vec::new()
         }
         EntryKind::Status(status) => block(status_tone(status), words::status(language(), status)),
-        EntryKind::Notice { tone, words } => block(tone_of(*tone), words.clone()),
+        EntryKind::Notice { tone, words } => block(tone_of(*tone), translated(words).into_owned()),
         EntryKind::Divider { words } => block(Tone::State, words.clone()),
     }
 }
@@ -219,7 +219,7 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
     };
     pieces.extend(display_pieces(outcome));
     if let Some(reason) = &outcome.blocked {
-        let text = say!(Msg::SandboxBlocked, reason);
+        let text = say!(Msg::SandboxBlocked, translated(reason));
         pieces.extend(block(Tone::Warning, text));
     }
     pieces
@@ -282,7 +282,7 @@ pub fn end_lines(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Ve
     if let Some(error) = &ended.error {
         let texts = [&error.message, &error.hint].into_iter();
         let texts = texts.filter(|text| !text.is_empty());
-        lines.extend(texts.map(|text| (Tone::Error, text.clone())));
+        lines.extend(texts.map(|text| (Tone::Error, translated(text).into_owned())));
     }
     if ended.outcome != OutcomeKind::Completed {
         let outcome = words::outcome(language(), ended.outcome, ended.reason);

@@ -24,6 +24,7 @@ use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
 use crate::messages::language;
 use crate::messages::talk::Msg;
+use crate::messages::translated;
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, Transcript};
 use crate::session_options::one_of;
@@ -270,7 +271,7 @@ impl Attached {
                     self.tell(Tone::Warning, &ended::unwritable(&failure))?;
                 }
                 Next::Heard(Ok(Heard::Followed(Followed::Reconnected))) => {
-                    self.note("reconnected")?;
+                    self.note(say!(Msg::Reconnected))?;
                     self.apart = false;
                     self.unsure = true;
                 }
@@ -380,7 +381,7 @@ impl Attached {
         }
         self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
-            self.note(&say!(Msg::ReadOnly, reason))?;
+            self.note(&say!(Msg::ReadOnly, translated(reason)))?;
         }
         self.away = away::lines(snapshot);
         for queued in &snapshot.queue {

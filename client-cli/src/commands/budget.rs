@@ -112,10 +112,10 @@ fn used_up(node: &BudgetNode) -> Option<String> {
     let what = Dimension::ALL.into_iter().find(up)?;
     let (kind, name) = (node.kind.as_str(), text::line(&node.name));
     let (what, option) = match what {
-        Dimension::Money => ("money", "usd"),
-        Dimension::Tokens => ("tokens", "tokens"),
-        Dimension::Steps => ("steps", "steps"),
-        Dimension::Time => ("minutes", "minutes"),
+        Dimension::Money => (say!(Msg::Money), "usd"),
+        Dimension::Tokens => (say!(Msg::Tokens), "tokens"),
+        Dimension::Steps => (say!(Msg::Steps), "steps"),
+        Dimension::Time => (say!(Msg::Minutes), "minutes"),
     };
     let more = match node.kind {
         BudgetNodeKind::Session => format!("reasonix budget {name} --{option} N"),
@@ -123,13 +123,21 @@ fn used_up(node: &BudgetNode) -> Option<String> {
             format!("reasonix config set budget.{kind}.{option} N")
         }
     };
-    Some(say!(Msg::UsedUp, kind, name, what, more))
+    Some(say!(Msg::UsedUp, self::kind(node.kind), name, what, more))
+}
+
+fn kind(kind: BudgetNodeKind) -> &'static str {
+    match kind {
+        BudgetNodeKind::Day => say!(Msg::Day),
+        BudgetNodeKind::Project => say!(Msg::Project),
+        BudgetNodeKind::Session => say!(Msg::Session),
+    }
 }
 
 fn row(node: &BudgetNode) -> [String; 6] {
     let used = |dimension| amounts::used(node, dimension);
     [
-        node.kind.as_str().to_owned(),
+        kind(node.kind).to_owned(),
         text::line(&node.name),
         used(Dimension::Money),
         used(Dimension::Tokens),

@@ -104,7 +104,7 @@ fn why(request: &CachedRequest) -> String {
 
 fn cause(miss: &CacheMiss) -> String {
     match miss.cause {
-        MissCause::Expired => "expired".to_owned(),
+        MissCause::Expired => say!(Msg::Expired).to_owned(),
         MissCause::ProbablyExpired => say!(Msg::ProbablyExpired).to_owned(),
         MissCause::Ours => {
             let place = miss.differs.as_deref().unwrap_or("?");

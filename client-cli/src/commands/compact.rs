@@ -46,7 +46,7 @@ async fn compacted(
         tokio::select! {
             done = &mut call => return match done {
                 Err(CallError::Failure(failure)) if stopped => {
-                    output::progress(&format!("· {}", failure.message));
+                    output::progress(&format!("· {}", language().translate(&failure.message)));
                     Ok(None)
                 }
                 done => Ok(Some(done?)),

@@ -11,6 +11,7 @@ use super::setup::key::here;
 use crate::exit::{self, Error};
 use crate::messages::Head;
 use crate::messages::daemon::Msg;
+use crate::messages::translated;
 use crate::{near, output, reach, text};
 
 /// Show the settings in force and where each is set; change your own.
@@ -187,7 +188,7 @@ async fn set(
     };
     output::progress(&text::line(&say!(Msg::NowIs, value.key, now, done.file)));
     for notice in &done.notices {
-        output::progress(&text::line(&format!("! {notice}")));
+        output::progress(&text::line(&format!("! {}", translated(notice))));
     }
     Ok(0)
 }
@@ -204,7 +205,7 @@ async fn check(client: &Client, json: bool) -> Result<u8, Error> {
         return Ok(code);
     }
     for problem in &found.problems {
-        output::line(&format!("! {}", text::line(problem)))?;
+        output::line(&format!("! {}", text::line(&translated(problem))))?;
     }
     for line in &found.held_back {
         output::line(&say!(Msg::WithoutEffect, text::line(line)))?;

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::exit::{self, Error};
 use crate::messages::daemon::Msg;
+use crate::messages::{Label, translated};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
@@ -104,7 +105,7 @@ async fn stop(idle: bool) -> Result<u8, Error> {
     } else {
         report(say!(Msg::ToBeEnded), &work.commands);
         client.stop(ShutdownMode::Now).await?;
-        report("interrupted", &work.sessions);
+        report(say!(Msg::Interrupted), &work.sessions);
     }
     output::progress(say!(Msg::Stopped));
     Ok(0)
@@ -259,14 +260,17 @@ async fn status(json: bool) -> Result<u8, Error> {
 fn print(status: &StatusOutput) -> Result<(), Error> {
     let sessions = &status.sessions;
     let rows = [
-        ("pid", status.pid.to_string()),
-        ("version", status.version.clone()),
-        ("uptime", format!("{} s", status.uptime_s)),
-        ("home", status.home.clone()),
-        ("socket", status.socket.clone()),
-        ("memory", format!("{} MB", status.memory_bytes / 1_000_000)),
+        (Label::Pid, status.pid.to_string()),
+        (Label::Version, status.version.clone()),
+        (Label::Uptime, output::seconds(status.uptime_s)),
+        (Label::Home, status.home.clone()),
+        (Label::Socket, status.socket.clone()),
         (
-            "sessions",
+            Label::Memory,
+            format!("{} MB", status.memory_bytes / 1_000_000),
+        ),
+        (
+            Label::Sessions,
             say!(
                 Msg::Counts,
                 sessions.stored,
@@ -275,10 +279,10 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
                 sessions.waiting
             ),
         ),
-        ("confinement", status.confinement.clone()),
+        (Label::Confinement, status.confinement.clone()),
     ];
     for (name, value) in rows {
-        output::line(&format!("{name:<12} {}", text::line(&value)))?;
+        output::fact(name, &value)?;
     }
     for client in &status.clients {
         let words = say!(
@@ -288,10 +292,10 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
             client.pid,
             client.connected_s
         );
-        output::line(&format!("{:<12} {}", "client", text::line(&words)))?;
+        output::fact(Label::Client, &words)?;
     }
     for problem in &status.problems {
-        output::line(&format!("{:<12} {}", "problem", text::line(problem)))?;
+        output::fact(Label::Problem, &translated(problem))?;
     }
     Ok(())
 }

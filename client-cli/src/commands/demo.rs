@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use client::messages::Language;
 use client::{Client, DecodedEvent, Followed, From, Options};
 use proto::methods::SessionCreate;
 use proto::outcome::TurnEnded;
@@ -16,16 +17,19 @@ use proto::{Body, Pid, Seq, SessionOptions};
 
 use crate::exit::Error;
 use crate::messages::daemon::Msg;
-use crate::messages::language;
+use crate::messages::{language, translated};
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, Transcript};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
 const CASSETTE: &str = include_str!("../demo/cassette.jsonl");
+
+/// The same in Chinese.
+const CASSETTE_CHINESE: &str = include_str!("../demo/cassette.zh.jsonl");
 const MEDIAN: &str = include_str!("../demo/median.sh");
 const TEST: &str = include_str!("../demo/test.sh");
-const PROMPT: &str = "The test in test.sh fails. Find out why, and fix it.";
+const PROMPT: Msg = Msg::DemoPrompt;
 
 /// Lines of a tool's output that are shown.
 const OUTPUT_LINES: usize = 20;
@@ -77,7 +81,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 fn stopped(arrived: Arrived) -> Error {
     let what = match arrived {
-        Arrived::Int => "interrupted",
+        Arrived::Int => say!(Msg::DemoInterrupted),
         Arrived::Term | Arrived::Hup => say!(Msg::AskedToStop),
     };
     Error::Failed {
@@ -117,7 +121,11 @@ impl Place {
             fs::DirBuilder::new().mode(0o700).create(directory)?;
         }
         let cassette = self.home.join("cassette.jsonl");
-        write(&cassette, CASSETTE)?;
+        let script = match language() {
+            Language::English => CASSETTE,
+            Language::Chinese => CASSETTE_CHINESE,
+        };
+        write(&cassette, script)?;
         // A path in a TOML basic string is written as in JSON.
         let quoted = serde_json::to_string(&cassette.to_string_lossy())?;
         let config = format!(
@@ -178,7 +186,7 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
         ..SessionOptions::default()
     };
     let params = CreateParams {
-        prompt: Some(PROMPT.to_owned()),
+        prompt: Some(say!(PROMPT).to_owned()),
         ..client
             .new_session(reach::utf8(&place.project)?, options)
             .await
@@ -213,10 +221,9 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
         return Ok(());
     }
     let words = client::transcript::words::outcome(language(), ended.outcome, ended.reason);
-    let why = ended
-        .error
-        .as_ref()
-        .map_or_else(String::new, |error| format!(": {}", error.message));
+    let why = ended.error.as_ref().map_or_else(String::new, |error| {
+        format!(": {}", translated(&error.message))
+    });
     Err(Error::Failed {
         what: say!(Msg::DemoTurnEnded, words, why),
         hint: say!(Msg::DemoDoctor).to_owned(),

@@ -11,6 +11,7 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 
 use crate::exit::Error;
 use crate::messages::daemon::Msg;
+use crate::messages::translated;
 use crate::{output, reach, text};
 
 /// Check home, socket, daemon, config and providers.
@@ -60,17 +61,23 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     } else {
         for check in &checks {
             let level = match check.level {
-                CheckLevel::Ok => "ok",
-                CheckLevel::Warning => "warning",
+                CheckLevel::Ok => say!(Msg::LevelOk),
+                CheckLevel::Warning => say!(Msg::LevelWarning),
                 CheckLevel::Failed => say!(Msg::Failed),
             };
+            let level = output::padded(level, LEVEL);
+            let (name, found) = (translated(&check.name), translated(&check.text));
             output::line(&format!(
-                "{level:<8} {}: {}",
-                text::line(&check.name),
-                text::line(&check.text)
+                "{level} {}: {}",
+                text::line(&name),
+                text::line(&found)
             ))?;
             if !check.hint.is_empty() {
-                output::line(&format!("{:8} {}", "", text::line(&check.hint)))?;
+                output::line(&format!(
+                    "{:LEVEL$} {}",
+                    "",
+                    text::line(&translated(&check.hint))
+                ))?;
             }
         }
     }
@@ -78,6 +85,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         checks.iter().any(|check| check.level == CheckLevel::Failed),
     ))
 }
+
+/// Columns of a level.
+const LEVEL: usize = 8;
 
 fn check(name: &str, level: CheckLevel, text: &str, hint: &str) -> Check {
     Check {
@@ -100,7 +110,7 @@ fn home(paths: &Paths) -> Check {
                 "home",
                 CheckLevel::Failed,
                 &format!("{shown}: {error}"),
-                "set `REASONIX_HOME`",
+                say!(Msg::SetHome),
             );
         }
     };
@@ -109,7 +119,7 @@ fn home(paths: &Paths) -> Check {
             "home",
             CheckLevel::Failed,
             &say!(Msg::NotDirectory, shown),
-            "set `REASONIX_HOME`",
+            say!(Msg::SetHome),
         );
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
@@ -117,7 +127,7 @@ fn home(paths: &Paths) -> Check {
             "home",
             CheckLevel::Failed,
             &say!(Msg::OthersOwn, shown),
-            "set `REASONIX_HOME`",
+            say!(Msg::SetHome),
         );
     }
     let mode = metadata.permissions().mode() & 0o777;

@@ -9,6 +9,7 @@ use super::setup::key::here;
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::{output, reach, text};
 
 /// List hooks: commands of yours that sessions run on events.
@@ -65,14 +66,14 @@ fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
         &rows,
     )?;
     for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(problem)));
+        output::progress(&format!("! {}", text::line(&translated(problem))));
     }
     Ok(())
 }
 
 fn row(hook: &HookStatus) -> [String; 5] {
     let state = match (&hook.broken, hook.trusted, &hook.last) {
-        (Some(_), _, _) => "broken".to_owned(),
+        (Some(_), _, _) => say!(Msg::HookBroken).to_owned(),
         (None, false, _) => say!(Msg::HookNotTrusted).to_owned(),
         (None, true, Some(last)) => say!(Msg::HookLast, last.outcome.as_str(), last.duration_ms),
         (None, true, None) => "-".to_owned(),

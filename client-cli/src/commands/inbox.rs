@@ -20,6 +20,7 @@ use super::Listing;
 use crate::dialog::{self, Dialog};
 use crate::exit::{self, Error};
 use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::paint::Painter;
 use crate::pieces::Piece;
 use crate::when::seconds;
@@ -306,7 +307,7 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
         None => form::untyped_replies(replies),
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, "answered")
+    told(sent, &id, say!(Msg::Answered))
 }
 
 /// A reply for each question, as they were typed.
@@ -325,7 +326,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
     answers
         .map(|(index, (question, words))| {
             reply::read(question, words).map_err(|why| {
-                let what = say!(Msg::AnswerWhy, index + 1, why);
+                let what = say!(Msg::AnswerWhy, index + 1, translated(&why));
                 Error::usage(what, say!(Msg::InboxLists))
             })
         })
@@ -341,7 +342,7 @@ fn told(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error>
         }
         Err(CallError::Failure(failure)) => Err(match client::hint::answered_before(&failure) {
             Some(words) => Error::Failed {
-                what: say!(Msg::QuestionWords, id, words),
+                what: say!(Msg::QuestionWords, id, translated(&words)),
                 hint: String::new(),
             },
             None => CallError::Failure(failure).into(),
@@ -390,7 +391,7 @@ async fn decide(
     let refusal = shape.and_then(|shape| shape.once_only?.command);
     if let Some(why) = refusal.filter(|_| more) {
         let hint = say!(Msg::LeaveOut);
-        return Err(Error::usage(format!("{id} {why}"), hint));
+        return Err(Error::usage(format!("{id} {}", translated(why)), hint));
     }
     let scope = match (&rule, shape) {
         (Some(rule), Some(shape)) => Some(offered(shape.scopes, rule)?),
@@ -406,7 +407,7 @@ async fn decide(
         None => form::untyped_decision(decision, scope, note),
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, words)
+    told(sent, &id, &translated(words))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, Ins
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::running::Msg;
+use crate::messages::{Label, translated};
 use crate::{commands, output, reach, text};
 
 /// Show details of a session: context, files, commands, budget.
@@ -71,9 +72,9 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                 .iter()
                 .map(|file| {
                     let by = match (file.edited, file.by_command) {
-                        (true, true) => "both",
+                        (true, true) => say!(Msg::Both),
                         (false, true) => say!(Msg::ACommand),
-                        (_, false) => "edits",
+                        (_, false) => say!(Msg::Edits),
                     };
                     let counted = file.added + file.removed > 0;
                     let lines = |sign: &str, lines: u64| match counted {
@@ -127,11 +128,6 @@ fn print(output: InspectOutput) -> Result<(), Error> {
     }
 }
 
-/// A name and its value on a line.
-fn row(name: &str, value: &str) -> Result<(), Error> {
-    output::line(&format!("{:<14} {}", text::line(name), text::line(value)))
-}
-
 fn status(status: InspectOutput) -> Result<(), Error> {
     let InspectOutput::Status {
         summary,
@@ -142,22 +138,28 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     else {
         return Ok(());
     };
-    row("session", &format!("{} ({})", summary.pid, summary.session))?;
+    output::fact(
+        Label::Session,
+        &format!("{} ({})", summary.pid, summary.session),
+    )?;
     if let Some(name) = &summary.name {
-        row("name", name)?;
+        output::fact(Label::Name, name)?;
     }
     let state = commands::ls::state(&summary);
     let held = commands::ls::held(&summary);
-    row("state", &format!("{state} ({}){held}", summary.cause))?;
+    output::fact(
+        Label::State,
+        &format!("{state} ({}){held}", translated(&summary.cause)),
+    )?;
     if let Some(reason) = &summary.read_only {
-        row("read-only", reason)?;
+        output::fact(Label::ReadOnly, &translated(reason))?;
     }
-    row("model", &summary.model)?;
-    row("directory", &summary.cwd)?;
+    output::fact(Label::Model, &summary.model)?;
+    output::fact(Label::Directory, &summary.cwd)?;
     let usage = &summary.usage;
-    row("turns", &summary.turns.to_string())?;
-    row(
-        "tokens",
+    output::fact(Label::Turns, &summary.turns.to_string())?;
+    output::fact(
+        Label::Tokens,
         &say!(
             Msg::TokensOf,
             output::short(usage.prompt_tokens),
@@ -166,24 +168,27 @@ fn status(status: InspectOutput) -> Result<(), Error> {
             usage.requests
         ),
     )?;
-    row("created", &summary.created_at.to_string())?;
-    row("active", &say!(Msg::Ago, output::ago(summary.active_at)))?;
-    row("records", &summary.seq.to_string())?;
-    row("questions", &summary.pending_interactions.to_string())?;
-    row("background", &summary.children.to_string())?;
+    output::fact(Label::Created, &summary.created_at.to_string())?;
+    output::fact(
+        Label::Active,
+        &say!(Msg::Ago, output::ago(summary.active_at)),
+    )?;
+    output::fact(Label::Records, &summary.seq.to_string())?;
+    output::fact(Label::Questions, &summary.pending_interactions.to_string())?;
+    output::fact(Label::Background, &summary.children.to_string())?;
     for (name, value) in &settings {
-        row(name, value)?;
+        output::named(name, value)?;
     }
     for client in clients {
         let role = match client.role {
-            Role::Watch => "watches",
+            Role::Watch => say!(Msg::Watches),
             Role::Approve => say!(Msg::MayAnswer),
-            Role::Drive => "drives",
+            Role::Drive => say!(Msg::Drives),
         };
-        row("client", &format!("{} {role}", client.name))?;
+        output::fact(Label::Client, &format!("{} {role}", client.name))?;
     }
     for (index, queued) in queue.iter().enumerate() {
-        row(
+        output::named(
             &say!(Msg::QueuedNumber, index + 1),
             &say!(Msg::ByText, queued.by, queued.text),
         )?;
@@ -208,13 +213,13 @@ fn context(context: InspectOutput) -> Result<(), Error> {
         Some(percent) => say!(Msg::OfWindow, output::short(window), percent),
         None => say!(Msg::WindowUnknown).to_owned(),
     };
-    row("tokens", &format!("{}{share}", output::short(tokens)))?;
-    row(
-        "prefix",
+    output::fact(Label::Tokens, &format!("{}{share}", output::short(tokens)))?;
+    output::fact(
+        Label::Prefix,
         &say!(Msg::BytesSha, output::short(prefix_bytes), prefix_sha256),
     )?;
-    row(
-        "messages",
+    output::fact(
+        Label::Messages,
         &say!(Msg::BytesOf, messages, output::short(message_bytes)),
     )?;
     let rows: Vec<_> = blocks.iter().map(block).collect();
@@ -234,20 +239,20 @@ fn context(context: InspectOutput) -> Result<(), Error> {
 fn block(block: &Block) -> [String; 5] {
     let mut what = match block.kind {
         BlockKind::System => say!(Msg::SystemPrompt),
-        BlockKind::Tools => "tools",
+        BlockKind::Tools => say!(Msg::Tools),
         BlockKind::Older => say!(Msg::OlderMessages),
-        BlockKind::User => "user",
-        BlockKind::Assistant => "model",
-        BlockKind::Tool => "result",
-        BlockKind::Summary => "summary",
+        BlockKind::User => say!(Msg::User),
+        BlockKind::Assistant => say!(Msg::Model),
+        BlockKind::Tool => say!(Msg::Result),
+        BlockKind::Summary => say!(Msg::Summary),
     }
     .to_owned();
     if block.pinned {
         what.push_str(say!(Msg::CommaPinned));
     }
     let cached = match block.cached {
-        Some(true) => "yes",
-        Some(false) => "no",
+        Some(true) => say!(Msg::Yes),
+        Some(false) => say!(Msg::No),
         None => "?",
     };
     [

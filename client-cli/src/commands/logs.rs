@@ -7,6 +7,7 @@ use proto::{Seq, Stamp};
 
 use crate::exit::Error;
 use crate::messages::stored::Msg;
+use crate::messages::translated;
 use crate::paint::Painter;
 use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
@@ -62,7 +63,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     reach::read(&client, &args.session, first, |event| printer.print(event)).await?;
     printer.close()?;
     if let Some(reason) = client.session(&args.session).await?.read_only {
-        output::progress(&say!(Msg::ReadOnly, crate::text::line(&reason)));
+        output::progress(&say!(
+            Msg::ReadOnly,
+            crate::text::line(&translated(&reason))
+        ));
     }
     Ok(0)
 }

@@ -167,7 +167,7 @@ pub fn held(session: &SessionSummary) -> &'static str {
     match (session.mode, session.only_reads) {
         (Mode::Normal, false) => "",
         (Mode::Plan, false) => say!(Msg::PlanMode),
-        (Mode::Normal, true) => " (read-only)",
+        (Mode::Normal, true) => say!(Msg::ReadOnlyMode),
         (Mode::Plan, true) => say!(Msg::PlanReadOnly),
     }
 }
@@ -175,7 +175,7 @@ pub fn held(session: &SessionSummary) -> &'static str {
 /// At rest, and what the last turn came to where it did not come to its end.
 fn idle(session: &SessionSummary) -> String {
     match session.cut_off {
-        None => "idle".to_owned(),
+        None => say!(Msg::Idle).to_owned(),
         Some(outcome) => say!(Msg::IdleOutcome, words::outcome(language(), outcome, None)),
     }
 }
@@ -184,11 +184,11 @@ fn idle(session: &SessionSummary) -> String {
 pub fn state(session: &SessionSummary) -> String {
     use proto::state::WaitingFor;
     if session.read_only.is_some() {
-        return "read-only".to_owned();
+        return say!(Msg::StateReadOnly).to_owned();
     }
     match (session.state, session.waiting_for, session.exit_code) {
         (State::Idle | State::Running | State::Exited, _, _) if session.compacting => {
-            "compacting".to_owned()
+            say!(Msg::Compacting).to_owned()
         }
         // They wait for a word: behind a turn that was cut off nothing starts by itself.
         (State::Idle, _, _) if session.queued > 0 => {
@@ -196,10 +196,10 @@ pub fn state(session: &SessionSummary) -> String {
         }
         (State::Idle, _, _) => idle(session),
         (State::Running, _, _) => match session.silent_since {
-            None => "running".to_owned(),
+            None => say!(Msg::Running).to_owned(),
             Some(since) => say!(Msg::NoData, output::ago(since)),
         },
-        (State::Waiting, None, _) => "waiting".to_owned(),
+        (State::Waiting, None, _) => say!(Msg::Waiting).to_owned(),
         (State::Waiting, Some(WaitingFor::Interaction(kind)), _) => {
             say!(Msg::WaitingKind, language().say(kinds::names(kind).0))
         }
@@ -208,9 +208,9 @@ pub fn state(session: &SessionSummary) -> String {
         (State::Paused, _, _) if session.pending_interactions > 0 => {
             say!(Msg::PausedAnswer).to_owned()
         }
-        (State::Paused, _, _) => "paused".to_owned(),
+        (State::Paused, _, _) => say!(Msg::Paused).to_owned(),
         (State::Exited, _, Some(code)) => say!(Msg::ExitedCode, code),
-        (State::Exited, _, None) => "exited".to_owned(),
+        (State::Exited, _, None) => say!(Msg::Exited).to_owned(),
     }
 }
 

@@ -83,8 +83,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 size(row.facts.max_output_tokens),
                 row.facts.price.as_ref().map_or_else(none, price),
                 match row.facts.vision {
-                    Some(true) => "yes".to_owned(),
-                    Some(false) => "no".to_owned(),
+                    Some(true) => say!(Msg::Yes).to_owned(),
+                    Some(false) => say!(Msg::No).to_owned(),
                     None => none(),
                 },
                 match row.facts.efforts.as_slice() {
@@ -188,7 +188,7 @@ fn of(
         .iter()
         .map(|name| row(Some(name), &provider.origin));
     let more = offered.iter().filter(|name| !known.contains(name));
-    let more = more.map(|name| row(Some(name), "provider"));
+    let more = more.map(|name| row(Some(name), say!(Msg::FromProvider)));
     let rows: Vec<Row> = configured.chain(more).collect();
     match rows.is_empty() {
         true => vec![row(None, &provider.origin)],

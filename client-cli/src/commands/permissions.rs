@@ -17,6 +17,7 @@ use serde_json::Map;
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::session_options::one_of;
 use crate::{output, reach, text};
 
@@ -137,7 +138,7 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
         output::progress(say!(Msg::NoRules));
     }
     for problem in &found.problems {
-        output::progress(&text::line(&format!("! {problem}")));
+        output::progress(&text::line(&format!("! {}", translated(problem))));
     }
     Ok(0)
 }
@@ -195,15 +196,15 @@ fn told(found: &ExplainOutput) -> Vec<String> {
     let mut lines = vec![say!(
         Msg::Explained,
         found.verdict.as_str(),
-        found.rule,
-        found.layer,
+        translated(&found.rule),
+        translated(&found.layer),
         found.approval_mode.as_str()
     )];
     if found.read_only {
         lines.push(say!(Msg::ChangesNothing).to_owned());
     }
     if let Some(doubt) = &found.doubt {
-        lines.push(say!(Msg::NotUnderstood, doubt));
+        lines.push(say!(Msg::NotUnderstood, translated(doubt)));
     }
     for part in &found.parts {
         lines.extend(part_told(part));
@@ -213,7 +214,12 @@ fn told(found: &ExplainOutput) -> Vec<String> {
             true => say!(Msg::ForSessionAlways),
             false => say!(Msg::ForSession),
         };
-        lines.push(say!(Msg::CouldCover, reach, scope.words, scope.rule));
+        lines.push(say!(
+            Msg::CouldCover,
+            reach,
+            translated(&scope.words),
+            scope.rule
+        ));
     }
     lines
 }
@@ -225,10 +231,15 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
     };
     let mut lines = vec![
         format!("  {:5}  {}", part.verdict.as_str(), part.text),
-        say!(Msg::ByRule, part.rule, part.layer, via),
+        say!(
+            Msg::ByRule,
+            translated(&part.rule),
+            translated(&part.layer),
+            via
+        ),
     ];
     if let Some(doubt) = &part.doubt {
-        lines.push(say!(Msg::CommandsUnknown, doubt));
+        lines.push(say!(Msg::CommandsUnknown, translated(doubt)));
     }
     lines
 }

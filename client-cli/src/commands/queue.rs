@@ -89,7 +89,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 fn row((index, queued): (usize, &QueuedPrompt)) -> [String; 5] {
     let when = if queued.steer {
-        "steer"
+        say!(Msg::Steer)
     } else {
         say!(Msg::NextTurn)
     };

@@ -170,9 +170,9 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
 
 fn words(file: &RewoundFile, dry_run: bool) -> String {
     match (&file.result, dry_run) {
-        (RewoundResult::Restored, false) if file.was_removed() => "removed".to_owned(),
+        (RewoundResult::Restored, false) if file.was_removed() => say!(Msg::Removed).to_owned(),
         (RewoundResult::Restored, true) if file.was_removed() => say!(Msg::WouldRemove).to_owned(),
-        (RewoundResult::Restored, false) => "restored".to_owned(),
+        (RewoundResult::Restored, false) => say!(Msg::Restored).to_owned(),
         (RewoundResult::Restored, true) => say!(Msg::WouldRestore).to_owned(),
         (RewoundResult::Same, _) => say!(Msg::AlreadySo).to_owned(),
         (RewoundResult::ChangedSince, false) => say!(Msg::Skipped).to_owned(),

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Listing;
 use crate::exit::{self, Error};
 use crate::messages::back::Msg;
+use crate::messages::translated;
 use crate::messages::{Head, Thing};
 use crate::terminal::{self, Lines};
 use crate::{output, reach, text};
@@ -85,7 +86,7 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
     for session in named {
         match cost(client, session, args.force).await {
             Ok(failure) => {
-                output::progress(&format!("· {}", text::line(&failure.message)));
+                output::progress(&format!("· {}", text::line(&translated(&failure.message))));
                 wanted.push((session, failure));
             }
             Err(error) => code = exit::tell(&error.into(), false),

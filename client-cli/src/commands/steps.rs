@@ -99,9 +99,9 @@ fn call(call: &StepCall) -> String {
     let how = match call.status {
         None => say!(Msg::NoResultYet),
         Some(CallStatus::Ok) => "",
-        Some(CallStatus::Failed) => " (failed)",
-        Some(CallStatus::Denied) => " (denied)",
-        Some(CallStatus::Interrupted) => " (interrupted)",
+        Some(CallStatus::Failed) => say!(Msg::WasFailed),
+        Some(CallStatus::Denied) => say!(Msg::WasDenied),
+        Some(CallStatus::Interrupted) => say!(Msg::WasInterrupted),
         Some(CallStatus::Unknown) => say!(Msg::OutcomeUnknown),
         Some(CallStatus::Refused) => say!(Msg::NotRun),
     };

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::exit::{self, Error};
 use crate::messages::running::Msg;
+use crate::messages::translated;
 use crate::pieces::end_lines;
 use crate::{output, reach, text};
 
@@ -100,7 +101,7 @@ async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<Wa
     }
     let summary = client.session(session).await?;
     let why = match (&summary.waiting_for, &summary.cause) {
-        (Some(WaitingFor::Credentials), cause) => say!(Msg::NeedsKey, cause),
+        (Some(WaitingFor::Credentials), cause) => say!(Msg::NeedsKey, translated(cause)),
         _ => say!(Msg::WaitsForYou).to_owned(),
     };
     output::progress(&format!("{session}: {}", text::line(&why)));

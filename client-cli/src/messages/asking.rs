@@ -57,4 +57,9 @@ client::catalog! {
     DirTrustedEffect = "{0}: trusted; this has effect:", "{0}：已信任；以下设置生效：";
     DirNothing = "{0}: not trusted, and there is nothing to trust", "{0}：未受信任，也没有需要信任的内容";
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
+    HookBroken = "broken", "有误";
+    Answered = "answered", "已作答";
+    Key = "key", "密钥";
+    Keys = "keys", "密钥";
+    Paused = "paused", "已暂停";
 }

@@ -32,4 +32,6 @@ client::catalog! {
     Ago = "{0} ago", "{0}前";
     Would = "would be ", "将";
     Deleted = "· {0} {1}deleted, {2} freed", "· {1}删除 {0}，释放 {2}";
+    Removed = "removed", "已删除";
+    Restored = "restored", "已恢复";
 }

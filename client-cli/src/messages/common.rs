@@ -53,4 +53,7 @@ client::catalog! {
     DoSignals = "listen for signals", "监听信号";
     TimeForms = "give a time ago (`30s`, `10m`, `2h`, `7d`), a day (`2026-11-01`) or a time (`2026-11-01T09:30`)", "请给出多久之前（`30s`、`10m`、`2h`、`7d`）、某一天（`2026-11-01`）或某个时间（`2026-11-01T09:30`）";
     NotSeconds = "`{0}` is not a number of seconds above 0", "`{0}` 不是大于 0 的秒数";
+    SecondsExact = "{0} s", "{0} 秒";
+    YesOrNo = "  `y` or `n`", "  请输入 `y` 或 `n`";
+    Or = " or ", " 或 ";
 }

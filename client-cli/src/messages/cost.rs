@@ -33,4 +33,16 @@ client::catalog! {
     SystemPrompt = "system prompt", "系统提示词";
     Tool = "tool {0}", "工具 {0}";
     ExtraParameters = "extra parameters", "额外参数";
+    Money = "money", "金额";
+    Tokens = "tokens", "词元";
+    Steps = "steps", "步数";
+    Minutes = "minutes", "分钟";
+    Day = "day", "当日";
+    Project = "project", "项目";
+    Session = "session", "会话";
+    Expired = "expired", "已过期";
+    Yes = "yes", "是";
+    No = "no", "否";
+    FromProvider = "provider", "服务商";
+    Tools = "tools", "工具";
 }

@@ -70,4 +70,9 @@ client::catalog! {
     ParamsNotJsonHint = "quote them for the shell: '{\"session\": \"3\"}'", "请为 shell 加引号：'{\"session\": \"3\"}'";
     ParamsNotObject = "the parameters are not a JSON object", "参数不是 JSON 对象";
     ParamsNotObjectHint = "write them as '{\"name\": value}'", "请写成 '{\"name\": value}'";
+    Interrupted = "interrupted", "将中断";
+    LevelOk = "ok", "正常";
+    LevelWarning = "warning", "警告";
+    SetHome = "set `REASONIX_HOME`", "请设置 `REASONIX_HOME`";
+    DemoInterrupted = "interrupted", "中断";
 }

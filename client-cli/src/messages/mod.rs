@@ -8,6 +8,7 @@ pub mod back;
 pub mod common;
 pub mod cost;
 pub mod daemon;
+pub mod help;
 pub mod line_mode;
 pub mod run;
 pub mod running;
@@ -16,13 +17,14 @@ pub mod stored;
 pub mod tables;
 pub mod talk;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::sync::OnceLock;
 
 use client::messages::{Language, Message};
 
-pub use tables::{Head, Thing};
+pub use tables::{Head, Label, Thing};
 
 static LANGUAGE: OnceLock<Language> = OnceLock::new();
 
@@ -74,6 +76,11 @@ fn setting() -> Option<Language> {
     let file = client::paths::from_env().ok()?.home.join("config.toml");
     let table: toml::Table = std::fs::read_to_string(file).ok()?.parse().ok()?;
     Language::named(table.get("language")?.as_str()?)
+}
+
+/// A sentence of the daemon's in this language; as it came where it is not known.
+pub fn translated(text: &str) -> Cow<'_, str> {
+    language().translate(text)
 }
 
 /// A message with values in their places.

@@ -52,4 +52,6 @@ client::catalog! {
     OneBefore = "one prompt is before it", "前面有 1 条提示词";
     ManyBefore = "{0} prompts are before it", "前面有 {0} 条提示词";
     SentFollow = "· {0}; follow with `reasonix logs -f {1}`, wait for the end with `reasonix wait {1}`", "· {0}；用 `reasonix logs -f {1}` 跟随，用 `reasonix wait {1}` 等待结束";
+    Steer = "steer", "插话";
+    ReadOnly = "read-only", "只读";
 }

@@ -35,4 +35,18 @@ client::catalog! {
     EndedCode = "ended with exit code {0}", "已结束，退出码 {0}";
     NeedsKey = "needs a key ({0}); run any `reasonix` command in an environment that sets its variable", "需要密钥（{0}）；请在设置了该变量的环境中运行任一 `reasonix` 命令";
     WaitsForYou = "waits for you: see `reasonix inbox`", "等待你处理：见 `reasonix inbox`";
+    Both = "both", "两者";
+    Edits = "edits", "编辑";
+    Watches = "watches", "旁观";
+    Drives = "drives", "可操作";
+    Tools = "tools", "工具";
+    User = "user", "用户";
+    Model = "model", "模型";
+    Result = "result", "结果";
+    Summary = "summary", "摘要";
+    Yes = "yes", "是";
+    No = "no", "否";
+    WasFailed = " (failed)", "（失败）";
+    WasDenied = " (denied)", "（已拒绝）";
+    WasInterrupted = " (interrupted)", "（已中断）";
 }

@@ -77,4 +77,8 @@ client::catalog! {
     AskModel = "Model (number or name): ", "模型（编号或名称）：";
     NoSuchModel = "! the provider has no model `{0}`. {1}", "! 该服务商没有模型 `{0}`。{1}";
     UseAnyway = "Use it anyway?", "仍然使用吗？";
+    KeyThere = "there", "已有";
+    KeyDotenv = "in `.env`", "在 `.env` 中";
+    KeyStoredWord = "stored", "已保存";
+    KeyEnvironment = "environment", "环境变量";
 }

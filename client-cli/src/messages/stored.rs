@@ -46,7 +46,16 @@ client::catalog! {
     NoRequestYet = "no request yet", "还没有请求";
     ShareUnknown = "{0} tokens (context window unknown)", "{0} 词元（上下文窗口未知）";
     ShareOf = "{0} ({1} of {2} tokens)", "{0}（{1} / {2} 词元）";
-    QueuedPrompts = "queued prompts", "条排队的提示词";
+    QueuedPrompts = "queued prompts", "排队的提示词";
     AnswerInbox = "answer with `reasonix inbox`", "用 `reasonix inbox` 作答";
     NoAnswerYet = "no answer yet", "还没有回答";
+    ReadOnlyMode = " (read-only)", "（只读）";
+    Idle = "idle", "空闲";
+    StateReadOnly = "read-only", "只读";
+    Compacting = "compacting", "压缩上下文中";
+    Running = "running", "运行中";
+    Waiting = "waiting", "等待";
+    Paused = "paused", "已暂停";
+    Exited = "exited", "已退出";
+    Questions = "questions", "问题";
 }

@@ -93,3 +93,40 @@ client::catalog! {
     Reset = "reset", "次重置";
     Rewrite = "rewrite", "次重写";
 }
+
+client::catalog! {
+    /// The name of a fact, before its value on a line.
+    Label:
+    Active = "active", "活动";
+    Background = "background", "后台命令";
+    Checkpoints = "checkpoints", "检查点";
+    Client = "client", "客户端";
+    Confinement = "confinement", "沙箱";
+    Context = "context", "上下文";
+    Cost = "cost", "费用";
+    Created = "created", "创建";
+    Directory = "directory", "目录";
+    Home = "home", "主目录";
+    Labels = "labels", "标签";
+    Memory = "memory", "内存";
+    Messages = "messages", "消息";
+    Model = "model", "模型";
+    Name = "name", "名称";
+    Origin = "origin", "来源";
+    Pid = "pid", "进程号";
+    Prefix = "prefix", "前缀";
+    Problem = "problem", "问题";
+    Questions = "questions", "问题";
+    Queued = "queued", "排队";
+    ReadOnly = "read-only", "只读";
+    Records = "records", "记录";
+    Session = "session", "会话";
+    Sessions = "sessions", "会话";
+    Socket = "socket", "套接字";
+    State = "state", "状态";
+    Tokens = "tokens", "词元";
+    Turns = "turns", "回合";
+    Uptime = "uptime", "运行时间";
+    Version = "version", "版本";
+    Waits = "waits", "等待";
+}

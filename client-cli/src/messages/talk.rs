@@ -102,4 +102,7 @@ client::catalog! {
     BySignal = "ended by signal {0}", "被信号 {0} 终止";
     SandboxSomething = "the sandbox blocked something", "沙箱阻止了部分操作";
     TurnEnded = "turn ended: {0}", "回合结束：{0}";
+    HasFailed = "failed", "失败";
+    Steers = " (steers)", "（插话）";
+    Reconnected = "reconnected", "已重新连接";
 }

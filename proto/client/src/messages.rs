@@ -4,6 +4,9 @@
 //! ([`fill`]). A client has catalogs of its own for what only it shows.
 
 pub mod daemon;
+pub mod failures;
+pub mod health;
+pub mod library;
 pub mod transcript;
 
 /// A language of the interface.

@@ -37,7 +37,7 @@ fn turns(away: &Away) -> String {
 fn ended(outcome: OutcomeKind) -> &'static str {
     match outcome {
         OutcomeKind::Completed => say!(Msg::WasCompleted),
-        OutcomeKind::Failed => "failed",
+        OutcomeKind::Failed => say!(Msg::HasFailed),
         OutcomeKind::Interrupted => say!(Msg::WasInterrupted),
         OutcomeKind::Killed => say!(Msg::WasKilled),
         OutcomeKind::BudgetExceeded => say!(Msg::ReachedBudget),

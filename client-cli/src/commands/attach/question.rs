@@ -8,6 +8,7 @@ use super::Attached;
 use crate::dialog::{self, Dialog};
 use crate::exit::Error;
 use crate::messages::talk::Msg;
+use crate::messages::translated;
 use crate::output;
 
 impl Attached {
@@ -44,7 +45,7 @@ impl Attached {
         if self.role < Role::Approve {
             return Ok(());
         }
-        self.note(asked.form().lines.how_to)
+        self.note(&translated(asked.form().lines.how_to))
     }
 
     /// The question of the model that is meant, and the rest of the words: a first word that is the id of an open one

@@ -13,6 +13,7 @@ use super::input::{Said, ToMode, help};
 use crate::commands::queue::{self, Change};
 use crate::exit::Error;
 use crate::messages::talk::Msg;
+use crate::messages::translated;
 
 impl Attached {
     /// Does what a line says.
@@ -67,19 +68,23 @@ impl Attached {
             // What the daemon refuses is said; the session is still there.
             Err(Error::Call(CallError::Failure(failure))) => {
                 if let Some(words) = client::hint::answered_before(&failure) {
-                    return self.note(&words);
+                    return self.note(&translated(&words));
                 }
-                self.note(&format!("{}: {}", failure.name.as_str(), failure.message))?;
+                self.note(&format!(
+                    "{}: {}",
+                    failure.name.as_str(),
+                    translated(&failure.message)
+                ))?;
                 if failure.hint.is_empty() {
                     Ok(())
                 } else {
-                    self.note(&failure.hint)
+                    self.note(&translated(&failure.hint))
                 }
             }
             // It is not made twice; the session is followed on.
             Err(error @ Error::Call(CallError::Lost { .. })) => {
-                self.note(&error.to_string())?;
-                self.note(&error.hint())
+                self.note(&translated(&error.to_string()))?;
+                self.note(&translated(&error.hint()))
             }
             other => other,
         }
@@ -214,6 +219,6 @@ pub(super) fn lower(role: Role) -> Option<&'static str> {
 
 /// A prompt that waits, on a line.
 fn line((index, queued): (usize, &QueuedPrompt)) -> String {
-    let steer = if queued.steer { " (steers)" } else { "" };
+    let steer = if queued.steer { say!(Msg::Steers) } else { "" };
     say!(Msg::QueuedRow, index + 1, queued.text, steer, queued.by)
 }

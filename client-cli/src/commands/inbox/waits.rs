@@ -15,6 +15,7 @@ use crate::dialog::Dialog;
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::{output, text};
 
 /// Something that goes on only when the user does something. What they can answer has an `interaction_id`, a session that is
@@ -57,8 +58,10 @@ impl Waits {
     fn kind_words(&self) -> (&'static str, &'static str) {
         match self {
             Self::Interaction(interaction) => Dialog::new((**interaction).clone()).kind_words(),
-            Self::Session(stuck) if stuck.waiting_for == "credentials" => ("key", "keys"),
-            Self::Session(_) => ("paused", "paused"),
+            Self::Session(stuck) if stuck.waiting_for == "credentials" => {
+                (say!(Msg::Key), say!(Msg::Keys))
+            }
+            Self::Session(_) => (say!(Msg::Paused), say!(Msg::Paused)),
         }
     }
 
@@ -161,7 +164,7 @@ fn stuck_row(waits: &Waits) -> Option<[String; 3]> {
     Some([
         stuck.session.to_string(),
         output::ago(stuck.since),
-        format!("{why} ({}): {}", stuck.cause, stuck.hint),
+        format!("{why} ({}): {}", translated(&stuck.cause), stuck.hint),
     ])
 }
 

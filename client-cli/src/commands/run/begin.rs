@@ -206,7 +206,7 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
         settings
             .read_only
             .filter(|only| *only != before.only_reads)
-            .map(|_| "read-only".to_owned()),
+            .map(|_| say!(Msg::ReadOnly).to_owned()),
         settings
             .on_ask
             .map(|on_ask| format!("on-ask {}", on_ask.as_str())),

@@ -8,6 +8,7 @@ use proto::{ErrorName, InteractionId};
 use crate::dialog::{self, Dialog};
 use crate::exit::Error;
 use crate::messages::run::Msg;
+use crate::messages::translated;
 use crate::output;
 use crate::paint::Painter;
 use crate::terminal::Lines;
@@ -107,7 +108,7 @@ impl Questions {
                 ) =>
             {
                 let words = client::hint::answered_before(&failure).unwrap_or(failure.message);
-                output::progress(&format!("! {}", text::line(&words)));
+                output::progress(&format!("! {}", text::line(&translated(&words))));
             }
             Err(error) => return Err(error.into()),
         }

@@ -8,6 +8,7 @@ use proto::params::config::{KeyState, ProviderProbeOutput, ProviderProbeParams, 
 
 use crate::exit::Error;
 use crate::messages::setup::Msg;
+use crate::messages::translated;
 use crate::person::Person;
 use crate::{output, reach, text};
 
@@ -198,13 +199,13 @@ impl Search<'_> {
                 what: words,
                 hint: match probed.hint.as_str() {
                     "" => say!(Msg::NoProbe).to_owned(),
-                    hint => say!(Msg::HintNoProbe, hint),
+                    hint => say!(Msg::HintNoProbe, translated(hint)),
                 },
             });
         };
         output::progress(&format!("! {words}"));
         if !probed.hint.is_empty() {
-            output::progress(&format!("  {}", text::line(&probed.hint)));
+            output::progress(&format!("  {}", text::line(&translated(&probed.hint))));
         }
         if person.agrees(say!(Msg::KeepAnyway), false).await? {
             return Ok(());

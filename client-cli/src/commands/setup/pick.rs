@@ -40,8 +40,8 @@ pub fn key_words(provider: &ProviderStatus) -> String {
         (true, _) => say!(Msg::NoneNeeded).to_owned(),
         (false, _) if in_environment(variable).is_some() => say!(Msg::SetHere, variable),
         (false, true) => match provider.key_from.as_str() {
-            "" => "there".to_owned(),
-            "dotenv" => "in `.env`".to_owned(),
+            "" => say!(Msg::KeyThere).to_owned(),
+            "dotenv" => say!(Msg::KeyDotenv).to_owned(),
             from => from.to_owned(),
         },
         (false, false) => say!(Msg::Missing, variable),

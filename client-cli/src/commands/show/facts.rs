@@ -10,9 +10,10 @@ use super::exchange::{self, Exchange};
 use crate::exit::Error;
 use crate::messages::Thing;
 use crate::messages::stored::Msg;
+use crate::messages::{Label, translated};
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, turn_ended};
-use crate::{commands, output, text};
+use crate::{commands, output};
 
 /// Prints it.
 pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Error> {
@@ -23,10 +24,10 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
     }
     let queue = queue(client, &one.session).await?;
     for (name, value) in facts(&summary) {
-        row(name, &value)?;
+        output::fact(name, &value)?;
     }
     for queued in queue {
-        row("queued", &say!(Msg::ByText, queued.by, queued.text))?;
+        output::fact(Label::Queued, &say!(Msg::ByText, queued.by, queued.text))?;
     }
     let turns = match client.call::<SessionCheckpoints>(&one).await {
         Ok(found) if found.turns.is_empty() => say!(Msg::NoTurnToRewind).to_owned(),
@@ -36,10 +37,10 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
             summary.pid
         ),
         // What else is known is shown all the same.
-        Err(CallError::Failure(failure)) => say!(Msg::Unknown, failure.message),
+        Err(CallError::Failure(failure)) => say!(Msg::Unknown, translated(&failure.message)),
         Err(error) => return Err(error.into()),
     };
-    row("checkpoints", &turns)?;
+    output::fact(Label::Checkpoints, &turns)?;
     if let Some(last) = exchange::last(client, &one.session, summary.seq).await? {
         output::line("")?;
         paint(&last)?;
@@ -59,28 +60,34 @@ async fn queue(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Erro
     })
 }
 
-/// A name and its value on a line.
-fn row(name: &str, value: &str) -> Result<(), Error> {
-    output::line(&format!("{name:<12} {}", text::line(value)))
-}
-
-fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
+fn facts(summary: &SessionSummary) -> Vec<(Label, String)> {
     let usage = &summary.usage;
-    let mut facts = vec![("session", format!("{} ({})", summary.pid, summary.session))];
-    facts.extend(summary.name.clone().map(|name| ("name", name)));
+    let mut facts = vec![(
+        Label::Session,
+        format!("{} ({})", summary.pid, summary.session),
+    )];
+    facts.extend(summary.name.clone().map(|name| (Label::Name, name)));
     if !summary.labels.is_empty() {
-        facts.push(("labels", summary.labels.join(", ")));
+        facts.push((Label::Labels, summary.labels.join(", ")));
     }
     let state = commands::ls::state(summary);
-    facts.push(("state", format!("{state} ({})", summary.cause)));
-    facts.extend(summary.read_only.clone().map(|why| ("read-only", why)));
-    facts.push(("model", summary.model.clone()));
-    facts.push(("directory", summary.cwd.clone()));
+    facts.push((
+        Label::State,
+        format!("{state} ({})", translated(&summary.cause)),
+    ));
+    facts.extend(
+        summary
+            .read_only
+            .as_ref()
+            .map(|why| (Label::ReadOnly, translated(why).into_owned())),
+    );
+    facts.push((Label::Model, summary.model.clone()));
+    facts.push((Label::Directory, summary.cwd.clone()));
     if let Some(origin) = &summary.origin {
         let from = say!(Msg::ForkOf, origin.pid, origin.turn);
-        facts.push(("origin", from));
+        facts.push((Label::Origin, from));
     }
-    facts.push(("turns", summary.turns.to_string()));
+    facts.push((Label::Turns, summary.turns.to_string()));
     let tokens = say!(
         Msg::TokensOf,
         output::short(usage.prompt_tokens),
@@ -88,15 +95,15 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
         output::short(usage.output_tokens),
         usage.requests
     );
-    facts.push(("tokens", tokens));
-    facts.push(("cost", output::cost(usage)));
-    facts.push(("context", context(summary)));
+    facts.push((Label::Tokens, tokens));
+    facts.push((Label::Cost, output::cost(usage)));
+    facts.push((Label::Context, context(summary)));
     let created: String = summary.created_at.to_string().chars().take(16).collect();
     let active = output::ago(summary.active_at);
-    facts.push(("created", say!(Msg::CreatedActive, created, active)));
+    facts.push((Label::Created, say!(Msg::CreatedActive, created, active)));
     let waits = waits(summary);
     if !waits.is_empty() {
-        facts.push(("waits", waits));
+        facts.push((Label::Waits, waits));
     }
     facts
 }
@@ -120,7 +127,7 @@ fn context(summary: &SessionSummary) -> String {
 /// What waits for a person, and where it is answered.
 fn waits(summary: &SessionSummary) -> String {
     let counts = [
-        (summary.pending_interactions, "questions"),
+        (summary.pending_interactions, say!(Msg::Questions)),
         (summary.queued, say!(Msg::QueuedPrompts)),
     ];
     let mut words: Vec<String> = counts
