@@ -4,10 +4,13 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{FromArgMatches, Parser};
+use client::messages::Language;
 
 use crate::commands::{self, Command, Done};
 use crate::exit::{self, Error};
-use crate::output;
+use crate::messages::common::Msg;
+use crate::messages::help;
+use crate::{messages, output};
 
 /// Reasonix, a coding agent for the terminal. Sessions run in a background daemon.
 #[derive(Debug, Parser)]
@@ -24,6 +27,7 @@ pub struct Cli {
 
 /// Runs the command that the arguments name; returns the exit code.
 pub fn start(arguments: Vec<OsString>) -> u8 {
+    messages::start(&arguments);
     let parsed = crate::command().try_get_matches_from(&arguments);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
@@ -34,7 +38,7 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
         .build()
     {
         Ok(runtime) => runtime,
-        Err(source) => return exit::tell(&Error::io("start the runtime", source), cli.verbose),
+        Err(source) => return exit::tell(&Error::io(say!(Msg::DoRuntime), source), cli.verbose),
     };
     let result = runtime.block_on(dispatch(cli.command, cli.bare, cli.verbose));
     // Threads that wait for a key must not keep the program.
@@ -55,10 +59,7 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
 
 /// Options of the interface before the name of a command.
 fn misplaced() -> Error {
-    Error::usage(
-        "options before a command are only for `reasonix` without a command",
-        "put the options of the command after its name",
-    )
+    Error::usage(say!(Msg::OptionsMisplaced), say!(Msg::OptionsMisplacedHint))
 }
 
 /// Prints help and version on standard output, and everything else as a usage error.
@@ -68,7 +69,13 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
     // Nothing can be said about a standard output or error that is closed.
-    let _ = error.print();
+    let _ = match messages::language() {
+        Language::Chinese if !asked => std::io::Write::write_all(
+            &mut std::io::stderr(),
+            help::refusal::words(error).as_bytes(),
+        ),
+        Language::English | Language::Chinese => error.print(),
+    };
     if asked {
         return 0;
     }

@@ -2,7 +2,6 @@
 //! and `inbox`, which differ only in what is typed.
 
 use client::form::{Content, Decision, Form, Shape, ShownInteraction, kinds};
-use client::messages::Message;
 use client::reply::Replies;
 use client::transcript::words;
 use client::{CallError, Client};
@@ -13,7 +12,9 @@ use proto::params::interaction::{
 };
 use proto::{Body, InteractionId};
 
-use crate::pieces::{LANGUAGE, Piece, Tone, block};
+use crate::messages::talk::Msg;
+use crate::messages::{language, translated};
+use crate::pieces::{Piece, Tone, block};
 
 /// Something that waits for the user, with what was answered of it here.
 #[derive(Clone)]
@@ -80,15 +81,15 @@ impl Dialog {
         match &self.form().shape {
             Shape::Decision(decision) => {
                 let always = match decision.scope(ApprovalDecision::AllowAlways, 0) {
-                    Some(_) => " · a always",
+                    Some(_) => say!(Msg::KeyAlways),
                     None => "",
                 };
                 let more = match decision.once_only {
                     Some(_) => String::new(),
-                    None => format!(" · s this session{always}"),
+                    None => say!(Msg::KeySession, always),
                 };
-                let (yes, no) = (decision.yes.line, decision.no.line);
-                format!("? y {yes}{more} · n [words to the model] {no}: ")
+                let (yes, no) = (translated(decision.yes.line), translated(decision.no.line));
+                say!(Msg::PromptDecision, yes, more, no)
             }
             Shape::Fields(fields) => {
                 let next = self.replies.next(&fields.questions);
@@ -97,10 +98,10 @@ impl Dialog {
                     _ => String::new(),
                 };
                 let numbers = match next.is_some_and(|(asked, ..)| asked.multi_select) {
-                    true => "numbers (1,3)",
-                    false => "a number",
+                    true => say!(Msg::Numbers),
+                    false => say!(Msg::Number),
                 };
-                format!("? answer{place}: {numbers}, or your own text: ")
+                say!(Msg::PromptAnswer, place, numbers)
             }
         }
     }
@@ -116,7 +117,7 @@ impl Dialog {
         let (decision, note) = read(line).ok_or_else(String::new)?;
         let form = self.form();
         match form.decision().and_then(|form| form.refusal(decision)) {
-            Some(why) => Err(why.to_owned()),
+            Some(why) => Err(translated(why).into_owned()),
             None => Ok(Some(self.params(form.decide(decision, None, note)))),
         }
     }
@@ -130,7 +131,8 @@ impl Dialog {
         let Some(fields) = form.fields() else {
             return Err(String::new());
         };
-        let all = self.replies.take(&fields.questions, words)?;
+        let all = self.replies.take(&fields.questions, words);
+        let all = all.map_err(|why| translated(&why).into_owned())?;
         Ok(all.map(|replies| self.params(form.reply(replies))))
     }
 
@@ -152,20 +154,21 @@ impl Dialog {
     /// What waits, in a word or two, and what is wanted: for a table.
     pub fn summary(&self) -> (String, String) {
         let form = self.form();
-        let name = form
-            .tool
-            .unwrap_or_else(|| kinds::names(form.kind).0.english());
+        let name = form.tool.unwrap_or_else(|| say!(kinds::names(form.kind).0));
         let wants = match form.fields() {
             Some(fields) => first_question(&fields.questions),
             None => form.subject.to_owned(),
         };
-        (format!("{name}{}", form.lines.name_suffix), wants)
+        (
+            translated(&format!("{name}{}", form.lines.name_suffix)).into_owned(),
+            wants,
+        )
     }
 
     /// How one of the kind is called, and how several are.
     pub fn kind_words(&self) -> (&'static str, &'static str) {
         let (one, several) = kinds::names(self.form().kind);
-        (one.english(), several.english())
+        (say!(one), say!(several))
     }
 }
 
@@ -203,19 +206,19 @@ fn first_question(questions: &[Question]) -> String {
             labels: vec![option.label.clone()],
             other: None,
         };
-        format!("{}. {}", index + 1, words::reply(LANGUAGE, &reply))
+        format!("{}. {}", index + 1, words::reply(language(), &reply))
     });
     let options = options.collect::<Vec<_>>().join("  ");
     let more = match questions.len() {
         0 | 1 => String::new(),
-        count => format!("  (and {} more)", count - 1),
+        count => say!(Msg::AndMore, count - 1),
     };
     format!("{}  {options}{more}", first.question)
 }
 
 /// What a form asks, with all that the user must see to answer it.
 pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
-    let mut lines = vec![format!("{} [{id}]", form.lines.heading)];
+    let mut lines = vec![format!("{} [{id}]", translated(&form.lines.heading))];
     if let Some(fields) = form.fields() {
         let count = fields.questions.len();
         for (asked, number) in fields.questions.iter().zip(1..) {
@@ -233,7 +236,12 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
             removed,
         } => format!("{path}  +{added} −{removed}\n{}", diff.trim_end()),
     }));
-    lines.extend(form.lines.note.as_deref().map(str::to_owned));
+    lines.extend(
+        form.lines
+            .note
+            .as_deref()
+            .map(|note| translated(note).into_owned()),
+    );
     lines.extend(form.decision().into_iter().flat_map(scope_lines));
     let pieces = lines
         .into_iter()
@@ -244,12 +252,12 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
 /// How far a yes may reach, a line each.
 fn scope_lines(decision: &Decision<'_>) -> impl Iterator<Item = String> {
     let reaches = [
-        ("for the session", ApprovalDecision::AllowSession),
-        ("always, in this workspace", ApprovalDecision::AllowAlways),
+        (say!(Msg::ForSession), ApprovalDecision::AllowSession),
+        (say!(Msg::Always), ApprovalDecision::AllowAlways),
     ];
     let scopes = reaches.map(|(reach, yes)| {
         let scope = decision.scope(yes, 0);
-        scope.map(|scope| format!("{reach}: {} ({})", scope.words, scope.rule))
+        scope.map(|scope| format!("{reach}: {} ({})", translated(&scope.words), scope.rule))
     });
     scopes.into_iter().flatten()
 }
@@ -274,7 +282,7 @@ fn ask_lines(ask: &Question, number: usize, count: usize) -> Vec<String> {
         lines.push(format!("  {}. {label}{description}", index + 1));
     }
     if ask.multi_select {
-        lines.push("  several may be chosen".to_owned());
+        lines.push(say!(Msg::Several).to_owned());
     }
     lines
 }

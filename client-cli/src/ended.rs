@@ -13,6 +13,8 @@ use proto::{Body, Failure};
 use tokio::time::Instant;
 
 use crate::exit::Error;
+use crate::messages::common::Msg;
+use crate::messages::translated;
 use crate::text;
 
 /// How long the daemon may take to say how a turn ended that has ended.
@@ -26,9 +28,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Says that a log cannot be written, and is waited for.
 pub fn unwritable(failure: &Failure) -> String {
-    format!(
-        "the log cannot be written: {}; waiting until it can",
-        text::line(failure.message.trim_end_matches('.'))
+    say!(
+        Msg::LogUnwritable,
+        text::line(translated(&failure.message).trim_end_matches(['.', '。']))
     )
 }
 
@@ -68,11 +70,8 @@ pub async fn told(
     event: &DecodedEvent,
 ) -> Result<DecodedEvent, Error> {
     let untold = || Error::Failed {
-        what: format!(
-            "the daemon did not report how it ended (`{}`)",
-            event.kind()
-        ),
-        hint: format!("`reasonix logs {session}` shows the log"),
+        what: say!(Msg::EndUnreported, event.kind()),
+        hint: say!(Msg::LogsShow, session),
     };
     // A session that went on says how its newest turn ended, which is another one. It is asked before, so that
     // nobody waits for that turn, and afterwards, because it may have begun in between.

@@ -7,6 +7,7 @@ use client::{CallError, ConnectError, hint};
 use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
+use crate::messages::{common::Msg, language};
 use crate::output;
 use crate::text;
 
@@ -44,10 +45,10 @@ pub enum Error {
     #[error(transparent)]
     Paths(#[from] client::paths::PathsError),
     /// Whoever read our output has had enough. Not an error: the command ends quietly.
-    #[error("standard output is closed")]
+    #[error("{}", say!(Msg::StdoutClosed))]
     Closed,
     /// Something of the operating system.
-    #[error("could not {doing}")]
+    #[error("{}", say!(Msg::CouldNot, doing))]
     Io { doing: String, source: io::Error },
     /// The daemon is gone; what that means is said.
     #[error("{what}")]
@@ -79,9 +80,7 @@ impl Error {
     pub fn of_session(self, pid: impl std::fmt::Display) -> Self {
         match self {
             Self::Call(CallError::Connect(ConnectError::Stopped { .. })) => Self::Away {
-                what: format!(
-                    "The daemon was stopped. Session {pid} continues when it is started again: `reasonix attach {pid}`."
-                ),
+                what: say!(Msg::DaemonStopped, pid),
             },
             other => other,
         }
@@ -116,8 +115,8 @@ impl Error {
         match self {
             Self::Usage { hint, .. } | Self::Failed { hint, .. } => hint.clone(),
             Self::Call(error) => hint::of(error),
-            Self::Paths(_) => "set `REASONIX_HOME` to a directory with a short path".to_owned(),
-            Self::Io { source, .. } => format!("the system says: {source}"),
+            Self::Paths(_) => say!(Msg::HomeShort).to_owned(),
+            Self::Io { source, .. } => say!(Msg::SystemSays, source),
             Self::Closed | Self::Away { .. } | Self::Stopped { .. } => String::new(),
         }
     }
@@ -197,7 +196,8 @@ pub fn tell(error: &Error, verbose: bool) -> u8 {
     if matches!(error, Error::Closed) {
         return 0;
     }
-    output::progress(&format!("reasonix: {}", text::line(&error.to_string())));
+    let shown = |words: &str| text::line(&language().translate(words));
+    output::progress(&format!("reasonix: {}", shown(&error.to_string())));
     if let Error::Call(CallError::Connect(
         ConnectError::Ended { log, .. } | ConnectError::Silent { log, .. },
     )) = error
@@ -209,13 +209,13 @@ pub fn tell(error: &Error, verbose: bool) -> u8 {
     if verbose {
         let mut source = error.source();
         while let Some(cause) = source {
-            output::progress(&format!("  because: {}", text::line(&cause.to_string())));
+            output::progress(&say!(Msg::BecauseLine, shown(&cause.to_string())));
             source = cause.source();
         }
     }
     let hint = error.hint();
     if !hint.is_empty() {
-        output::progress(&format!("  {}", text::line(&hint)));
+        output::progress(&format!("  {}", shown(&hint)));
     }
     error.code()
 }

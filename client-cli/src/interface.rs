@@ -10,6 +10,7 @@ use proto::state::Kind;
 
 use crate::commands::setup;
 use crate::exit::Error;
+use crate::messages::common::Msg;
 use crate::terminal::{self, Screen};
 use crate::{output, reach};
 
@@ -43,10 +44,7 @@ impl Look {
 /// is no terminal.
 pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, Error> {
     if terminal::screen() != Screen::Whole {
-        return Err(Error::usage(
-            "standard input and output must be a terminal",
-            otherwise,
-        ));
+        return Err(Error::usage(say!(Msg::NeedTerminal), otherwise));
     }
     let mut options = client::Options::new(client::paths::from_env()?, &reach::called(name));
     options.kind = "tui".to_owned();
@@ -104,7 +102,7 @@ pub async fn run(
     };
     let leave = client_tui::run(options)
         .await
-        .map_err(|source| Error::io("draw on the terminal", source))?;
+        .map_err(|source| Error::io(say!(Msg::DoDraw), source))?;
     for line in &leave.words {
         output::line(line)?;
     }

@@ -1,5 +1,8 @@
 //! The command line `reasonix`: one file per command under `commands`, and shared code.
 
+#[macro_use]
+mod messages;
+
 mod args;
 mod commands;
 mod dialog;
@@ -30,7 +33,12 @@ pub fn main() -> ExitCode {
 /// The whole command line, also for the reference.
 #[must_use]
 pub fn command() -> clap::Command {
-    let command = <args::Cli as clap::CommandFactory>::command();
+    let command = command_without_overview();
     let overview = commands::help::overview(&command, false);
-    command.override_help(overview)
+    messages::help::translated(command).override_help(overview)
+}
+
+/// The same with clap's own help of the program.
+fn command_without_overview() -> clap::Command {
+    <args::Cli as clap::CommandFactory>::command()
 }

@@ -1,5 +1,6 @@
 //! The end of an error about a name that does not exist.
 
+use crate::messages::common::Msg;
 use proto::near::nearest;
 
 /// `Did you mean `a` or `b`? ` with what else can be done behind it.
@@ -9,7 +10,7 @@ pub fn hint<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, otherwis
         return otherwise.to_owned();
     }
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    format!("Did you mean {}? {otherwise}", near.join(" or "))
+    say!(Msg::DidYouMean, near.join(say!(Msg::Or)), otherwise)
 }
 
 #[cfg(test)]

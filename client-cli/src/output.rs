@@ -10,7 +10,9 @@ use proto::outcome::UsageTotals;
 use serde::Serialize;
 
 use crate::exit::Error;
+use crate::messages::{Head, Label, Thing, common::Msg, language};
 use crate::{terminal, text};
+use client::messages::Language;
 
 /// Prints one line of result.
 pub fn line(line: &str) -> Result<(), Error> {
@@ -29,8 +31,8 @@ pub fn part(part: &str) -> Result<(), Error> {
 
 /// Prints a value as one line of JSON, without anything that a terminal would obey.
 pub fn json<T: Serialize>(value: &T) -> Result<(), Error> {
-    let text =
-        serde_json::to_string(value).map_err(|source| Error::io("write JSON", source.into()))?;
+    let text = serde_json::to_string(value)
+        .map_err(|source| Error::io(say!(Msg::DoJson), source.into()))?;
     line(&text::json(&text))
 }
 
@@ -53,7 +55,7 @@ pub fn progress_part(part: &str) {
 fn written(result: io::Result<()>) -> Result<(), Error> {
     result.map_err(|source| match source.kind() {
         io::ErrorKind::BrokenPipe => Error::Closed,
-        _ => Error::io("write to standard output", source),
+        _ => Error::io(say!(Msg::DoStdout), source),
     })
 }
 
@@ -66,9 +68,9 @@ pub fn colour(stream: &impl IsTerminal) -> bool {
 }
 
 /// Prints rows under their heads. Cells are cleaned; on a terminal the last column is cut to fit.
-pub fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> Result<(), Error> {
+pub fn table<const N: usize>(heads: [Head; N], rows: &[[String; N]]) -> Result<(), Error> {
     let columns = terminal::columns();
-    for line in lay_out(heads, rows, columns) {
+    for line in lay_out(heads.map(|head| say!(head)), rows, columns) {
         self::line(&line)?;
     }
     Ok(())
@@ -79,6 +81,28 @@ pub fn from_here(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = Path::new(path).strip_prefix(&here);
     below.map_or_else(|_| path.to_owned(), |path| path.display().to_string())
+}
+
+/// Characters of a name before its value.
+const NAME: usize = 12;
+
+/// Prints a fact: its name, and its value.
+pub fn fact(name: Label, value: &str) -> Result<(), Error> {
+    named(say!(name), value)
+}
+
+/// The same with a name that is no word of ours.
+pub fn named(name: &str, value: &str) -> Result<(), Error> {
+    line(&format!(
+        "{} {}",
+        padded(&text::line(name), NAME),
+        text::line(value)
+    ))
+}
+
+/// A cell as wide as so many characters, or as it is.
+pub fn padded(cell: &str, columns: usize) -> String {
+    format!("{cell}{}", " ".repeat(columns.saturating_sub(width(cell))))
 }
 
 /// Prints one line of a listing; on a terminal it is cut to fit.
@@ -164,9 +188,12 @@ pub fn short(number: u64) -> String {
 }
 
 /// Some of a thing: `1 turn`, `3 turns`.
-pub fn counted(count: u64, what: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{end}")
+pub fn counted(count: u64, thing: Thing) -> String {
+    let end = match (language(), count) {
+        (Language::English, 1) | (Language::Chinese, _) => "",
+        (Language::English, _) => "s",
+    };
+    format!("{count} {}{end}", say!(thing))
 }
 
 /// A number of bytes, short: `950 B`, `12 kB`, `3.4 MB`.
@@ -183,14 +210,14 @@ pub fn cost(usage: &UsageTotals) -> String {
     let micros = usage.cost_micros;
     let dollars = match micros {
         // Little is not nothing.
-        1..=99 => "less than $0.0001".to_owned(),
+        1..=99 => say!(Msg::LessThan).to_owned(),
         _ => format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100),
     };
     match usage.unknown_cost_calls {
         0 => dollars,
-        _ if micros == 0 => "not known".to_owned(),
-        1 => format!("{dollars} and one request of unknown price"),
-        count => format!("{dollars} and {count} requests of unknown price"),
+        _ if micros == 0 => say!(Msg::CostUnknown).to_owned(),
+        1 => say!(Msg::CostOneMore, dollars),
+        count => say!(Msg::CostMore, dollars, count),
     }
 }
 
@@ -199,15 +226,20 @@ pub fn ago(at: Stamp) -> String {
     lasted(u64::try_from(Stamp::now().0.saturating_sub(at.0)).unwrap_or(0))
 }
 
+/// Whole seconds, however many.
+pub fn seconds(count: u64) -> String {
+    say!(Msg::SecondsExact, count)
+}
+
 /// Milliseconds in words: `0.4 s`, `45 s`, `12 min`, `3 h 5 min`, `2 d 1 h`.
 pub fn lasted(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
-        0..=9 => format!("{seconds}.{} s", ms % 1000 / 100),
-        10..=119 => format!("{seconds} s"),
-        120..=3_599 => format!("{} min", seconds / 60),
-        3_600..=86_399 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+        0..=9 => say!(Msg::Tenths, seconds, ms % 1000 / 100),
+        10..=119 => say!(Msg::Seconds, seconds),
+        120..=3_599 => say!(Msg::Minutes, seconds / 60),
+        3_600..=86_399 => say!(Msg::Hours, seconds / 3_600, seconds % 3_600 / 60),
+        _ => say!(Msg::Days, seconds / 86_400, seconds % 86_400 / 3_600),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use proto::record::{Todo, TodoStatus};
 
+use crate::messages::common::Msg;
 use crate::pieces::{Piece, Tone};
 use crate::text::{self, Cleaner};
 
@@ -93,7 +94,7 @@ impl Painter {
         };
         let mut out = String::new();
         if skipped > 0 {
-            out.push_str(&format!("  │ … {skipped} more lines …\n"));
+            out.push_str(&say!(Msg::MoreLines, skipped));
         }
         for (index, line) in lines[skipped..].iter().enumerate() {
             let (start, end) = if self.colour {

@@ -9,6 +9,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::oneshot;
 
 use crate::exit::{self, Error};
+use crate::messages::common::Msg;
 use crate::output;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::Hidden;
@@ -61,7 +62,7 @@ impl Person {
                 "" => return Ok(default),
                 "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),
-                _ => output::progress("  `y` or `n`"),
+                _ => output::progress(say!(Msg::YesOrNo)),
             }
         }
     }
@@ -82,9 +83,7 @@ impl Person {
 
     async fn asked(&mut self, prompt: &str, hidden: bool) -> Result<String, Error> {
         let guard = match hidden {
-            true => {
-                Some(Hidden::start().map_err(|source| Error::io("hide the typed text", source))?)
-            }
+            true => Some(Hidden::start().map_err(|source| Error::io(say!(Msg::DoHide), source))?),
             false => None,
         };
         if io::stdin().is_terminal() {
@@ -111,7 +110,7 @@ impl Person {
         drop(guard);
         match typed {
             Ok(Ok(Some(line))) => Ok(line.trim().to_owned()),
-            Ok(Err(source)) => Err(Error::io("read the typed text", source)),
+            Ok(Err(source)) => Err(Error::io(say!(Msg::DoTyped), source)),
             // The end of the input.
             Ok(Ok(None)) | Err(_) => {
                 output::progress("");

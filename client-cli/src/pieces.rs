@@ -4,16 +4,14 @@
 //! holds what models and tools wrote, and the painter strips what a terminal would obey.
 
 use crate::dialog;
+use crate::messages::talk::Msg;
+use crate::messages::{language, translated};
 use client::DecodedEvent;
 use client::form::Form;
-use client::messages::Language;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
 use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::record::{SessionRewound, Todo};
-
-/// The language of line mode.
-pub const LANGUAGE: Language = Language::English;
 
 /// Who or what speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -134,7 +132,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
         EntryKind::Tool(tool) if tool.started => {
             let mut text = format!("{} {}", tool.tool, tool.subject);
             if tool.outside {
-                text = format!("once outside the sandbox: {text}");
+                text = say!(Msg::OnceOutside, text);
             }
             block(Tone::Tool, text)
         }
@@ -143,10 +141,10 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             dialog::pieces(&interaction.interaction_id, &Form::of(interaction))
         }
         EntryKind::Resolved { asked, resolved } => {
-            block(Tone::Approval, asked.settled_lines(resolved))
+            block(Tone::Approval, asked.settled_lines(language(), resolved))
         }
         EntryKind::Todos(todos) if todos.is_empty() => {
-            block(Tone::State, "the to-do list is empty".to_owned())
+            block(Tone::State, say!(Msg::TodosEmpty).to_owned())
         }
         EntryKind::Todos(todos) => vec![Piece::Todos {
             todos: todos.clone(),
@@ -157,7 +155,7 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
             exited,
             ..
         } => {
-            let words = words::child(LANGUAGE, *pid, command, exited.as_ref());
+            let words = words::child(language(), *pid, command, exited.as_ref());
             block(Tone::Tool, words)
         }
         EntryKind::Rewound(rewound) => rewound_pieces(rewound),
@@ -166,8 +164,8 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
         EntryKind::Status(status) if **status == (Status::StartsAgain { attempt: false }) => {
             Vec::new()
         }
-        EntryKind::Status(status) => block(status_tone(status), words::status(LANGUAGE, status)),
-        EntryKind::Notice { tone, words } => block(tone_of(*tone), words.clone()),
+        EntryKind::Status(status) => block(status_tone(status), words::status(language(), status)),
+        EntryKind::Notice { tone, words } => block(tone_of(*tone), translated(words).into_owned()),
         EntryKind::Divider { words } => block(Tone::State, words.clone()),
     }
 }
@@ -200,7 +198,7 @@ fn end_pieces(finish: Finish) -> Vec<Piece> {
         Finish::Length | Finish::ContentFilter => Tone::Warning,
         Finish::Stop | Finish::ToolCalls | Finish::Interrupted => Tone::Notice,
     };
-    words::answer_end(LANGUAGE, finish).map_or_else(Vec::new, |end| block(tone, end.to_owned()))
+    words::answer_end(language(), finish).map_or_else(Vec::new, |end| block(tone, end.to_owned()))
 }
 
 /// How a call ended.
@@ -208,7 +206,7 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
     let Some(outcome) = &tool.outcome else {
         return Vec::new();
     };
-    let status = words::call_status(LANGUAGE, outcome.status);
+    let status = words::call_status(language(), outcome.status);
     let mut pieces = match (tool.started, outcome.status) {
         // Why it was stopped is reported below.
         _ if outcome.blocked.is_some() => Vec::new(),
@@ -221,7 +219,7 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
     };
     pieces.extend(display_pieces(outcome));
     if let Some(reason) = &outcome.blocked {
-        let text = format!("the sandbox may have blocked it: {reason}");
+        let text = say!(Msg::SandboxBlocked, translated(reason));
         pieces.extend(block(Tone::Warning, text));
     }
     pieces
@@ -255,14 +253,14 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
             }
             match (exit_code, signal) {
                 (Some(0), _) | (None, None) => {}
-                (Some(code), _) => pieces.extend(block(Tone::Tool, format!("exit code {code}"))),
+                (Some(code), _) => pieces.extend(block(Tone::Tool, say!(Msg::ExitCode, code))),
                 (None, Some(signal)) => {
-                    pieces.extend(block(Tone::Tool, format!("ended by signal {signal}")));
+                    pieces.extend(block(Tone::Tool, say!(Msg::BySignal, signal)));
                 }
             }
             // Told with the reason where there is one.
             if *sandbox_stopped && outcome.blocked.is_none() {
-                let text = "the sandbox blocked something".to_owned();
+                let text = say!(Msg::SandboxSomething).to_owned();
                 pieces.extend(block(Tone::Warning, text));
             }
             pieces
@@ -279,24 +277,24 @@ pub fn turn_ended(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> V
 /// The same, line by line.
 pub fn end_lines(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Vec<(Tone, String)> {
     let denied = ended.denied.iter();
-    let denied = denied.map(|denied| words::denied(LANGUAGE, denied, told(&denied.call)));
+    let denied = denied.map(|denied| words::denied(language(), denied, told(&denied.call)));
     let mut lines: Vec<_> = denied.map(|words| (Tone::Warning, words)).collect();
     if let Some(error) = &ended.error {
         let texts = [&error.message, &error.hint].into_iter();
         let texts = texts.filter(|text| !text.is_empty());
-        lines.extend(texts.map(|text| (Tone::Error, text.clone())));
+        lines.extend(texts.map(|text| (Tone::Error, translated(text).into_owned())));
     }
     if ended.outcome != OutcomeKind::Completed {
-        let outcome = words::outcome(LANGUAGE, ended.outcome, ended.reason);
-        lines.push((Tone::State, format!("turn ended: {outcome}")));
+        let outcome = words::outcome(language(), ended.outcome, ended.reason);
+        lines.push((Tone::State, say!(Msg::TurnEnded, outcome)));
     }
     lines
 }
 
 /// A rewind, and what became of the files.
 fn rewound_pieces(rewound: &SessionRewound) -> Vec<Piece> {
-    let mut pieces = block(Tone::State, words::rewound(LANGUAGE, rewound));
-    for (tone, line) in words::files(LANGUAGE, &rewound.files) {
+    let mut pieces = block(Tone::State, words::rewound(language(), rewound));
+    for (tone, line) in words::files(language(), &rewound.files) {
         let tone = match tone {
             transcript::Tone::Warning => Tone::Warning,
             _ => Tone::State,

@@ -12,6 +12,7 @@ use proto::params::session::{ListParams, SessionSummary};
 use proto::state::State;
 
 use crate::exit::Error;
+use crate::messages::common::Msg;
 use crate::output;
 
 /// Connects as `reasonix <verb>`, starting a daemon where none answers.
@@ -39,11 +40,8 @@ pub fn called(program: &str) -> String {
 /// Says that the daemon does not answer, while we wait for it.
 fn tell(told: Told) {
     match told {
-        Told::NoAnswer { after } => output::progress(&format!(
-            "! no answer from the daemon for {} s; still waiting (Ctrl-C quits; sessions keep running)",
-            after.as_secs()
-        )),
-        Told::Answers => output::progress("· the daemon is responding again"),
+        Told::NoAnswer { after } => output::progress(&say!(Msg::NoAnswerYet, after.as_secs())),
+        Told::Answers => output::progress(say!(Msg::AnswersAgain)),
     }
 }
 
@@ -64,11 +62,11 @@ pub async fn has_turn(client: &Client, session: &str, turn: u64) -> Result<(), E
         return Ok(());
     }
     let hint = match summary.turns {
-        0 => "the session has no turns yet".to_owned(),
-        1 => "the session has one turn".to_owned(),
-        turns => format!("the session has {turns} turns"),
+        0 => say!(Msg::NoTurns).to_owned(),
+        1 => say!(Msg::OneTurn).to_owned(),
+        turns => say!(Msg::ManyTurns, turns),
     };
-    Err(Error::usage(format!("Turn {turn} does not exist."), hint))
+    Err(Error::usage(say!(Msg::TurnMissing, turn), hint))
 }
 
 /// Connects only if a daemon runs.
@@ -86,7 +84,7 @@ pub async fn running(verb: &str, role: Role) -> Result<Option<Client>, Error> {
 
 /// Says that no daemon runs, and what was running when it ended.
 pub fn say_none(paths: &Paths) {
-    output::progress("no daemon is running");
+    output::progress(say!(Msg::NoDaemon));
     let open: Vec<String> = std::fs::read_dir(paths.home.join("open"))
         .map(|entries| {
             entries
@@ -96,32 +94,28 @@ pub fn say_none(paths: &Paths) {
         })
         .unwrap_or_default();
     if !open.is_empty() {
-        output::progress(&format!(
-            "  unfinished when it stopped: {}",
-            crate::text::line(&open.join(", "))
-        ));
-        output::progress("  `reasonix daemon start` continues them");
+        output::progress(&say!(Msg::Unfinished, crate::text::line(&open.join(", "))));
+        output::progress(say!(Msg::StartContinues));
     }
 }
 
 /// The working directory, as a session stores it.
 pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
     match asked {
-        None => std::env::current_dir()
-            .map_err(|source| Error::io("find the working directory", source)),
+        None => std::env::current_dir().map_err(|source| Error::io(say!(Msg::DoCwd), source)),
         Some(path) => {
             let real = path.canonicalize().map_err(|_| {
                 Error::usage(
-                    format!("`{}` is not a directory", path.display()),
-                    "`--cwd` needs a directory that exists",
+                    say!(Msg::NotDirectory, path.display()),
+                    say!(Msg::CwdExists),
                 )
             })?;
             if real.is_dir() {
                 Ok(real)
             } else {
                 Err(Error::usage(
-                    format!("`{}` is not a directory", path.display()),
-                    "`--cwd` needs a directory",
+                    say!(Msg::NotDirectory, path.display()),
+                    say!(Msg::CwdDirectory),
                 ))
             }
         }
@@ -132,8 +126,8 @@ pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
 pub fn utf8(path: &Path) -> Result<String, Error> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Error::usage(
-            format!("the path `{}` is not UTF-8", path.display()),
-            "use a directory whose path is UTF-8",
+            say!(Msg::PathNotUtf8, path.display()),
+            say!(Msg::PathNotUtf8Hint),
         )
     })
 }
@@ -151,10 +145,7 @@ pub async fn last_if_any(client: &Client, cwd: &str) -> Result<Option<SessionSum
 
 /// What is said where a directory has no session.
 pub fn none_yet(cwd: &str) -> Error {
-    Error::usage(
-        format!("there is no session in `{cwd}` yet"),
-        "`reasonix run PROMPT` starts one; `reasonix ls` lists all",
-    )
+    Error::usage(say!(Msg::NoSessionHere, cwd), say!(Msg::NoSessionHereHint))
 }
 
 /// The one that was active last, whatever the others do.

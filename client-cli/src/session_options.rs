@@ -13,8 +13,9 @@ macro_rules! one_of {
             "" => PossibleValue::new(one.as_str()),
             about => PossibleValue::new(one.as_str()).help(about),
         });
-        PossibleValuesParser::new(words)
-            .try_map(|word| <$type>::named(&word).ok_or("unknown value"))
+        PossibleValuesParser::new(words).try_map(|word| {
+            <$type>::named(&word).ok_or(say!($crate::messages::common::Msg::UnknownValue))
+        })
     }};
 }
 

@@ -3,6 +3,7 @@
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Error;
+use crate::messages::common::Msg;
 
 /// What arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct Signals {
 impl Signals {
     /// Starts listening; from now on these signals do not end the process by themselves.
     pub fn listen() -> Result<Self, Error> {
-        let listen = |kind| signal(kind).map_err(|source| Error::io("listen for signals", source));
+        let listen = |kind| signal(kind).map_err(|source| Error::io(say!(Msg::DoSignals), source));
         Ok(Self {
             int: listen(SignalKind::interrupt())?,
             term: listen(SignalKind::terminate())?,

@@ -2,13 +2,14 @@
 //!
 //! Pure: the moment that is now and the time zone are arguments.
 
+use crate::messages::common::Msg;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use proto::Stamp;
 
 /// How moments may be written, for hints.
-pub const FORMS: &str = "give a time ago (`30s`, `10m`, `2h`, `7d`), a day (`2026-11-01`) or a time (`2026-11-01T09:30`)";
+pub const FORMS: Msg = Msg::TimeForms;
 
 /// The time zone of this machine, or of `TZ`.
 pub fn zone() -> TimeZone {
@@ -78,7 +79,7 @@ pub fn offset_minutes(now: Stamp, zone: &TimeZone) -> i32 {
 /// # Errors
 /// It is no number above 0.
 pub fn seconds(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not a number of seconds above 0");
+    let wrong = || say!(Msg::NotSeconds, text);
     let seconds: f64 = text.parse().map_err(|_| wrong())?;
     if !(seconds > 0.0 && seconds <= 1e9) {
         return Err(wrong());

@@ -9,6 +9,7 @@ mod budget;
 mod cache_guard;
 mod canary;
 mod catalog;
+mod chinese;
 mod clone;
 mod compaction;
 mod containment;

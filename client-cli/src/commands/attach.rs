@@ -22,8 +22,11 @@ use crate::commands::setup;
 use crate::dialog::Dialog;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
+use crate::messages::language;
+use crate::messages::talk::Msg;
+use crate::messages::translated;
 use crate::paint::Painter;
-use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
+use crate::pieces::{Piece, Tone, Transcript};
 use crate::session_options::one_of;
 use crate::signals::{Arrived, Signals};
 use crate::terminal::{self, Lines, Screen};
@@ -98,17 +101,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let role = args.role();
     if args.new && role != Role::Drive {
         return Err(Error::usage(
-            "`--new` needs the role `drive`",
-            "leave out `--new` or `--role`",
+            say!(Msg::NewNeedsDrive),
+            say!(Msg::NewNeedsDriveHint),
         ));
     }
     if !args.plain && terminal::screen() != Screen::Lines {
         return whole(args, role).await;
     }
     if !args.plain {
-        output::progress(
-            "· line mode, because this terminal is simple; `/help` lists the commands",
-        );
+        output::progress(say!(Msg::LineMode));
     }
     let client = reach::with("attach", |options| {
         options.interactive = terminal::is_interactive() && role != Role::Watch;
@@ -150,7 +151,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 /// The same in the terminal interface.
 async fn whole(args: Args, role: Role) -> Result<u8, Error> {
-    let otherwise = "`reasonix attach --plain` follows a session line by line";
+    let otherwise = say!(Msg::AttachPlain);
     let client = interface::connect("reasonix attach", role, otherwise).await?;
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     let open = match args.session {
@@ -263,14 +264,14 @@ impl Attached {
                     self.take(*event, lines.as_mut()).await?;
                 }
                 Next::Heard(Ok(Heard::Lost)) => {
-                    self.note("connection lost, reconnecting…")?;
+                    self.note(say!(Msg::Lost))?;
                     self.apart = true;
                 }
                 Next::Heard(Ok(Heard::Unwritable(failure))) => {
                     self.tell(Tone::Warning, &ended::unwritable(&failure))?;
                 }
                 Next::Heard(Ok(Heard::Followed(Followed::Reconnected))) => {
-                    self.note("reconnected")?;
+                    self.note(say!(Msg::Reconnected))?;
                     self.apart = false;
                     self.unsure = true;
                 }
@@ -309,7 +310,7 @@ impl Attached {
                         return self.leave(exit::INTERRUPTED);
                     }
                     interrupted = Some(Instant::now());
-                    self.note("interrupting; Ctrl-C again exits at once, the session stays")?;
+                    self.note(say!(Msg::Interrupting))?;
                 }
             }
         }
@@ -369,12 +370,9 @@ impl Attached {
     async fn snapshot(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         let session = &snapshot.session;
         let origin = session.origin.as_ref();
-        let origin = origin.map(|origin| words::origin(LANGUAGE, origin));
+        let origin = origin.map(|origin| words::origin(language(), origin));
         let origin = origin.map_or_else(String::new, |words| format!(" · {words}"));
-        let title = format!(
-            "session {} · {} · {}{origin}",
-            session.pid, session.model, session.cwd
-        );
+        let title = say!(Msg::Title, session.pid, session.model, session.cwd, origin);
         self.note(&title)?;
         if !std::mem::replace(&mut self.titled, true)
             && let Some(words) = say::lower(self.role)
@@ -383,11 +381,11 @@ impl Attached {
         }
         self.headless = session.kind == Kind::Headless;
         if let Some(reason) = &session.read_only {
-            self.note(&format!("the session is read-only: {reason}"))?;
+            self.note(&say!(Msg::ReadOnly, translated(reason)))?;
         }
         self.away = away::lines(snapshot);
         for queued in &snapshot.queue {
-            self.note(&format!("queued by {}: {}", queued.by, queued.text))?;
+            self.note(&say!(Msg::QueuedBy, queued.by, queued.text))?;
         }
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.unsure = true;

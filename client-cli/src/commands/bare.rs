@@ -6,6 +6,7 @@ use proto::hello::Role;
 
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
+use crate::messages::talk::Msg;
 use crate::session_options::SessionArgs;
 use crate::terminal::{self, Screen};
 use crate::{near, reach, text};
@@ -48,10 +49,7 @@ impl Args {
 
 pub async fn run(args: Args) -> Result<u8, Error> {
     if args.print.is_some() {
-        return Err(Error::usage(
-            "`-p` is an option of `reasonix run`",
-            "use `reasonix run \"fix the failing test\"`: it runs one turn and prints the answer",
-        ));
+        return Err(Error::usage(say!(Msg::DashP), say!(Msg::DashPHint)));
     }
     if let Some(word) = args.prompt.as_deref().filter(|prompt| is_word(prompt)) {
         return Err(misspelt(word));
@@ -59,7 +57,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if terminal::screen() == Screen::Lines && args.prompt.is_none() {
         return super::attach::run(line_by_line(args)).await;
     }
-    let otherwise = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`";
+    let otherwise = say!(Msg::WithoutTerminal);
     let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
@@ -88,10 +86,9 @@ fn misspelt(word: &str) -> Error {
     let names = commands
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
-    let otherwise =
-        "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`";
+    let otherwise = say!(Msg::HelpLists);
     Error::usage(
-        format!("Unknown command `{shown}`."),
+        say!(Msg::UnknownWord, shown),
         near::hint(word, names, otherwise),
     )
 }

@@ -7,6 +7,8 @@ use proto::methods::SessionInspect;
 use proto::params::session::{InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::cost::Msg;
 use crate::{output, reach, text};
 
 /// Show usage and limits of a session, its project and the day.
@@ -81,9 +83,19 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 /// The nodes, from the day down to the session.
 pub(super) fn table(nodes: &[BudgetNode]) -> Result<(), Error> {
     let rows: Vec<_> = nodes.iter().map(row).collect();
-    output::table(["OF", "NAME", "MONEY", "TOKENS", "STEPS", "MINUTES"], &rows)?;
+    output::table(
+        [
+            Head::Of,
+            Head::Name,
+            Head::Money,
+            Head::Tokens,
+            Head::Steps,
+            Head::Minutes,
+        ],
+        &rows,
+    )?;
     if nodes.iter().any(|node| node.spent.unpriced > 0) {
-        output::line("+: plus requests of unknown price")?;
+        output::line(say!(Msg::PlusUnknown))?;
     }
     for used_up in nodes.iter().filter_map(used_up) {
         output::progress(&used_up);
@@ -100,10 +112,10 @@ fn used_up(node: &BudgetNode) -> Option<String> {
     let what = Dimension::ALL.into_iter().find(up)?;
     let (kind, name) = (node.kind.as_str(), text::line(&node.name));
     let (what, option) = match what {
-        Dimension::Money => ("money", "usd"),
-        Dimension::Tokens => ("tokens", "tokens"),
-        Dimension::Steps => ("steps", "steps"),
-        Dimension::Time => ("minutes", "minutes"),
+        Dimension::Money => (say!(Msg::Money), "usd"),
+        Dimension::Tokens => (say!(Msg::Tokens), "tokens"),
+        Dimension::Steps => (say!(Msg::Steps), "steps"),
+        Dimension::Time => (say!(Msg::Minutes), "minutes"),
     };
     let more = match node.kind {
         BudgetNodeKind::Session => format!("reasonix budget {name} --{option} N"),
@@ -111,15 +123,21 @@ fn used_up(node: &BudgetNode) -> Option<String> {
             format!("reasonix config set budget.{kind}.{option} N")
         }
     };
-    Some(format!(
-        "! the {kind} budget ({name}) has no {what} left: no requests are sent until you raise it with `{more}` (0: no limit)"
-    ))
+    Some(say!(Msg::UsedUp, self::kind(node.kind), name, what, more))
+}
+
+fn kind(kind: BudgetNodeKind) -> &'static str {
+    match kind {
+        BudgetNodeKind::Day => say!(Msg::Day),
+        BudgetNodeKind::Project => say!(Msg::Project),
+        BudgetNodeKind::Session => say!(Msg::Session),
+    }
 }
 
 fn row(node: &BudgetNode) -> [String; 6] {
     let used = |dimension| amounts::used(node, dimension);
     [
-        node.kind.as_str().to_owned(),
+        kind(node.kind).to_owned(),
         text::line(&node.name),
         used(Dimension::Money),
         used(Dimension::Tokens),

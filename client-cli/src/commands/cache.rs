@@ -6,6 +6,8 @@ use proto::record::{CacheMiss, MissCause, Purpose};
 use proto::{Seq, Stamp};
 
 use crate::exit::Error;
+use crate::messages::cost::Msg;
+use crate::messages::{Head, Thing};
 use crate::{output, reach};
 
 /// Show prompt-cache hits per request, and the causes of misses.
@@ -37,7 +39,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let rows: Vec<_> = told.rows.iter().map(row).collect();
     output::table(
         [
-            "TURN", "STEP", "AGO", "PROMPT", "CACHED", "EXPECTED", "HIT", "GAP", "CAUSE",
+            Head::Turn,
+            Head::Step,
+            Head::Ago,
+            Head::Prompt,
+            Head::Cached,
+            Head::Expected,
+            Head::Hit,
+            Head::Gap,
+            Head::Cause,
         ],
         &rows,
     )?;
@@ -53,7 +63,7 @@ fn row(row: &CacheRow) -> [String; 9] {
         CacheRow::Reset { at, reason, .. } => {
             let mut cells = std::array::from_fn(|_| none());
             cells[2] = output::ago(*at);
-            cells[8] = format!("reset: {reason}");
+            cells[8] = say!(Msg::Reset, reason);
             cells
         }
         CacheRow::Request(request) => {
@@ -81,12 +91,12 @@ fn why(request: &CachedRequest) -> String {
     let mut words = Vec::new();
     match request.purpose {
         Purpose::Answer => {}
-        Purpose::Summary => words.push("for a summary".to_owned()),
-        Purpose::Extraction => words.push("for an extraction".to_owned()),
-        Purpose::Sample => words.push("a sample".to_owned()),
+        Purpose::Summary => words.push(say!(Msg::ForSummary).to_owned()),
+        Purpose::Extraction => words.push(say!(Msg::ForExtraction).to_owned()),
+        Purpose::Sample => words.push(say!(Msg::ASample).to_owned()),
     }
     if !request.reported {
-        words.push("nothing reported".to_owned());
+        words.push(say!(Msg::NothingReported).to_owned());
     }
     words.extend(request.miss.as_ref().map(cause));
     words.join(", ")
@@ -94,14 +104,14 @@ fn why(request: &CachedRequest) -> String {
 
 fn cause(miss: &CacheMiss) -> String {
     match miss.cause {
-        MissCause::Expired => "expired".to_owned(),
-        MissCause::ProbablyExpired => "probably expired".to_owned(),
+        MissCause::Expired => say!(Msg::Expired).to_owned(),
+        MissCause::ProbablyExpired => say!(Msg::ProbablyExpired).to_owned(),
         MissCause::Ours => {
             let place = miss.differs.as_deref().unwrap_or("?");
-            format!("Reasonix changed the prompt from {place} on (a bug)")
+            say!(Msg::ChangedPrompt, place)
         }
-        MissCause::Vendor => "evicted, or another server".to_owned(),
-        MissCause::NotReported => "the provider reports no cache usage".to_owned(),
+        MissCause::Vendor => say!(Msg::Evicted).to_owned(),
+        MissCause::NotReported => say!(Msg::NotReported).to_owned(),
     }
 }
 
@@ -116,35 +126,33 @@ fn hit(cached: u64, prompt: u64) -> String {
 
 fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
     let totals = &told.totals;
-    let mut lines = vec![format!(
-        "{}: {} of {} prompt tokens from the cache ({}); {}, {}, {}",
-        output::counted(totals.requests, "request"),
+    let misses = match totals.misses {
+        1 => say!(Msg::OneMiss).to_owned(),
+        count => say!(Msg::Misses, count),
+    };
+    let mut lines = vec![say!(
+        Msg::CacheSum,
+        output::counted(totals.requests, Thing::Request),
         output::short(totals.cached_tokens),
         output::short(totals.prompt_tokens),
         hit(totals.cached_tokens, totals.prompt_tokens),
-        output::counted(totals.resets, "reset"),
-        match totals.misses {
-            1 => "1 miss".to_owned(),
-            count => format!("{count} misses"),
-        },
-        output::counted(totals.rewrites, "rewrite"),
+        output::counted(totals.resets, Thing::Reset),
+        misses,
+        output::counted(totals.rewrites, Thing::Rewrite)
     )];
-    lines.push(format!(
-        "prefix: {}, sha256 {}",
+    lines.push(say!(
+        Msg::Prefix,
         output::bytes(told.prefix_bytes),
         told.prefix_sha256
     ));
     lines.push(match (told.ttl_ms, told.expires_at) {
-        (None, _) => "cache lifetime unknown".to_owned(),
-        (Some(ttl), None) => format!(
-            "the cache has expired; its lifetime is {}",
-            output::lasted(ttl)
-        ),
+        (None, _) => say!(Msg::LifetimeUnknown).to_owned(),
+        (Some(ttl), None) => say!(Msg::HasExpired, output::lasted(ttl)),
         (Some(_), Some(at)) if at > now => {
             let left = u64::try_from(at.0.saturating_sub(now.0)).unwrap_or(0) / 1_000;
-            format!("expires in {}:{:02}", left / 60, left % 60)
+            say!(Msg::ExpiresIn, left / 60, format_args!("{:02}", left % 60))
         }
-        (Some(_), Some(at)) => format!("expired {} ago", output::ago(at)),
+        (Some(_), Some(at)) => say!(Msg::ExpiredAgo, output::ago(at)),
     });
     lines
 }

@@ -8,7 +8,7 @@ use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::session::OneParams;
 
 use crate::exit::{self, Error};
-use crate::pieces::LANGUAGE;
+use crate::messages::language;
 use crate::signals::Signals;
 use crate::{output, reach};
 
@@ -46,7 +46,7 @@ async fn compacted(
         tokio::select! {
             done = &mut call => return match done {
                 Err(CallError::Failure(failure)) if stopped => {
-                    output::progress(&format!("· {}", failure.message));
+                    output::progress(&format!("· {}", language().translate(&failure.message)));
                     Ok(None)
                 }
                 done => Ok(Some(done?)),
@@ -80,7 +80,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if args.json {
         output::json(&done)?;
     } else {
-        let words = words::compacted(LANGUAGE, params.preview, params.undo, &done);
+        let words = words::compacted(language(), params.preview, params.undo, &done);
         output::progress(&format!("· {words}"));
     }
     Ok(u8::from(done.why.is_some()))

@@ -9,6 +9,9 @@ use serde::Serialize;
 
 use super::setup::key::here;
 use crate::exit::{self, Error};
+use crate::messages::Head;
+use crate::messages::daemon::Msg;
+use crate::messages::translated;
 use crate::{near, output, reach, text};
 
 /// Show the settings in force and where each is set; change your own.
@@ -98,7 +101,7 @@ async fn all(client: &Client, json: bool) -> Result<u8, Error> {
     let found = in_force(client).await?;
     print(&found.values.iter().collect::<Vec<_>>(), json)?;
     if !found.problems.is_empty() && !json {
-        output::progress("! the config has problems: run `reasonix config check`");
+        output::progress(say!(Msg::ConfigProblems));
     }
     Ok(0)
 }
@@ -112,7 +115,7 @@ async fn get(client: &Client, key: &str, quiet: bool, json: bool) -> Result<u8, 
         }
         output::line(&text::line(&alone(&value.value)))?;
         if !quiet {
-            output::progress(&text::line(&format!("· from {}", value.origin)));
+            output::progress(&text::line(&say!(Msg::FromOrigin, value.origin)));
         }
         return Ok(0);
     }
@@ -125,8 +128,8 @@ async fn get(client: &Client, key: &str, quiet: bool, json: bool) -> Result<u8, 
     if of.is_empty() {
         let keys = found.values.iter().map(|value| value.key.as_str());
         return Err(Error::usage(
-            format!("there is no setting `{key}`"),
-            near::hint(key, keys, "`reasonix config get` lists all settings"),
+            say!(Msg::NoSetting, key),
+            near::hint(key, keys, say!(Msg::GetLists)),
         ));
     }
     print(&of, json)?;
@@ -143,14 +146,14 @@ fn print(values: &[&Value], json: bool) -> Result<(), Error> {
             [
                 value.key.clone(),
                 match &value.value {
-                    serde_json::Value::Null => "(not set)".to_owned(),
+                    serde_json::Value::Null => say!(Msg::NotSet).to_owned(),
                     value => value.to_string(),
                 },
                 value.origin.clone(),
             ]
         })
         .collect();
-    output::table(["KEY", "VALUE", "FROM"], &rows)
+    output::table([Head::Key, Head::Value, Head::From], &rows)
 }
 
 /// A value by itself: text without its quotes, nothing where it is not set.
@@ -180,15 +183,12 @@ async fn set(
     }
     let value = &done.value;
     let now = match &value.value {
-        serde_json::Value::Null => "is not set".to_owned(),
-        now => format!("is {now}"),
+        serde_json::Value::Null => say!(Msg::IsNotSet).to_owned(),
+        now => say!(Msg::IsNow, now),
     };
-    output::progress(&text::line(&format!(
-        "· `{}` {now} now ({})",
-        value.key, done.file
-    )));
+    output::progress(&text::line(&say!(Msg::NowIs, value.key, now, done.file)));
     for notice in &done.notices {
-        output::progress(&text::line(&format!("! {notice}")));
+        output::progress(&text::line(&format!("! {}", translated(notice))));
     }
     Ok(0)
 }
@@ -205,19 +205,16 @@ async fn check(client: &Client, json: bool) -> Result<u8, Error> {
         return Ok(code);
     }
     for problem in &found.problems {
-        output::line(&format!("! {}", text::line(problem)))?;
+        output::line(&format!("! {}", text::line(&translated(problem))))?;
     }
     for line in &found.held_back {
-        output::line(&format!(
-            "· not trusted, without effect: {}",
-            text::line(line)
-        ))?;
+        output::line(&say!(Msg::WithoutEffect, text::line(line)))?;
     }
     if !found.held_back.is_empty() {
-        output::progress("  `reasonix trust` shows these settings and lets you trust the project");
+        output::progress(say!(Msg::TrustShows));
     }
     if found.problems.is_empty() {
-        output::progress("· no problems");
+        output::progress(say!(Msg::NoProblems));
     }
     Ok(code)
 }

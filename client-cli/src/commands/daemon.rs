@@ -16,6 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::{self, Error};
+use crate::messages::daemon::Msg;
+use crate::messages::{Label, translated};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
@@ -66,8 +68,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 async fn start() -> Result<u8, Error> {
     let client = reach::daemon("daemon start").await?;
     let hello = client.hello().await;
-    output::progress(&format!(
-        "daemon {} is running, version {}",
+    output::progress(&say!(
+        Msg::Running,
         hello.daemon.pid,
         text::line(&hello.daemon.version)
     ));
@@ -90,22 +92,22 @@ async fn present(verb: &str) -> Result<Option<Client>, Error> {
 async fn stop(idle: bool) -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
     let Some(client) = present("daemon stop").await? else {
-        output::progress("no daemon is running");
+        output::progress(say!(Msg::NoDaemon));
         return Ok(0);
     };
     let work = Work::of(&client).await;
     if idle {
-        report("waiting until it finishes", &work.sessions);
-        report("waiting until it finishes", &work.commands);
+        report(say!(Msg::WaitingUntil), &work.sessions);
+        report(say!(Msg::WaitingUntil), &work.commands);
         if let Some(code) = gone(&client, ShutdownMode::Idle, &mut signals).await? {
             return Ok(code);
         }
     } else {
-        report("to be ended", &work.commands);
+        report(say!(Msg::ToBeEnded), &work.commands);
         client.stop(ShutdownMode::Now).await?;
-        report("interrupted", &work.sessions);
+        report(say!(Msg::Interrupted), &work.sessions);
     }
-    output::progress("the daemon has stopped");
+    output::progress(say!(Msg::Stopped));
     Ok(0)
 }
 
@@ -113,13 +115,13 @@ async fn stop(idle: bool) -> Result<u8, Error> {
 async fn restart() -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
     let Some(client) = present("daemon restart").await? else {
-        output::progress("no daemon is running");
+        output::progress(say!(Msg::NoDaemon));
         return start().await;
     };
     fits(&client.hello().await.daemon.version).await?;
     let work = Work::of(&client).await;
-    report("to be handed over", &work.sessions);
-    report("to be ended", &work.commands);
+    report(say!(Msg::HandedOver), &work.sessions);
+    report(say!(Msg::ToBeEnded), &work.commands);
     let gone = match gone(&client, ShutdownMode::HandOver, &mut signals).await {
         // It is too old to know how.
         Err(Error::Call(CallError::Failure(failure)))
@@ -131,8 +133,8 @@ async fn restart() -> Result<u8, Error> {
             if failure.name == ErrorName::InvalidParams =>
         {
             return Err(Error::Failed {
-                what: "this daemon is too old to hand over running turns".to_owned(),
-                hint: "`reasonix daemon stop --idle` lets the running turns end, `reasonix daemon stop` interrupts them; then `reasonix daemon start`".to_owned(),
+                what: say!(Msg::TooOld).to_owned(),
+                hint: say!(Msg::TooOldHint).to_owned(),
             });
         }
         gone => gone,
@@ -152,13 +154,8 @@ async fn fits(running: &str) -> Result<(), Error> {
     };
     if skew(&installed, running) == Skew::DaemonNewer {
         return Err(Error::Failed {
-            what: format!(
-                "the running daemon ({}) is newer than the installed one ({})",
-                text::line(running),
-                text::line(&installed)
-            ),
-            hint: "install the newer version; an older daemon cannot take over its sessions"
-                .to_owned(),
+            what: say!(Msg::Newer, text::line(running), text::line(&installed)),
+            hint: say!(Msg::NewerHint).to_owned(),
         });
     }
     Ok(())
@@ -174,7 +171,7 @@ async fn gone(
         gone = client.stop(mode) => return Ok(gone.map(|()| None)?),
         arrived = signals.next() => arrived,
     };
-    output::progress("· the daemon still stops once its running turns end; it starts no new turns");
+    output::progress(say!(Msg::StillStops));
     Ok(Some(match arrived {
         Arrived::Int => exit::INTERRUPTED,
         Arrived::Term => exit::TERMINATED,
@@ -201,14 +198,14 @@ impl Work {
         let sessions = processes
             .iter()
             .filter(|session| matches!(session.state, State::Running | State::Waiting))
-            .map(|session| format!("session {} ({})", session.pid, text::line(&session.cwd)));
+            .map(|session| say!(Msg::SessionIn, session.pid, text::line(&session.cwd)));
         let commands = children
             .iter()
             .filter(|child| child.kind == ChildKind::Shell)
             .map(|child| {
                 let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
                 let (session, line) = (child.session, text::line(&child.command));
-                format!("background command{number} of session {session}: {line}")
+                say!(Msg::ChildOf, number, session, line)
             });
         Self {
             sessions: sessions.collect(),
@@ -263,33 +260,42 @@ async fn status(json: bool) -> Result<u8, Error> {
 fn print(status: &StatusOutput) -> Result<(), Error> {
     let sessions = &status.sessions;
     let rows = [
-        ("pid", status.pid.to_string()),
-        ("version", status.version.clone()),
-        ("uptime", format!("{} s", status.uptime_s)),
-        ("home", status.home.clone()),
-        ("socket", status.socket.clone()),
-        ("memory", format!("{} MB", status.memory_bytes / 1_000_000)),
+        (Label::Pid, status.pid.to_string()),
+        (Label::Version, status.version.clone()),
+        (Label::Uptime, output::seconds(status.uptime_s)),
+        (Label::Home, status.home.clone()),
+        (Label::Socket, status.socket.clone()),
         (
-            "sessions",
-            format!(
-                "{} stored, {} loaded, {} running, {} waiting",
-                sessions.stored, sessions.loaded, sessions.running, sessions.waiting
+            Label::Memory,
+            format!("{} MB", status.memory_bytes / 1_000_000),
+        ),
+        (
+            Label::Sessions,
+            say!(
+                Msg::Counts,
+                sessions.stored,
+                sessions.loaded,
+                sessions.running,
+                sessions.waiting
             ),
         ),
-        ("confinement", status.confinement.clone()),
+        (Label::Confinement, status.confinement.clone()),
     ];
     for (name, value) in rows {
-        output::line(&format!("{name:<12} {}", text::line(&value)))?;
+        output::fact(name, &value)?;
     }
     for client in &status.clients {
-        let words = format!(
-            "{} ({}, process {}, {} s)",
-            client.name, client.kind, client.pid, client.connected_s
+        let words = say!(
+            Msg::ClientRow,
+            client.name,
+            client.kind,
+            client.pid,
+            client.connected_s
         );
-        output::line(&format!("{:<12} {}", "client", text::line(&words)))?;
+        output::fact(Label::Client, &words)?;
     }
     for problem in &status.problems {
-        output::line(&format!("{:<12} {}", "problem", text::line(problem)))?;
+        output::fact(Label::Problem, &translated(problem))?;
     }
     Ok(())
 }
@@ -297,7 +303,7 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
 fn logs(lines: usize) -> Result<u8, Error> {
     let path = client::paths::from_env()?.log();
     if !path.exists() {
-        output::progress(&format!("no log at `{}` yet", path.display()));
+        output::progress(&say!(Msg::NoLogYet, path.display()));
         return Ok(0);
     }
     for line in log_tail(&path, lines) {

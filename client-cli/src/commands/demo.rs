@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use client::messages::Language;
 use client::{Client, DecodedEvent, Followed, From, Options};
 use proto::methods::SessionCreate;
 use proto::outcome::TurnEnded;
@@ -15,15 +16,20 @@ use proto::state::{Kind, OnAsk};
 use proto::{Body, Pid, Seq, SessionOptions};
 
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
+use crate::messages::{language, translated};
 use crate::paint::Painter;
-use crate::pieces::{LANGUAGE, Piece, Tone, Transcript};
+use crate::pieces::{Piece, Tone, Transcript};
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
 const CASSETTE: &str = include_str!("../demo/cassette.jsonl");
+
+/// The same in Chinese.
+const CASSETTE_CHINESE: &str = include_str!("../demo/cassette.zh.jsonl");
 const MEDIAN: &str = include_str!("../demo/median.sh");
 const TEST: &str = include_str!("../demo/test.sh");
-const PROMPT: &str = "The test in test.sh fails. Find out why, and fix it.";
+const PROMPT: Msg = Msg::DemoPrompt;
 
 /// Lines of a tool's output that are shown.
 const OUTPUT_LINES: usize = 20;
@@ -75,12 +81,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 
 fn stopped(arrived: Arrived) -> Error {
     let what = match arrived {
-        Arrived::Int => "interrupted",
-        Arrived::Term | Arrived::Hup => "asked to stop",
+        Arrived::Int => say!(Msg::DemoInterrupted),
+        Arrived::Term | Arrived::Hup => say!(Msg::AskedToStop),
     };
     Error::Failed {
-        what: format!("the demo was {what}"),
-        hint: "its files were removed".to_owned(),
+        what: say!(Msg::DemoWas, what),
+        hint: say!(Msg::FilesRemoved).to_owned(),
     }
 }
 
@@ -104,10 +110,7 @@ impl Place {
         };
         place.fill().map_err(|source| {
             place.remove();
-            Error::io(
-                format!("make the demo's files in `{}`", place.root.display()),
-                source,
-            )
+            Error::io(say!(Msg::DoDemoFiles, place.root.display()), source)
         })?;
         Ok(place)
     }
@@ -118,7 +121,11 @@ impl Place {
             fs::DirBuilder::new().mode(0o700).create(directory)?;
         }
         let cassette = self.home.join("cassette.jsonl");
-        write(&cassette, CASSETTE)?;
+        let script = match language() {
+            Language::English => CASSETTE,
+            Language::Chinese => CASSETTE_CHINESE,
+        };
+        write(&cassette, script)?;
         // A path in a TOML basic string is written as in JSON.
         let quoted = serde_json::to_string(&cassette.to_string_lossy())?;
         let config = format!(
@@ -145,7 +152,7 @@ impl Place {
         if let Err(error) = fs::remove_dir_all(&self.root)
             && error.kind() != io::ErrorKind::NotFound
         {
-            output::progress(&format!("! remove `{}`: {error}", self.root.display()));
+            output::progress(&say!(Msg::DemoRemove, self.root.display(), error));
         }
     }
 }
@@ -163,18 +170,15 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
     if place
         .test_passes()
-        .map_err(|source| Error::io("run the demo's test", source))?
+        .map_err(|source| Error::io(say!(Msg::DoDemoTest), source))?
     {
         return Err(Error::Failed {
-            what: "the demo's test passes before anything was fixed".to_owned(),
-            hint: "check that `sort` is the usual one".to_owned(),
+            what: say!(Msg::DemoPasses).to_owned(),
+            hint: say!(Msg::DemoPassesHint).to_owned(),
         });
     }
-    output::line(&format!(
-        "A small project with a failing test: {}",
-        place.project.display()
-    ))?;
-    output::line("A scripted model, a real daemon, real tools:\n")?;
+    output::line(&say!(Msg::DemoProject, place.project.display()))?;
+    output::line(say!(Msg::DemoScripted))?;
     let options = SessionOptions {
         kind: Some(Kind::Interactive),
         on_ask: Some(OnAsk::Allow),
@@ -182,7 +186,7 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
         ..SessionOptions::default()
     };
     let params = CreateParams {
-        prompt: Some(PROMPT.to_owned()),
+        prompt: Some(say!(PROMPT).to_owned()),
         ..client
             .new_session(reach::utf8(&place.project)?, options)
             .await
@@ -203,8 +207,8 @@ async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
             }
             Some(Body::SessionExited(exited)) => {
                 return Err(Error::Failed {
-                    what: format!("the session ended with exit code {}", exited.exit_code),
-                    hint: "run `reasonix doctor` to check the setup".to_owned(),
+                    what: say!(Msg::DemoEndedCode, exited.exit_code),
+                    hint: say!(Msg::DemoDoctor).to_owned(),
                 });
             }
             _ => {}
@@ -216,14 +220,13 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
     if ended.exit_code() == 0 {
         return Ok(());
     }
-    let words = client::transcript::words::outcome(LANGUAGE, ended.outcome, ended.reason);
-    let why = ended
-        .error
-        .as_ref()
-        .map_or_else(String::new, |error| format!(": {}", error.message));
+    let words = client::transcript::words::outcome(language(), ended.outcome, ended.reason);
+    let why = ended.error.as_ref().map_or_else(String::new, |error| {
+        format!(": {}", translated(&error.message))
+    });
     Err(Error::Failed {
-        what: format!("the turn ended: {words}{why}"),
-        hint: "run `reasonix doctor` to check the setup".to_owned(),
+        what: say!(Msg::DemoTurnEnded, words, why),
+        hint: say!(Msg::DemoDoctor).to_owned(),
     })
 }
 
@@ -263,28 +266,24 @@ impl Screen {
 fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
     let passes = place
         .test_passes()
-        .map_err(|source| Error::io("run the demo's test", source))?;
+        .map_err(|source| Error::io(say!(Msg::DoDemoTest), source))?;
     output::line("")?;
     if !passes {
-        output::line("The test still fails: the demo did not work.")?;
+        output::line(say!(Msg::DemoFailed))?;
         return Ok(1);
     }
-    output::line(&format!(
-        "The test passes now. This was session {pid}: only its model was scripted."
-    ))?;
+    output::line(&say!(Msg::DemoDone, pid))?;
     if keep {
         let home = text::line(&place.home.display().to_string());
-        output::line("The daemon is still running. Attach to the session from any terminal:\n")?;
+        output::line(say!(Msg::DemoRunning))?;
         output::line(&format!("  REASONIX_HOME={home} reasonix attach {pid}\n"))?;
-        output::line("Stop it and remove its files:\n")?;
+        output::line(say!(Msg::DemoStop))?;
         let root = text::line(&place.root.display().to_string());
         output::line(&format!(
             "  REASONIX_HOME={home} reasonix daemon stop; rm -r {root}"
         ))?;
     } else {
-        output::line(
-            "`reasonix demo --keep` keeps the daemon running, so that you can attach to the session.",
-        )?;
+        output::line(say!(Msg::DemoKeep))?;
     }
     Ok(0)
 }

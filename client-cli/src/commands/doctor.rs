@@ -10,6 +10,8 @@ use proto::methods::DoctorRun;
 use proto::params::config::{Check, CheckLevel, DoctorParams};
 
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
+use crate::messages::translated;
 use crate::{output, reach, text};
 
 /// Check home, socket, daemon, config and providers.
@@ -59,17 +61,23 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     } else {
         for check in &checks {
             let level = match check.level {
-                CheckLevel::Ok => "ok",
-                CheckLevel::Warning => "warning",
-                CheckLevel::Failed => "FAILED",
+                CheckLevel::Ok => say!(Msg::LevelOk),
+                CheckLevel::Warning => say!(Msg::LevelWarning),
+                CheckLevel::Failed => say!(Msg::Failed),
             };
+            let level = output::padded(level, LEVEL);
+            let (name, found) = (translated(&check.name), translated(&check.text));
             output::line(&format!(
-                "{level:<8} {}: {}",
-                text::line(&check.name),
-                text::line(&check.text)
+                "{level} {}: {}",
+                text::line(&name),
+                text::line(&found)
             ))?;
             if !check.hint.is_empty() {
-                output::line(&format!("{:8} {}", "", text::line(&check.hint)))?;
+                output::line(&format!(
+                    "{:LEVEL$} {}",
+                    "",
+                    text::line(&translated(&check.hint))
+                ))?;
             }
         }
     }
@@ -77,6 +85,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         checks.iter().any(|check| check.level == CheckLevel::Failed),
     ))
 }
+
+/// Columns of a level.
+const LEVEL: usize = 8;
 
 fn check(name: &str, level: CheckLevel, text: &str, hint: &str) -> Check {
     Check {
@@ -92,19 +103,14 @@ fn home(paths: &Paths) -> Check {
     let metadata = match std::fs::metadata(&paths.home) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return check(
-                "home",
-                CheckLevel::Ok,
-                &format!("{shown} will be created"),
-                "",
-            );
+            return check("home", CheckLevel::Ok, &say!(Msg::WillCreate, shown), "");
         }
         Err(error) => {
             return check(
                 "home",
                 CheckLevel::Failed,
                 &format!("{shown}: {error}"),
-                "set `REASONIX_HOME`",
+                say!(Msg::SetHome),
             );
         }
     };
@@ -112,16 +118,16 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} is not a directory"),
-            "set `REASONIX_HOME`",
+            &say!(Msg::NotDirectory, shown),
+            say!(Msg::SetHome),
         );
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} belongs to another user"),
-            "set `REASONIX_HOME`",
+            &say!(Msg::OthersOwn, shown),
+            say!(Msg::SetHome),
         );
     }
     let mode = metadata.permissions().mode() & 0o777;
@@ -130,7 +136,7 @@ fn home(paths: &Paths) -> Check {
         return check(
             "home",
             CheckLevel::Failed,
-            &format!("{shown} can be written by others ({mode:o})"),
+            &say!(Msg::OthersWrite, shown, format_args!("{:o}", mode)),
             &hint,
         );
     }
@@ -143,8 +149,8 @@ fn program() -> Check {
         None => check(
             "reasonixd",
             CheckLevel::Warning,
-            "not found next to this program or on PATH",
-            "install it next to `reasonix`, or set `REASONIX_DAEMON` to its path",
+            say!(Msg::NotFoundHere),
+            say!(Msg::InstallIt),
         ),
     }
 }
@@ -155,8 +161,8 @@ fn socket(paths: &Paths) -> Check {
         Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => check(
             "socket",
             CheckLevel::Failed,
-            &format!("other users have access to {shown}"),
-            "`reasonix daemon stop`, then look who changes its mode",
+            &say!(Msg::OthersAccess, shown),
+            say!(Msg::WhoChanges),
         ),
         Ok(_) => check("socket", CheckLevel::Ok, &shown, ""),
         Err(error) => check(
@@ -173,17 +179,14 @@ fn versions(daemon: &str) -> Check {
         return check(
             "versions",
             CheckLevel::Ok,
-            &format!("client and daemon have version {daemon}"),
+            &say!(Msg::SameVersion, daemon),
             "",
         );
     }
     check(
         "versions",
         CheckLevel::Warning,
-        &format!(
-            "the client has version {}, the daemon {daemon}",
-            proto::VERSION
-        ),
-        "run `reasonix daemon restart` to start the installed version; sessions continue",
+        &say!(Msg::OtherVersion, proto::VERSION, daemon),
+        say!(Msg::RestartInstalled),
     )
 }

@@ -5,6 +5,7 @@ use proto::methods::SessionFork;
 use proto::params::history::ForkParams;
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::{output, reach, text};
 
 /// Copy a session up to a turn into a new one, and print its pid.
@@ -39,16 +40,14 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let pid = forked.pid;
     output::line(&pid.to_string())?;
-    output::progress(&format!(
-        "· a fork of {} after its turn {}: continue it with `reasonix run -s {pid} PROMPT` or `reasonix attach {pid}`",
+    output::progress(&say!(
+        Msg::ForkMade,
         text::line(&params.session),
-        forked.at_turn
+        forked.at_turn,
+        pid
     ));
     if let Some(forecast) = &forked.forecast {
-        output::progress(&format!(
-            "· its first prompt, sent now: {}",
-            forecast.words()
-        ));
+        output::progress(&say!(Msg::ForkPrompt, forecast.words()));
     }
     Ok(0)
 }

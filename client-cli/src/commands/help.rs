@@ -5,19 +5,24 @@ use clap::builder::{StyledStr, Styles};
 
 use super::GROUPS;
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
+use crate::messages::help::{self, Msg as Help};
 use crate::{near, output};
 
-/// Options of `reasonix` that the overview shows, and where the others are.
-const FOOTER: &str = "
-  -c, --continue          Continue the most recent session of this directory
-  -r, --resume [SESSION]  Continue a session; without a name: pick one
-  -v, --verbose           Show more: full error chains, more columns
-  -h, --help              Print help
-  -V, --version           Print version
+/// Options of `reasonix` that the overview shows.
+const OPTIONS: [Help; 5] = [
+    Help::Line1,
+    Help::Line2,
+    Help::Line3,
+    Help::Line4,
+    Help::Line5,
+];
 
-More: `reasonix help --all` lists all commands, `reasonix help COMMAND`
-explains one, `reasonix help chat` lists the options of a new session.
-";
+/// What may stand behind the name of the program.
+const FORMS: [&str; 2] = [
+    "reasonix [OPTIONS] [PROMPT]",
+    "reasonix COMMAND [ARGUMENTS]",
+];
 
 /// List the commands, or explain one.
 #[derive(Debug, clap::Args)]
@@ -51,12 +56,16 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 pub fn overview(root: &Command, all: bool) -> StyledStr {
     let head = Styles::styled();
     let head = head.get_header();
+    let about = |command: &Command| help::sentence(&about(command));
     let mut text = format!(
-        "{}\n\n{head}Usage:{head:#} reasonix [OPTIONS] [PROMPT]\n       reasonix COMMAND [ARGUMENTS]\n",
-        about(root)
+        "{}\n\n{head}{}{head:#} {}\n       {}\n",
+        about(root),
+        say!(Help::Usage),
+        FORMS[0],
+        FORMS[1]
     );
     for (title, commands) in GROUPS {
-        text.push_str(&format!("\n{head}{title}:{head:#}\n"));
+        text.push_str(&format!("\n{head}{}:{head:#}\n", help::sentence(title)));
         for (name, mark) in *commands {
             let name = name.to_lowercase();
             if let Some(command) = root.find_subcommand(&name)
@@ -66,7 +75,11 @@ pub fn overview(root: &Command, all: bool) -> StyledStr {
             }
         }
     }
-    text.push_str(&format!("\n{head}Options:{head:#}{FOOTER}"));
+    text.push_str(&format!("\n{head}{}:{head:#}\n", say!(Help::Options)));
+    for line in OPTIONS {
+        text.push_str(&format!("{}\n", say!(line)));
+    }
+    text.push_str(&format!("\n{}\n", say!(Help::Footer)));
     text.into()
 }
 
@@ -89,8 +102,8 @@ pub fn find(words: &[String]) -> Result<(Command, String), Error> {
                 .filter(|command| !command.is_hide_set())
                 .map(Command::get_name);
             return Err(Error::usage(
-                format!("there is no command `{name} {word}`"),
-                near::hint(word, names, "`reasonix help --all` lists all commands"),
+                say!(Msg::NoCommand, name, word),
+                near::hint(word, names, say!(Msg::HelpAll)),
             ));
         };
         command = found.clone();

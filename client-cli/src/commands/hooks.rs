@@ -7,6 +7,9 @@ use proto::params::hook::{HookStatus, ListOutput, ListParams, ReloadParams};
 use super::Listing;
 use super::setup::key::here;
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::{output, reach, text};
 
 /// List hooks: commands of yours that sessions run on events.
@@ -52,18 +55,27 @@ fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
         return commands.try_for_each(|command| output::line(&command));
     }
     let rows: Vec<_> = list.hooks.iter().map(row).collect();
-    output::table(["EVENT", "MATCH", "STATE", "HOOK", "FROM"], &rows)?;
+    output::table(
+        [
+            Head::Event,
+            Head::Match,
+            Head::State,
+            Head::Hook,
+            Head::From,
+        ],
+        &rows,
+    )?;
     for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(problem)));
+        output::progress(&format!("! {}", text::line(&translated(problem))));
     }
     Ok(())
 }
 
 fn row(hook: &HookStatus) -> [String; 5] {
     let state = match (&hook.broken, hook.trusted, &hook.last) {
-        (Some(_), _, _) => "broken".to_owned(),
-        (None, false, _) => "not trusted".to_owned(),
-        (None, true, Some(last)) => format!("{} {} ms", last.outcome.as_str(), last.duration_ms),
+        (Some(_), _, _) => say!(Msg::HookBroken).to_owned(),
+        (None, false, _) => say!(Msg::HookNotTrusted).to_owned(),
+        (None, true, Some(last)) => say!(Msg::HookLast, last.outcome.as_str(), last.duration_ms),
         (None, true, None) => "-".to_owned(),
     };
     let name = hook.description.as_ref().unwrap_or(&hook.command);

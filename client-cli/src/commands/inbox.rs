@@ -19,6 +19,8 @@ use tokio::time::Instant;
 use super::Listing;
 use crate::dialog::{self, Dialog};
 use crate::exit::{self, Error};
+use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::paint::Painter;
 use crate::pieces::Piece;
 use crate::when::seconds;
@@ -114,7 +116,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return match args.verb {
             None => waits::list(&[], &args.listing).map(|()| 0),
             Some(_) => Err(Error::Away {
-                what: "no session is waiting for an answer".to_owned(),
+                what: say!(Msg::NoneWaits).to_owned(),
             }),
         };
     };
@@ -134,10 +136,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             rule,
         }) => {
             if rule.is_some() && !session && !always {
-                return Err(Error::usage(
-                    "`--rule` needs `--session` or `--always`",
-                    "add one of them",
-                ));
+                return Err(Error::usage(say!(Msg::RuleNeeds), say!(Msg::RuleNeedsHint)));
             }
             let decision = match (session, always) {
                 (_, true) => ApprovalDecision::AllowAlways,
@@ -158,8 +157,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 fn joined(words: &[String]) -> Result<Option<String>, Error> {
     if let Some(number) = words.first().filter(|word| is_number(word)) {
         return Err(Error::usage(
-            format!("`{number}` looks like the number of another question, not like a note"),
-            "deny one at a time: `reasonix inbox deny ID`; use `--note` for a note that starts like this",
+            say!(Msg::LooksLikeNumber, number),
+            say!(Msg::LooksLikeNumberHint),
         ));
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))
@@ -181,7 +180,7 @@ async fn line() -> Result<u8, Error> {
         }
     };
     let Ok(waiting) = tokio::time::timeout(LINE_MAX, looking).await else {
-        output::progress("the daemon does not answer");
+        output::progress(say!(Msg::NoDaemonAnswer));
         return Ok(exit::NO_DAEMON);
     };
     if let Some(line) = waits::line(&waiting?, text::is_utf8()) {
@@ -308,7 +307,7 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
         None => form::untyped_replies(replies),
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, "answered")
+    told(sent, &id, say!(Msg::Answered))
 }
 
 /// A reply for each question, as they were typed.
@@ -317,21 +316,18 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
     if answers.len() != count {
         let given = answers.len();
         let what = match count {
-            1 => format!("question {id} needs one answer, but {given} were given"),
-            _ => format!("question {id} needs {count} answers, but {given} were given"),
+            1 => say!(Msg::NeedsOneAnswer, id, given),
+            _ => say!(Msg::NeedsAnswers, id, count, given),
         };
-        let hint = format!(
-            "`reasonix inbox answer {id} {}`; quote your own text",
-            vec!["N"; count].join(" ")
-        );
+        let hint = say!(Msg::AnswerHow, id, vec!["N"; count].join(" "));
         return Err(Error::usage(what, hint));
     }
     let answers = questions.iter().zip(answers).enumerate();
     answers
         .map(|(index, (question, words))| {
             reply::read(question, words).map_err(|why| {
-                let what = format!("answer {}: {why}", index + 1);
-                Error::usage(what, "`reasonix inbox` lists the open questions")
+                let what = say!(Msg::AnswerWhy, index + 1, translated(&why));
+                Error::usage(what, say!(Msg::InboxLists))
             })
         })
         .collect()
@@ -346,7 +342,7 @@ fn told(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error>
         }
         Err(CallError::Failure(failure)) => Err(match client::hint::answered_before(&failure) {
             Some(words) => Error::Failed {
-                what: format!("question {id}: {words}"),
+                what: say!(Msg::QuestionWords, id, translated(&words)),
                 hint: String::new(),
             },
             None => CallError::Failure(failure).into(),
@@ -367,10 +363,10 @@ fn offered(scopes: &[Scope], rule: &str) -> Result<Scope, Error> {
                 .map(|scope| format!("`{}`", text::line(&scope.rule)))
                 .collect();
             let hint = match rules.is_empty() {
-                true => "it can only be allowed once".to_owned(),
-                false => format!("offered are {}", rules.join(", ")),
+                true => say!(Msg::OnlyOnce).to_owned(),
+                false => say!(Msg::Offered, rules.join(", ")),
             };
-            Error::usage("the question does not offer that rule", hint)
+            Error::usage(say!(Msg::RuleNotOffered), hint)
         })
 }
 
@@ -394,8 +390,8 @@ async fn decide(
     );
     let refusal = shape.and_then(|shape| shape.once_only?.command);
     if let Some(why) = refusal.filter(|_| more) {
-        let hint = "leave out `--session` and `--always`";
-        return Err(Error::usage(format!("{id} {why}"), hint));
+        let hint = say!(Msg::LeaveOut);
+        return Err(Error::usage(format!("{id} {}", translated(why)), hint));
     }
     let scope = match (&rule, shape) {
         (Some(rule), Some(shape)) => Some(offered(shape.scopes, rule)?),
@@ -411,7 +407,7 @@ async fn decide(
         None => form::untyped_decision(decision, scope, note),
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, words)
+    told(sent, &id, &translated(words))
 }
 
 #[cfg(test)]

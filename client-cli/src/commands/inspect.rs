@@ -6,6 +6,9 @@ use proto::methods::SessionInspect;
 use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::running::Msg;
+use crate::messages::{Label, translated};
 use crate::{commands, output, reach, text};
 
 /// Show details of a session: context, files, commands, budget.
@@ -69,9 +72,9 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                 .iter()
                 .map(|file| {
                     let by = match (file.edited, file.by_command) {
-                        (true, true) => "both",
-                        (false, true) => "a command",
-                        (_, false) => "edits",
+                        (true, true) => say!(Msg::Both),
+                        (false, true) => say!(Msg::ACommand),
+                        (_, false) => say!(Msg::Edits),
                     };
                     let counted = file.added + file.removed > 0;
                     let lines = |sign: &str, lines: u64| match counted {
@@ -88,7 +91,17 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                     ]
                 })
                 .collect();
-            output::table(["TURN", "AGO", "BY", "ADDED", "REMOVED", "PATH"], &rows)
+            output::table(
+                [
+                    Head::Turn,
+                    Head::Ago,
+                    Head::By,
+                    Head::Added,
+                    Head::Removed,
+                    Head::Path,
+                ],
+                &rows,
+            )
         }
         InspectOutput::Budget { nodes } => commands::budget::table(&nodes),
         InspectOutput::Children { children } => commands::ps::commands_table(&children),
@@ -102,28 +115,17 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                 output::line(&text::line(&format!("{name}={value}")))?;
             }
             for name in hidden {
-                output::line(&text::line(&format!(
-                    "{name} (only in the daemon's memory)"
-                )))?;
+                output::line(&text::line(&say!(Msg::OnlyMemory, name)))?;
             }
             for name in lost {
-                output::line(&text::line(&format!(
-                    "{name} (lost when the daemon restarted; the next prompt from a client that has it restores it)"
-                )))?;
+                output::line(&text::line(&say!(Msg::LostAtRestart, name)))?;
             }
             for name in held_back {
-                output::line(&text::line(&format!(
-                    "{name} (not passed to commands; `tools.shell.pass` can pass it unless it is a provider's key)"
-                )))?;
+                output::line(&text::line(&say!(Msg::NotPassed, name)))?;
             }
             Ok(())
         }
     }
-}
-
-/// A name and its value on a line.
-fn row(name: &str, value: &str) -> Result<(), Error> {
-    output::line(&format!("{:<14} {}", text::line(name), text::line(value)))
 }
 
 fn status(status: InspectOutput) -> Result<(), Error> {
@@ -136,50 +138,59 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     else {
         return Ok(());
     };
-    row("session", &format!("{} ({})", summary.pid, summary.session))?;
+    output::fact(
+        Label::Session,
+        &format!("{} ({})", summary.pid, summary.session),
+    )?;
     if let Some(name) = &summary.name {
-        row("name", name)?;
+        output::fact(Label::Name, name)?;
     }
     let state = commands::ls::state(&summary);
     let held = commands::ls::held(&summary);
-    row("state", &format!("{state} ({}){held}", summary.cause))?;
+    output::fact(
+        Label::State,
+        &format!("{state} ({}){held}", translated(&summary.cause)),
+    )?;
     if let Some(reason) = &summary.read_only {
-        row("read-only", reason)?;
+        output::fact(Label::ReadOnly, &translated(reason))?;
     }
-    row("model", &summary.model)?;
-    row("directory", &summary.cwd)?;
+    output::fact(Label::Model, &summary.model)?;
+    output::fact(Label::Directory, &summary.cwd)?;
     let usage = &summary.usage;
-    row("turns", &summary.turns.to_string())?;
-    row(
-        "tokens",
-        &format!(
-            "{} in ({} cached), {} out, {} requests",
+    output::fact(Label::Turns, &summary.turns.to_string())?;
+    output::fact(
+        Label::Tokens,
+        &say!(
+            Msg::TokensOf,
             output::short(usage.prompt_tokens),
             output::short(usage.cached_tokens),
             output::short(usage.output_tokens),
             usage.requests
         ),
     )?;
-    row("created", &summary.created_at.to_string())?;
-    row("active", &format!("{} ago", output::ago(summary.active_at)))?;
-    row("records", &summary.seq.to_string())?;
-    row("questions", &summary.pending_interactions.to_string())?;
-    row("background", &summary.children.to_string())?;
+    output::fact(Label::Created, &summary.created_at.to_string())?;
+    output::fact(
+        Label::Active,
+        &say!(Msg::Ago, output::ago(summary.active_at)),
+    )?;
+    output::fact(Label::Records, &summary.seq.to_string())?;
+    output::fact(Label::Questions, &summary.pending_interactions.to_string())?;
+    output::fact(Label::Background, &summary.children.to_string())?;
     for (name, value) in &settings {
-        row(name, value)?;
+        output::named(name, value)?;
     }
     for client in clients {
         let role = match client.role {
-            Role::Watch => "watches",
-            Role::Approve => "may answer",
-            Role::Drive => "drives",
+            Role::Watch => say!(Msg::Watches),
+            Role::Approve => say!(Msg::MayAnswer),
+            Role::Drive => say!(Msg::Drives),
         };
-        row("client", &format!("{} {role}", client.name))?;
+        output::fact(Label::Client, &format!("{} {role}", client.name))?;
     }
     for (index, queued) in queue.iter().enumerate() {
-        row(
-            &format!("queued {}", index + 1),
-            &format!("by {}: {}", queued.by, queued.text),
+        output::named(
+            &say!(Msg::QueuedNumber, index + 1),
+            &say!(Msg::ByText, queued.by, queued.text),
         )?;
     }
     Ok(())
@@ -199,43 +210,49 @@ fn context(context: InspectOutput) -> Result<(), Error> {
         return Ok(());
     };
     let share = match (tokens * 100).checked_div(window) {
-        Some(percent) => format!(" of {} ({percent} %)", output::short(window)),
-        None => " (context window unknown)".to_owned(),
+        Some(percent) => say!(Msg::OfWindow, output::short(window), percent),
+        None => say!(Msg::WindowUnknown).to_owned(),
     };
-    row("tokens", &format!("{}{share}", output::short(tokens)))?;
-    row(
-        "prefix",
-        &format!(
-            "{} bytes, SHA-256 {prefix_sha256}",
-            output::short(prefix_bytes)
-        ),
+    output::fact(Label::Tokens, &format!("{}{share}", output::short(tokens)))?;
+    output::fact(
+        Label::Prefix,
+        &say!(Msg::BytesSha, output::short(prefix_bytes), prefix_sha256),
     )?;
-    row(
-        "messages",
-        &format!("{messages}, {} bytes", output::short(message_bytes)),
+    output::fact(
+        Label::Messages,
+        &say!(Msg::BytesOf, messages, output::short(message_bytes)),
     )?;
     let rows: Vec<_> = blocks.iter().map(block).collect();
-    output::table(["BLOCK", "TOKENS", "AGE", "CACHED", "WHAT"], &rows)
+    output::table(
+        [
+            Head::Block,
+            Head::Tokens,
+            Head::Age,
+            Head::Cached,
+            Head::What,
+        ],
+        &rows,
+    )
 }
 
 /// A line of the list. Tokens are estimated.
 fn block(block: &Block) -> [String; 5] {
     let mut what = match block.kind {
-        BlockKind::System => "system prompt",
-        BlockKind::Tools => "tools",
-        BlockKind::Older => "older messages",
-        BlockKind::User => "user",
-        BlockKind::Assistant => "model",
-        BlockKind::Tool => "result",
-        BlockKind::Summary => "summary",
+        BlockKind::System => say!(Msg::SystemPrompt),
+        BlockKind::Tools => say!(Msg::Tools),
+        BlockKind::Older => say!(Msg::OlderMessages),
+        BlockKind::User => say!(Msg::User),
+        BlockKind::Assistant => say!(Msg::Model),
+        BlockKind::Tool => say!(Msg::Result),
+        BlockKind::Summary => say!(Msg::Summary),
     }
     .to_owned();
     if block.pinned {
-        what.push_str(", pinned");
+        what.push_str(say!(Msg::CommaPinned));
     }
     let cached = match block.cached {
-        Some(true) => "yes",
-        Some(false) => "no",
+        Some(true) => say!(Msg::Yes),
+        Some(false) => say!(Msg::No),
         None => "?",
     };
     [

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::setup::key::{Key, Search, Source, here, in_environment};
 use super::setup::{pick, store};
 use crate::exit::Error;
+use crate::messages::setup::Msg;
 use crate::person::Person;
 use crate::{near, output, reach, terminal, text};
 
@@ -47,12 +48,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if !interactive && !args.key_stdin && !args.forget {
         return Err(Error::usage(
-            "the key cannot be asked for without a terminal",
-            "`reasonix login PROVIDER --key-stdin < FILE` reads it from a file",
+            say!(Msg::LoginNoTerminal),
+            say!(Msg::LoginNoTerminalHint),
         ));
     }
     let mut person = match interactive && !args.forget {
-        true => Some(Person::new("cancelled; nothing was changed")?),
+        true => Some(Person::new(say!(Msg::Cancelled))?),
         false => None,
     };
     let client = reach::daemon("login").await?;
@@ -63,8 +64,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let variable = provider.api_key_env.clone();
     if variable.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` needs no key", provider.name),
-            "`reasonix models` lists the providers",
+            say!(Msg::NeedsNoKey, provider.name),
+            say!(Msg::ModelsLists),
         ));
     }
     let value = match args.forget {
@@ -73,7 +74,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let kept_in = store(&client, &variable, value).await?;
     if in_environment(&variable).is_some() {
-        let words = format!("! `{variable}` is set here and overrides the stored key");
+        let words = say!(Msg::Overrides, variable);
         output::progress(&text::line(&words));
     }
     let done = LoggedIn {
@@ -115,8 +116,8 @@ async fn new_key(
 fn tell(done: &LoggedIn) {
     let (provider, kept_in) = (&done.provider, &done.kept_in);
     let words = match done.forgotten {
-        true => format!("· the key of {provider} was removed from {kept_in}"),
-        false => format!("· the key of {provider} is stored in {kept_in}"),
+        true => say!(Msg::KeyRemoved, provider, kept_in),
+        false => say!(Msg::KeyStored, provider, kept_in),
     };
     output::progress(&text::line(&words));
 }
@@ -141,14 +142,11 @@ async fn chosen(
         (None, Some(name), _) => {
             let names = known.providers.iter().map(|known| known.name.as_str());
             Err(Error::usage(
-                format!("unknown provider `{name}`"),
-                near::hint(name, names, "List providers with `reasonix models`."),
+                say!(Msg::UnknownProvider, name),
+                near::hint(name, names, say!(Msg::ListProviders)),
             ))
         }
         (None, None, Some(person)) => pick::provider(person, &known.providers).await,
-        (None, None, None) => Err(Error::usage(
-            "no provider was named, and there is no default model",
-            "`reasonix login PROVIDER`; `reasonix models` lists them",
-        )),
+        (None, None, None) => Err(Error::usage(say!(Msg::NoneNamed), say!(Msg::NoneNamedHint))),
     }
 }

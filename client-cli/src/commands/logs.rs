@@ -6,6 +6,8 @@ use proto::params::session::ReadParams;
 use proto::{Seq, Stamp};
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
+use crate::messages::translated;
 use crate::paint::Painter;
 use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
@@ -38,13 +40,13 @@ enum Since {
 fn since(text: &str) -> Result<Since, String> {
     if !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit()) {
         return match text.parse() {
-            Ok(0) | Err(_) => Err("record numbers start at 1".to_owned()),
+            Ok(0) | Err(_) => Err(say!(Msg::RecordsFrom1).to_owned()),
             Ok(seq) => Ok(Since::Record(Seq(seq))),
         };
     }
     when::moment(text, Stamp::now(), &when::zone())
         .map(Since::Moment)
-        .ok_or_else(|| format!("give a record number, or {}", when::FORMS))
+        .ok_or_else(|| say!(Msg::RecordOr, say!(when::FORMS)))
 }
 
 /// Prints page after page.
@@ -61,9 +63,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     reach::read(&client, &args.session, first, |event| printer.print(event)).await?;
     printer.close()?;
     if let Some(reason) = client.session(&args.session).await?.read_only {
-        output::progress(&format!(
-            "· the session is read-only: {}",
-            crate::text::line(&reason)
+        output::progress(&say!(
+            Msg::ReadOnly,
+            crate::text::line(&translated(&reason))
         ));
     }
     Ok(0)

@@ -9,8 +9,10 @@ use proto::state::{Mode, State};
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::language;
+use crate::messages::stored::Msg;
 use crate::output;
-use crate::pieces::LANGUAGE;
 use crate::reach;
 use crate::session_options::one_of;
 
@@ -70,8 +72,21 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
         let rows: Vec<_> = sessions.iter().map(long_row).collect();
         return output::table(
             [
-                "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "APPROVAL",
-                "CREATED", "ACTIVE", "ATTACHED", "LABELS", "SESSION", "CWD", "LAST",
+                Head::Pid,
+                Head::State,
+                Head::Model,
+                Head::Turns,
+                Head::Tokens,
+                Head::Cost,
+                Head::Context,
+                Head::Approval,
+                Head::Created,
+                Head::Active,
+                Head::Attached,
+                Head::Labels,
+                Head::Session,
+                Head::Cwd,
+                Head::Last,
             ],
             &rows,
         );
@@ -79,7 +94,14 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
     let rows: Vec<_> = sessions.iter().map(row).collect();
     output::table(
         [
-            "PID", "STATE", "MODEL", "TURNS", "TOKENS", "ACTIVE", "CWD", "LAST",
+            Head::Pid,
+            Head::State,
+            Head::Model,
+            Head::Turns,
+            Head::Tokens,
+            Head::Active,
+            Head::Cwd,
+            Head::Last,
         ],
         &rows,
     )
@@ -97,7 +119,7 @@ fn row(session: &SessionSummary) -> [String; 8] {
         session.model.clone(),
         session.turns.to_string(),
         output::short(session.usage.prompt_tokens + session.usage.output_tokens),
-        format!("{} ago", output::ago(session.active_at)),
+        say!(Msg::Ago, output::ago(session.active_at)),
         session.cwd.clone(),
         format!("{name}{}", session.last_line),
     ]
@@ -144,17 +166,17 @@ pub fn context(session: &SessionSummary) -> String {
 pub fn held(session: &SessionSummary) -> &'static str {
     match (session.mode, session.only_reads) {
         (Mode::Normal, false) => "",
-        (Mode::Plan, false) => " (plan mode)",
-        (Mode::Normal, true) => " (read-only)",
-        (Mode::Plan, true) => " (plan mode, read-only)",
+        (Mode::Plan, false) => say!(Msg::PlanMode),
+        (Mode::Normal, true) => say!(Msg::ReadOnlyMode),
+        (Mode::Plan, true) => say!(Msg::PlanReadOnly),
     }
 }
 
 /// At rest, and what the last turn came to where it did not come to its end.
 fn idle(session: &SessionSummary) -> String {
     match session.cut_off {
-        None => "idle".to_owned(),
-        Some(outcome) => format!("idle: {}", words::outcome(LANGUAGE, outcome, None)),
+        None => say!(Msg::Idle).to_owned(),
+        Some(outcome) => say!(Msg::IdleOutcome, words::outcome(language(), outcome, None)),
     }
 }
 
@@ -162,33 +184,33 @@ fn idle(session: &SessionSummary) -> String {
 pub fn state(session: &SessionSummary) -> String {
     use proto::state::WaitingFor;
     if session.read_only.is_some() {
-        return "read-only".to_owned();
+        return say!(Msg::StateReadOnly).to_owned();
     }
     match (session.state, session.waiting_for, session.exit_code) {
         (State::Idle | State::Running | State::Exited, _, _) if session.compacting => {
-            "compacting".to_owned()
+            say!(Msg::Compacting).to_owned()
         }
         // They wait for a word: behind a turn that was cut off nothing starts by itself.
         (State::Idle, _, _) if session.queued > 0 => {
-            format!("{}, {} queued", idle(session), session.queued)
+            say!(Msg::WithQueued, idle(session), session.queued)
         }
         (State::Idle, _, _) => idle(session),
         (State::Running, _, _) => match session.silent_since {
-            None => "running".to_owned(),
-            Some(since) => format!("running, no data {}", output::ago(since)),
+            None => say!(Msg::Running).to_owned(),
+            Some(since) => say!(Msg::NoData, output::ago(since)),
         },
-        (State::Waiting, None, _) => "waiting".to_owned(),
+        (State::Waiting, None, _) => say!(Msg::Waiting).to_owned(),
         (State::Waiting, Some(WaitingFor::Interaction(kind)), _) => {
-            format!("waiting: {}", LANGUAGE.say(kinds::names(kind).0))
+            say!(Msg::WaitingKind, language().say(kinds::names(kind).0))
         }
-        (State::Waiting, Some(WaitingFor::Retry), _) => "waiting: retry".to_owned(),
-        (State::Waiting, Some(WaitingFor::Credentials), _) => "waiting: key".to_owned(),
+        (State::Waiting, Some(WaitingFor::Retry), _) => say!(Msg::WaitingRetry).to_owned(),
+        (State::Waiting, Some(WaitingFor::Credentials), _) => say!(Msg::WaitingKey).to_owned(),
         (State::Paused, _, _) if session.pending_interactions > 0 => {
-            "paused: needs an answer".to_owned()
+            say!(Msg::PausedAnswer).to_owned()
         }
-        (State::Paused, _, _) => "paused".to_owned(),
-        (State::Exited, _, Some(code)) => format!("exited {code}"),
-        (State::Exited, _, None) => "exited".to_owned(),
+        (State::Paused, _, _) => say!(Msg::Paused).to_owned(),
+        (State::Exited, _, Some(code)) => say!(Msg::ExitedCode, code),
+        (State::Exited, _, None) => say!(Msg::Exited).to_owned(),
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::Command;
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::output;
 
 /// Print a manual page in the format of `man`.
@@ -17,7 +18,7 @@ pub struct Args {
 /// Prints it.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let (command, name) = super::help::find(&args.command)?;
-    let page = rendered(command, &name).map_err(|source| Error::io("write the page", source))?;
+    let page = rendered(command, &name).map_err(|source| Error::io(say!(Msg::DoPage), source))?;
     output::part(&page)?;
     Ok(0)
 }

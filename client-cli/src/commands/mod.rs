@@ -59,6 +59,7 @@ use proto::methods::ProcessList;
 use proto::params::process::ListParams;
 
 use crate::exit::Error;
+use crate::messages::common::Msg;
 use crate::reach;
 
 /// Boxed, so that the one future of all commands is not as large as the largest on the stack of each.
@@ -178,8 +179,8 @@ impl Many {
             let labelled = client.call::<ProcessList>(&params).await?.processes;
             if labelled.is_empty() && named.is_empty() {
                 return Err(Error::usage(
-                    format!("no active session has the label `{label}`"),
-                    format!("include exited sessions with `reasonix ps -a -l {label}`"),
+                    say!(Msg::NoneLabelled, label),
+                    say!(Msg::NoneLabelledHint, label),
                 ));
             }
             for session in labelled {

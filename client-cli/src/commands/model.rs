@@ -5,6 +5,7 @@ use proto::methods::SessionSet;
 use proto::params::session::{SessionSummary, SetParams};
 
 use crate::exit::Error;
+use crate::messages::cost::Msg;
 use crate::{output, reach, text};
 
 /// Show or change the model of a session.
@@ -63,11 +64,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if args.json {
         output::json(&summary)?;
     } else if changes {
-        let asks = format!(
-            "· session {} uses {} from its next request on",
-            summary.pid,
-            words(&summary)
-        );
+        let asks = say!(Msg::UsesFromNext, summary.pid, words(&summary));
         output::progress(&asks);
     } else {
         output::line(&words(&summary))?;
@@ -78,14 +75,14 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 fn words(summary: &SessionSummary) -> String {
     let model = text::line(&summary.model);
     let mut words = match &summary.effort {
-        Some(effort) => format!("{model}, effort {}", text::line(effort)),
+        Some(effort) => say!(Msg::WithEffort, model, text::line(effort)),
         None => model,
     };
     if summary.samples > 1 {
-        words.push_str(&format!(", {} samples per request", summary.samples));
+        words.push_str(&say!(Msg::WithSamples, summary.samples));
     }
     if summary.extract_reasoning {
-        words.push_str(", extracts reasoning");
+        words.push_str(say!(Msg::WithExtraction));
     }
     words
 }
@@ -94,6 +91,6 @@ fn on_or_off(word: &str) -> Result<bool, String> {
     match word {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err("give `on` or `off`".to_owned()),
+        _ => Err(say!(Msg::GiveOnOff).to_owned()),
     }
 }

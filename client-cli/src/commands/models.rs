@@ -12,6 +12,8 @@ use super::Listing;
 use super::setup::key::{self, answer, here};
 use super::setup::pick::{is_usable, key_words};
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::cost::Msg;
 use crate::{output, reach, text};
 
 /// List the models of all providers, with prices and key status.
@@ -81,8 +83,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 size(row.facts.max_output_tokens),
                 row.facts.price.as_ref().map_or_else(none, price),
                 match row.facts.vision {
-                    Some(true) => "yes".to_owned(),
-                    Some(false) => "no".to_owned(),
+                    Some(true) => say!(Msg::Yes).to_owned(),
+                    Some(false) => say!(Msg::No).to_owned(),
                     None => none(),
                 },
                 match row.facts.efforts.as_slice() {
@@ -91,7 +93,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 },
                 row.key.clone(),
                 match row.shipped {
-                    true => "built in".to_owned(),
+                    true => say!(Msg::BuiltIn).to_owned(),
                     false => row.origin.clone(),
                 },
             ]
@@ -99,12 +101,20 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         .collect();
     output::table(
         [
-            "", "MODEL", "WINDOW", "OUTPUT", "PRICE", "VISION", "EFFORT", "KEY", "FROM",
+            Head::Empty,
+            Head::Model,
+            Head::Window,
+            Head::Output,
+            Head::Price,
+            Head::Vision,
+            Head::Effort,
+            Head::Key,
+            Head::From,
         ],
         &cells,
     )?;
     if list.default_model.is_none() {
-        output::progress("· no model can be used yet: run `reasonix setup`");
+        output::progress(say!(Msg::NoModelYet));
     }
     Ok(0)
 }
@@ -178,7 +188,7 @@ fn of(
         .iter()
         .map(|name| row(Some(name), &provider.origin));
     let more = offered.iter().filter(|name| !known.contains(name));
-    let more = more.map(|name| row(Some(name), "provider"));
+    let more = more.map(|name| row(Some(name), say!(Msg::FromProvider)));
     let rows: Vec<Row> = configured.chain(more).collect();
     match rows.is_empty() {
         true => vec![row(None, &provider.origin)],

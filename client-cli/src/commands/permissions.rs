@@ -15,6 +15,9 @@ use proto::state::ApprovalMode;
 use serde_json::Map;
 
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::session_options::one_of;
 use crate::{output, reach, text};
 
@@ -130,12 +133,12 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
             ]
         })
         .collect();
-    output::table(["LIST", "RULE", "FROM"], &rows)?;
+    output::table([Head::List, Head::Rule, Head::From], &rows)?;
     if rows.is_empty() {
-        output::progress("· no rules: calls that change anything need your approval");
+        output::progress(say!(Msg::NoRules));
     }
     for problem in &found.problems {
-        output::progress(&text::line(&format!("! {problem}")));
+        output::progress(&text::line(&format!("! {}", translated(problem))));
     }
     Ok(0)
 }
@@ -165,10 +168,7 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
     let arguments = match &what.args {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
-            Error::usage(
-                format!("`--args` is not a JSON object: {error}"),
-                "for instance `--args '{\"path\": \"README.md\"}'`",
-            )
+            Error::usage(say!(Msg::ArgsNotJson, error), say!(Msg::ArgsNotJsonHint))
         })?,
     };
     let params = ExplainParams {
@@ -193,30 +193,32 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
 
 /// What would become of the call, in lines. Pure.
 fn told(found: &ExplainOutput) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{}: {} ({}), approval mode {}",
+    let mut lines = vec![say!(
+        Msg::Explained,
         found.verdict.as_str(),
-        found.rule,
-        found.layer,
+        translated(&found.rule),
+        translated(&found.layer),
         found.approval_mode.as_str()
     )];
     if found.read_only {
-        lines.push("  it changes nothing".to_owned());
+        lines.push(say!(Msg::ChangesNothing).to_owned());
     }
     if let Some(doubt) = &found.doubt {
-        lines.push(format!("  not fully understood: {doubt}"));
+        lines.push(say!(Msg::NotUnderstood, translated(doubt)));
     }
     for part in &found.parts {
         lines.extend(part_told(part));
     }
     for scope in &found.scopes {
         let reach = match scope.always {
-            true => "for the session, or always",
-            false => "for the session",
+            true => say!(Msg::ForSessionAlways),
+            false => say!(Msg::ForSession),
         };
-        lines.push(format!(
-            "  an approval could cover, {reach}: {} ({})",
-            scope.words, scope.rule
+        lines.push(say!(
+            Msg::CouldCover,
+            reach,
+            translated(&scope.words),
+            scope.rule
         ));
     }
     lines
@@ -229,10 +231,15 @@ fn part_told(part: &ExplainedPart) -> Vec<String> {
     };
     let mut lines = vec![
         format!("  {:5}  {}", part.verdict.as_str(), part.text),
-        format!("         by {} ({}){via}", part.rule, part.layer),
+        say!(
+            Msg::ByRule,
+            translated(&part.rule),
+            translated(&part.layer),
+            via
+        ),
     ];
     if let Some(doubt) = &part.doubt {
-        lines.push(format!("         its commands are unknown: {doubt}"));
+        lines.push(say!(Msg::CommandsUnknown, translated(doubt)));
     }
     lines
 }
@@ -257,11 +264,13 @@ async fn revoke(
     }
     let rest = match gone.place {
         Place::Session | Place::Kept => "",
-        Place::User => "; loaded sessions keep it until they are unloaded",
+        Place::User => say!(Msg::LoadedKeep),
     };
-    output::progress(&text::line(&format!(
-        "· `{}` is revoked; it was in {}{rest}",
-        params.rule, gone.origin
+    output::progress(&text::line(&say!(
+        Msg::Revoked,
+        params.rule,
+        gone.origin,
+        rest
     )));
     Ok(0)
 }

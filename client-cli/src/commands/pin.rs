@@ -5,6 +5,7 @@ use proto::params::compact::PinParams;
 use proto::{ItemId, RequestId};
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::{output, reach};
 
 /// Keep a turn or a message word for word in compactions.
@@ -34,8 +35,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     client.call::<SessionPin>(&params).await?;
     output::progress(&match args.remove {
-        true => format!("· {item} is no longer pinned"),
-        false => format!("· {item} is pinned"),
+        true => say!(Msg::Unpinned, item),
+        false => say!(Msg::Pinned, item),
     });
     Ok(0)
 }

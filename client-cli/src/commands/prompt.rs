@@ -7,6 +7,8 @@ use proto::methods::SessionPrefix;
 use proto::params::cache::{PrefixKind, PrefixOutput, PrefixParams, PrefixPart};
 
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::cost::Msg;
 use crate::text::Cleaner;
 use crate::{output, reach};
 
@@ -67,15 +69,17 @@ fn raw(parts: &[PrefixPart]) -> Result<(), Error> {
 
 fn table(told: &PrefixOutput) -> Result<(), Error> {
     let rows: Vec<_> = told.parts.iter().map(row).collect();
-    output::table(["BYTES", "TOKENS", "PART"], &rows)?;
+    output::table([Head::Bytes, Head::Tokens, Head::Part], &rows)?;
     let tokens: u64 = told.parts.iter().map(|part| part.tokens).sum();
     let how = match told.measured {
-        true => "estimated from the latest token count of the provider",
-        false => "estimated: 4 bytes per token",
+        true => say!(Msg::FromCount),
+        false => say!(Msg::FourBytes),
     };
-    output::line(&format!(
-        "{} and {tokens} tokens ({how}) for {}/{}",
+    output::line(&say!(
+        Msg::PromptSum,
         output::bytes(told.bytes),
+        tokens,
+        how,
         told.provider,
         told.model
     ))?;
@@ -84,10 +88,10 @@ fn table(told: &PrefixOutput) -> Result<(), Error> {
 
 fn row(part: &PrefixPart) -> [String; 3] {
     let what = match (part.kind, part.name.as_str()) {
-        (PrefixKind::System, _) => "system prompt".to_owned(),
-        (PrefixKind::Tool, "") => "tools".to_owned(),
-        (PrefixKind::Tool, name) => format!("tool {name}"),
-        (PrefixKind::Extra, _) => "extra parameters".to_owned(),
+        (PrefixKind::System, _) => say!(Msg::SystemPrompt).to_owned(),
+        (PrefixKind::Tool, "") => say!(Msg::Tools).to_owned(),
+        (PrefixKind::Tool, name) => say!(Msg::Tool, name),
+        (PrefixKind::Extra, _) => say!(Msg::ExtraParameters).to_owned(),
     };
     [part.bytes.to_string(), part.tokens.to_string(), what]
 }

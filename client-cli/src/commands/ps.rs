@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::Head;
 use crate::output;
 use crate::{commands, reach};
 
@@ -72,7 +73,14 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
         })
         .collect();
     output::table(
-        ["PID", "KIND", "SESSION", "OS PID", "RUNS", "COMMAND"],
+        [
+            Head::Pid,
+            Head::Kind,
+            Head::Session,
+            Head::OsPid,
+            Head::Runs,
+            Head::Command,
+        ],
         &rows,
     )
 }

@@ -11,6 +11,8 @@ use proto::{PromptId, RequestId};
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::run::Msg;
 use crate::{output, reach, text};
 
 /// List and change the queued prompts of a session.
@@ -74,16 +76,23 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             output::line(&queued.prompt_id.to_string())?;
         }
     } else if queue.is_empty() {
-        output::progress("no prompts are queued");
+        output::progress(say!(Msg::NoneQueued));
     } else {
         let rows: Vec<_> = queue.iter().enumerate().map(row).collect();
-        output::table(["PLACE", "WHEN", "BY", "ID", "PROMPT"], &rows)?;
+        output::table(
+            [Head::Place, Head::When, Head::By, Head::Id, Head::Prompt],
+            &rows,
+        )?;
     }
     Ok(0)
 }
 
 fn row((index, queued): (usize, &QueuedPrompt)) -> [String; 5] {
-    let when = if queued.steer { "steer" } else { "next turn" };
+    let when = if queued.steer {
+        say!(Msg::Steer)
+    } else {
+        say!(Msg::NextTurn)
+    };
     [
         (index + 1).to_string(),
         when.to_owned(),
@@ -102,8 +111,8 @@ async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Er
     match client.call::<SessionInspect>(&params).await? {
         InspectOutput::Status { queue, .. } => Ok(queue),
         _ => Err(Error::Failed {
-            what: "the daemon did not return the queue".to_owned(),
-            hint: "`reasonix doctor` checks the versions of client and daemon".to_owned(),
+            what: say!(Msg::NoQueueReturned).to_owned(),
+            hint: say!(Msg::DoctorVersions).to_owned(),
         }),
     }
 }
@@ -173,8 +182,8 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
     match (fitting.next(), fitting.next()) {
         (Some(queued), None) => Ok(queued),
         (Some(_), Some(_)) => Err(Error::usage(
-            format!("several prompts start with `{}`", text::line(named)),
-            "give its position, or more of its id",
+            say!(Msg::SeveralPrompts, text::line(named)),
+            say!(Msg::SeveralPromptsHint),
         )),
         (None, _) => Err(none(queue, named)),
     }
@@ -182,17 +191,11 @@ pub fn pick<'a>(queue: &'a [QueuedPrompt], named: &str) -> Result<&'a QueuedProm
 
 fn none(queue: &[QueuedPrompt], named: &str) -> Error {
     let what = match queue.len() {
-        0 => "no prompts are queued".to_owned(),
-        1 => format!("no queued prompt `{}`: one is queued", text::line(named)),
-        count => format!(
-            "no queued prompt `{}`: {count} are queued",
-            text::line(named)
-        ),
+        0 => say!(Msg::NoneQueued).to_owned(),
+        1 => say!(Msg::NoSuchPromptOne, text::line(named)),
+        count => say!(Msg::NoSuchPrompt, text::line(named), count),
     };
-    Error::usage(
-        what,
-        "`reasonix queue SESSION` shows them, with positions and ids",
-    )
+    Error::usage(what, say!(Msg::QueueShows))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use proto::SessionOptions;
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::{output, reach, text};
 
 /// Set or clear the name of a session.
@@ -26,10 +27,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let name = args.name.unwrap_or_default();
     // The protocol's word for "no name" is the empty one: typed by accident it would take the name away.
     if !args.clear && name.trim().is_empty() {
-        return Err(Error::usage(
-            "the name is empty",
-            "`--clear` clears the name",
-        ));
+        return Err(Error::usage(say!(Msg::NameEmpty), say!(Msg::NameEmptyHint)));
     }
     let client = reach::daemon("rename").await?;
     let options = SessionOptions {
@@ -42,12 +40,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     output::progress(&match &summary.name {
-        Some(name) => format!(
-            "· renamed session {} to `{}`",
-            summary.pid,
-            text::line(name)
-        ),
-        None => format!("· removed the name of session {}", summary.pid),
+        Some(name) => say!(Msg::RenamedTo, summary.pid, text::line(name)),
+        None => say!(Msg::NameRemoved, summary.pid),
     });
     Ok(0)
 }

@@ -9,6 +9,8 @@ use proto::record::{RewoundFile, RewoundResult};
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::back::Msg;
+use crate::messages::{Head, Thing};
 use crate::{output, reach, text};
 
 /// Go back to the end of a turn: hide messages, restore files.
@@ -96,21 +98,18 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
             .try_for_each(|turn| output::line(&turn.turn.to_string()));
     }
     if turns.is_empty() {
-        output::progress("· there is no turn to rewind to yet");
+        output::progress(say!(Msg::NoTurn));
     } else {
         let rows: Vec<_> = turns.iter().map(row).collect();
-        output::table(["TURN", "PROMPT", "AGO", "FILES"], &rows)?;
+        output::table([Head::Turn, Head::Prompt, Head::Ago, Head::Files], &rows)?;
     }
     for turn in turns {
         for note in &turn.notes {
-            output::progress(&format!("! turn {}: {}", turn.turn, text::line(note)));
+            output::progress(&say!(Msg::TurnNote, turn.turn, text::line(note)));
         }
     }
     if *undo {
-        output::progress(&format!(
-            "· `reasonix rewind {} --undo` undoes the newest rewind",
-            text::line(&session)
-        ));
+        output::progress(&say!(Msg::UndoNewest, text::line(&session)));
     }
     Ok(())
 }
@@ -161,25 +160,25 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
             .iter()
             .any(|file| file.result == RewoundResult::ChangedSince)
     {
-        output::progress("  `--force` also restores files that were changed since");
+        output::progress(say!(Msg::ForceAlso));
     }
     if !params.dry_run && !params.undo {
-        output::progress(&format!("  `reasonix rewind {session} --undo` undoes it"));
+        output::progress(&say!(Msg::UndoIt, session));
     }
     Ok(())
 }
 
 fn words(file: &RewoundFile, dry_run: bool) -> String {
     match (&file.result, dry_run) {
-        (RewoundResult::Restored, false) if file.was_removed() => "removed".to_owned(),
-        (RewoundResult::Restored, true) if file.was_removed() => "would be removed".to_owned(),
-        (RewoundResult::Restored, false) => "restored".to_owned(),
-        (RewoundResult::Restored, true) => "would be restored".to_owned(),
-        (RewoundResult::Same, _) => "already in that state".to_owned(),
-        (RewoundResult::ChangedSince, false) => "skipped, changed since".to_owned(),
-        (RewoundResult::ChangedSince, true) => "would be skipped, changed since".to_owned(),
+        (RewoundResult::Restored, false) if file.was_removed() => say!(Msg::Removed).to_owned(),
+        (RewoundResult::Restored, true) if file.was_removed() => say!(Msg::WouldRemove).to_owned(),
+        (RewoundResult::Restored, false) => say!(Msg::Restored).to_owned(),
+        (RewoundResult::Restored, true) => say!(Msg::WouldRestore).to_owned(),
+        (RewoundResult::Same, _) => say!(Msg::AlreadySo).to_owned(),
+        (RewoundResult::ChangedSince, false) => say!(Msg::Skipped).to_owned(),
+        (RewoundResult::ChangedSince, true) => say!(Msg::WouldSkip).to_owned(),
         (RewoundResult::Failed { why }, _) => {
-            format!("not restored: {}", text::line(why))
+            say!(Msg::NotRestored, text::line(why))
         }
     }
 }
@@ -188,14 +187,18 @@ fn words(file: &RewoundFile, dry_run: bool) -> String {
 fn summed(params: &RewindParams, done: &RewindOutput) -> String {
     let session = text::line(&params.session);
     let place = match done.turn {
-        0 => "before its first turn".to_owned(),
-        turn => format!("at the end of turn {turn}"),
+        0 => say!(Msg::BeforeFirst).to_owned(),
+        turn => say!(Msg::AtEnd, turn),
     };
-    let stands = if params.dry_run { "would be" } else { "is now" };
-    let turns = output::counted(done.turns, "turn");
+    let stands = if params.dry_run {
+        say!(Msg::WouldBe)
+    } else {
+        say!(Msg::IsNow)
+    };
+    let turns = output::counted(done.turns, Thing::Turn);
     match (done.turns, params.undo) {
-        (0, _) => format!("session {session} {stands} {place}"),
-        (_, false) => format!("session {session} {stands} {place}; hidden: {turns}"),
-        (_, true) => format!("session {session} {stands} {place}; shown again: {turns}"),
+        (0, _) => say!(Msg::Stands, session, stands, place),
+        (_, false) => say!(Msg::StandsHidden, session, stands, place, turns),
+        (_, true) => say!(Msg::StandsShown, session, stands, place, turns),
     }
 }

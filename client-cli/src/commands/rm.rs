@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use super::Listing;
 use crate::exit::{self, Error};
+use crate::messages::back::Msg;
+use crate::messages::translated;
+use crate::messages::{Head, Thing};
 use crate::terminal::{self, Lines};
 use crate::{output, reach, text};
 
@@ -45,8 +48,8 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     if !(args.yes || args.dry_run || terminal::is_interactive()) {
         return Err(Error::usage(
-            "nothing was deleted: cannot ask without a terminal",
-            "`--yes` deletes without asking; `--dry-run` shows what would be deleted",
+            say!(Msg::NothingDeletedAsk),
+            say!(Msg::NothingDeletedAskHint),
         ));
     }
     let client = reach::daemon("rm").await?;
@@ -66,7 +69,7 @@ async fn agreed(question: &str) -> bool {
 }
 
 fn nothing_done() -> Result<u8, Error> {
-    output::progress("· nothing was deleted");
+    output::progress(say!(Msg::NothingDeleted));
     Ok(1)
 }
 
@@ -83,15 +86,15 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
     for session in named {
         match cost(client, session, args.force).await {
             Ok(failure) => {
-                output::progress(&format!("· {}", text::line(&failure.message)));
+                output::progress(&format!("· {}", text::line(&translated(&failure.message))));
                 wanted.push((session, failure));
             }
             Err(error) => code = exit::tell(&error.into(), false),
         }
     }
     let question = match wanted.as_slice() {
-        [(one, _)] => format!("Permanently delete session {}?", text::line(one)),
-        several => format!("Permanently delete these {}?", sessions(several.len())),
+        [(one, _)] => say!(Msg::DeleteOne, text::line(one)),
+        several => say!(Msg::DeleteMany, sessions(several.len())),
     };
     let asks = !(args.yes || args.dry_run || wanted.is_empty());
     if asks && !agreed(&question).await {
@@ -144,8 +147,8 @@ async fn cost(client: &Client, session: &str, force: bool) -> Result<Failure, Ca
         // The daemon always asks back; one that did not has deleted it.
         Ok(output) => Err(Failure::new(
             ErrorName::Internal,
-            format!("The daemon deleted session {} unasked.", output.pid),
-            "`reasonix doctor` checks the versions of client and daemon",
+            say!(Msg::DeletedUnasked, output.pid),
+            say!(Msg::DoctorVersions),
         )
         .into()),
     }
@@ -206,7 +209,7 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
         for row in rows(&found) {
             output::progress(&format!("  {}", text::line(&row.join("  "))));
         }
-        if !agreed("Permanently delete them?").await {
+        if !agreed(say!(Msg::DeleteThem)).await {
             return nothing_done();
         }
     }
@@ -225,19 +228,16 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
         return Ok(0);
     }
     if !found.sessions.is_empty() {
-        output::table(["PID", "SIZE", "ACTIVE", "NAME", "CWD"], &rows(&found))?;
+        output::table(
+            [Head::Pid, Head::Size, Head::Active, Head::Name, Head::Cwd],
+            &rows(&found),
+        )?;
     }
     if found.kept > 0 {
-        output::progress(&format!(
-            "· not deleted, because they are running, waiting or paused: {}",
-            found.kept
-        ));
+        output::progress(&say!(Msg::NotDeleted, found.kept));
     }
     if found.sessions.is_empty() {
-        output::progress(&format!(
-            "· no session was unused for more than {}",
-            output::counted(days, "day")
-        ));
+        output::progress(&say!(Msg::NoneUnused, output::counted(days, Thing::Day)));
     }
     told(found.sessions.len(), found.bytes, args.dry_run);
     Ok(0)
@@ -248,7 +248,7 @@ fn rows(found: &PruneOutput) -> Vec<[String; 5]> {
         [
             session.pid.to_string(),
             output::bytes(session.bytes),
-            format!("{} ago", output::ago(session.active_at)),
+            say!(Msg::Ago, output::ago(session.active_at)),
             session.name.clone().unwrap_or_default(),
             session.cwd.clone(),
         ]
@@ -257,15 +257,16 @@ fn rows(found: &PruneOutput) -> Vec<[String; 5]> {
 }
 
 fn sessions(count: usize) -> String {
-    output::counted(count as u64, "session")
+    output::counted(count as u64, Thing::Session)
 }
 
 fn told(count: usize, bytes: u64, dry_run: bool) {
-    let would = if dry_run { "would be " } else { "" };
+    let would = if dry_run { say!(Msg::Would) } else { "" };
     if count > 0 {
-        output::progress(&format!(
-            "· {} {would}deleted, {} freed",
+        output::progress(&say!(
+            Msg::Deleted,
             sessions(count),
+            would,
             output::bytes(bytes)
         ));
     }

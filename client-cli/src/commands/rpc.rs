@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
 use crate::{output, reach, text};
 
 /// Call a method of the daemon protocol, or print its JSON Schema.
@@ -31,21 +32,21 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             proto::methods::schema()
         };
         let schema = serde_json::to_string_pretty(&schema)
-            .map_err(|source| Error::io("write the schema", source.into()))?;
+            .map_err(|source| Error::io(say!(Msg::DoSchema), source.into()))?;
         output::line(&schema)?;
         return Ok(0);
     };
     let params: Value =
         serde_json::from_str(args.params.as_deref().unwrap_or("{}")).map_err(|error| {
             Error::usage(
-                format!("the parameters are not JSON: {error}"),
-                "quote them for the shell: '{\"session\": \"3\"}'",
+                say!(Msg::ParamsNotJson, error),
+                say!(Msg::ParamsNotJsonHint),
             )
         })?;
     if !params.is_object() {
         return Err(Error::usage(
-            "the parameters are not a JSON object",
-            "write them as '{\"name\": value}'",
+            say!(Msg::ParamsNotObject),
+            say!(Msg::ParamsNotObjectHint),
         ));
     }
     let client = reach::daemon("rpc").await?;

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use crate::exit::{self, Error};
+use crate::messages::run::Msg;
 use crate::output;
 use crate::session_options::SessionArgs;
 
@@ -117,10 +118,7 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) {
         .unwrap_or_default()
         .trim_start_matches("error: ");
     let mut report = Report::default();
-    report.fail(&Error::usage(
-        what,
-        "`reasonix run --help` lists the arguments",
-    ));
+    report.fail(&Error::usage(what, say!(Msg::RunHelp)));
     // The usage error is on standard error already; a closed standard output has nobody to tell.
     let _ = report.print(format).and_then(|()| output::flush());
 }

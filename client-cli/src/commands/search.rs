@@ -6,6 +6,7 @@ use proto::params::history::{Hit, SearchOutput, SearchParams};
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::{output, reach, text};
 
 /// Search the messages of all sessions, newest sessions first.
@@ -31,8 +32,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let words = args.words.join(" ");
     if words.trim().is_empty() {
         return Err(Error::usage(
-            "there is nothing to search for",
-            "give words of the message",
+            say!(Msg::NothingToSearch),
+            say!(Msg::NothingToSearchHint),
         ));
     }
     let cwd = super::here(args.here)?;
@@ -71,10 +72,10 @@ fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
         }
     }
     if found.hits.is_empty() {
-        output::progress("· no message has all these words");
+        output::progress(say!(Msg::NoMatch));
     }
     if !found.complete {
-        output::progress("· not all matches are shown: add words, or use `--here` or `-n N`");
+        output::progress(say!(Msg::NotAllShown));
     }
     Ok(())
 }
@@ -92,7 +93,7 @@ fn head(hit: &Hit) -> String {
 fn place(hit: &Hit) -> String {
     let turn = hit
         .turn
-        .map_or_else(String::new, |turn| format!("turn {turn} "));
+        .map_or_else(String::new, |turn| say!(Msg::TurnSpace, turn));
     let at: String = hit.at.to_string().chars().take(16).collect();
     text::line(&format!("  {turn}{at} {}: {}", hit.role, hit.text))
 }

@@ -4,6 +4,7 @@ use proto::params::session::{PromptParams, When};
 
 use super::run::prompt;
 use crate::exit::Error;
+use crate::messages::run::Msg;
 use crate::{output, reach, text};
 
 /// Queue a prompt in a session and print its id.
@@ -29,7 +30,7 @@ pub struct Args {
 
 /// Sends it.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let hint = "give a prompt: `reasonix send SESSION \"now the tests\"`";
+    let hint = say!(Msg::SendPrompt);
     let prompt = prompt::gather(&args.text, hint)?;
     let client = reach::daemon("send").await?;
     let when = match (args.now, args.steer) {
@@ -51,13 +52,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     output::line(&accepted.prompt_id.to_string())?;
     let session = text::line(&args.session);
     let what = match (accepted.position, when) {
-        (0, When::Steer) => "it joins the running turn after its next tool results".to_owned(),
-        (0, _) => "it is the next".to_owned(),
-        (1, _) => "one prompt is before it".to_owned(),
-        (count, _) => format!("{count} prompts are before it"),
+        (0, When::Steer) => say!(Msg::Joins).to_owned(),
+        (0, _) => say!(Msg::IsNext).to_owned(),
+        (1, _) => say!(Msg::OneBefore).to_owned(),
+        (count, _) => say!(Msg::ManyBefore, count),
     };
-    output::progress(&format!(
-        "· {what}; follow with `reasonix logs -f {session}`, wait for the end with `reasonix wait {session}`"
-    ));
+    output::progress(&say!(Msg::SentFollow, what, session));
     Ok(0)
 }

@@ -17,13 +17,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::Error;
+use crate::messages::setup::Msg;
 use crate::person::Person;
 use crate::{near, output, reach, terminal, text};
 
 use key::{Key, Search, Source};
 
 /// Said when a person stops it.
-const STOPPED: &str = "cancelled; nothing was changed";
+const STOPPED: Msg = Msg::Cancelled;
 
 /// Set up a provider: store its key and choose the default model.
 ///
@@ -89,19 +90,19 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
     if args.provider.is_none() && !interactive {
         return Err(Error::usage(
-            "cannot ask without a terminal: name the provider",
-            "`reasonix setup --provider NAME --key-stdin < FILE`, or `--key-env VAR`, or `--no-key`; `reasonix models` lists them",
+            say!(Msg::SetupNoTerminal),
+            say!(Msg::SetupNoTerminalHint),
         ));
     }
     if let Some(url) = &args.base_url
         && !url.starts_with("https://")
         && !url.starts_with("http://")
     {
-        let what = format!("`{url}` is not a URL");
-        return Err(Error::usage(what, "a URL starts with https:// or http://"));
+        let what = say!(Msg::NoUrl, url);
+        return Err(Error::usage(what, say!(Msg::UrlStarts)));
     }
     let mut person = match interactive {
-        true => Some(Person::new(STOPPED)?),
+        true => Some(Person::new(say!(STOPPED))?),
         false => None,
     };
     let client = reach::daemon("setup").await?;
@@ -118,16 +119,16 @@ impl SetUp {
     fn tell(&self) {
         let model = self.model.as_ref();
         let model = model.map_or_else(String::new, |model| format!("/{model}"));
-        output::progress(&text::line(&format!(
-            "· new sessions now use {}{model} ({})",
-            self.provider, self.file
+        output::progress(&text::line(&say!(
+            Msg::NowUse,
+            self.provider,
+            model,
+            self.file
         )));
         if let Some(kept_in) = &self.key_kept_in {
-            output::progress(&text::line(&format!("· stored the key in {kept_in}")));
+            output::progress(&text::line(&say!(Msg::StoredKey, kept_in)));
         }
-        output::progress(
-            "  `reasonix run \"what is this project?\"` runs one prompt; `reasonix` starts a session",
-        );
+        output::progress(say!(Msg::NextSteps));
     }
 }
 
@@ -201,8 +202,8 @@ async fn offered(
     if !interactive {
         return Err(nothing_usable(client, known).await.into());
     }
-    let mut person = Some(Person::new(STOPPED)?);
-    let question = "No provider is configured yet. Set one up now?";
+    let mut person = Some(Person::new(say!(STOPPED))?);
+    let question = say!(Msg::SetUpNow);
     if let Some(person) = &mut person
         && !person.agrees(question, true).await?
     {
@@ -230,26 +231,18 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     variables.dedup();
     let variables: Vec<String> = variables.iter().map(|name| format!("`{name}`")).collect();
     let hint = match variables.is_empty() {
-        true => "configure one with `reasonix setup`".to_owned(),
-        false => format!(
-            "configure one with `reasonix setup`, or set one of these variables: {}",
-            variables.join(", ")
-        ),
+        true => say!(Msg::ConfigureOne).to_owned(),
+        false => say!(Msg::ConfigureOr, variables.join(", ")),
     };
     let cwd = key::here().unwrap_or_default();
     let trust = client.call::<TrustGet>(&TrustGetParams { cwd }).await;
     let hint = match trust {
         Ok(project) if !project.trusted && !project.held_back.is_empty() => {
-            format!("{hint}. The config of this project has no effect yet: see `reasonix trust`")
+            say!(Msg::ProjectNoEffect, hint)
         }
         Ok(_) | Err(_) => hint,
     };
-    Failure::new(
-        ErrorName::InvalidConfig,
-        "No provider is configured yet.",
-        hint,
-    )
-    .into()
+    Failure::new(ErrorName::InvalidConfig, say!(Msg::NoProviderYet), hint).into()
 }
 
 async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Result<SetUp, Error> {
@@ -265,8 +258,8 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
     }
     if source == Source::Stdin && provider.api_key_env.is_empty() {
         return Err(Error::usage(
-            format!("provider `{}` needs no key", provider.name),
-            "leave out `--key-stdin`",
+            say!(Msg::NeedsNoKey, provider.name),
+            say!(Msg::LeaveKeyStdin),
         ));
     }
     let moved = args.base_url.is_some() || !is_known;
@@ -294,7 +287,10 @@ async fn choose(
 ) -> Result<ProviderStatus, Error> {
     let Some(name) = &args.provider else {
         let Some(person) = person else {
-            return Err(Error::usage("no provider was given", "`--provider NAME`"));
+            return Err(Error::usage(
+                say!(Msg::NoProviderGiven),
+                "`--provider NAME`",
+            ));
         };
         return pick::provider(person, known).await;
     };
@@ -307,18 +303,14 @@ async fn choose(
         }),
         (None, Some(base_url)) if pick::is_name(name) => Ok(pick::unknown(name, base_url)),
         (None, Some(_)) => Err(Error::usage(
-            format!("`{name}` is not a valid provider name"),
-            "use letters, digits, `-`, `_` and `.`",
+            say!(Msg::InvalidName, name),
+            say!(Msg::InvalidNameHint),
         )),
         (None, None) => {
             let names = known.iter().map(|known| known.name.as_str());
             Err(Error::usage(
-                format!("unknown provider `{name}`"),
-                near::hint(
-                    name,
-                    names,
-                    "`reasonix models` lists them; `--base-url URL` adds a new one",
-                ),
+                say!(Msg::UnknownProvider, name),
+                near::hint(name, names, say!(Msg::BaseUrlAdds)),
             ))
         }
     }
@@ -390,7 +382,7 @@ async fn save(
     let written = match client.call::<ProviderSet>(&changed).await {
         Ok(written) => written,
         Err(error) if key_kept_in.is_some() => {
-            output::progress("! the key was stored, but the config was not changed:");
+            output::progress(say!(Msg::StoredNotChanged));
             return Err(error.into());
         }
         Err(error) => return Err(error.into()),

@@ -9,6 +9,7 @@ use client::Client;
 use proto::params::session::StepPart;
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::text::Cleaner;
 use crate::{output, reach};
 
@@ -42,13 +43,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     if !args.got {
         if !args.sent {
-            output::progress(&format!("· step {step} sent"));
+            output::progress(&say!(Msg::StepSent, step));
         }
         print(&client, &args, step, StepPart::Sent).await?;
     }
     if !args.sent {
         if !args.got {
-            output::progress(&format!("· step {step} got"));
+            output::progress(&say!(Msg::StepGot, step));
         }
         print(&client, &args, step, StepPart::Got).await?;
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::{self, Error};
+use crate::messages::running::Msg;
 use crate::output;
 use crate::text;
 
@@ -117,16 +118,16 @@ async fn is_command(client: &Client, pid: Pid) -> Result<bool, CallError> {
 fn neither(pid: Pid) -> Failure {
     Failure::new(
         ErrorName::NotFound,
-        format!("There is no session or command {pid}."),
-        "`reasonix ps -a` lists them",
+        say!(Msg::NoSuchPid, pid),
+        say!(Msg::PsLists),
     )
 }
 
 fn only_sessions(pid: Pid) -> Failure {
     Failure::new(
         ErrorName::InvalidParams,
-        format!("{pid} is a background command; only sessions can be paused"),
-        format!("stop it with `reasonix kill {pid}`"),
+        say!(Msg::IsBackground, pid),
+        say!(Msg::KillStops, pid),
     )
 }
 
@@ -135,21 +136,16 @@ fn done(signal: Signal, session: &str) {
     let session = text::line(session);
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => {}
-        Signal::Pause => output::progress(&format!(
-            "· {session} is paused: `reasonix resume {session}` continues it"
-        )),
-        Signal::Resume => output::progress(&format!("· {session} is resumed")),
+        Signal::Pause => output::progress(&say!(Msg::Paused, session)),
+        Signal::Resume => output::progress(&say!(Msg::Resumed, session)),
     }
 }
 
 /// What it means that there was nothing to do.
 fn nothing(signal: Signal, session: &str) -> String {
     match signal {
-        Signal::Int | Signal::Term | Signal::Kill => "nothing to stop".to_owned(),
-        Signal::Pause => "is already paused or has exited".to_owned(),
-        Signal::Resume => format!(
-            "is not paused; continue an exited session with `reasonix run -s {} PROMPT`",
-            text::line(session)
-        ),
+        Signal::Int | Signal::Term | Signal::Kill => say!(Msg::NothingToStop).to_owned(),
+        Signal::Pause => say!(Msg::AlreadyPaused).to_owned(),
+        Signal::Resume => say!(Msg::NotPaused, text::line(session)),
     }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::Head;
 use crate::{output, reach, when};
 
 /// Show tokens, cache hits and cost, including deleted sessions.
@@ -50,7 +51,7 @@ enum By {
 }
 
 fn moment(text: &str) -> Result<Stamp, String> {
-    when::moment(text, Stamp::now(), &when::zone()).ok_or_else(|| when::FORMS.to_owned())
+    when::moment(text, Stamp::now(), &when::zone()).ok_or_else(|| say!(when::FORMS).to_owned())
 }
 
 /// Asks, and prints.
@@ -121,10 +122,10 @@ fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
         return output::json(&Shown::of(stats));
     }
     let (head, rows) = match by {
-        By::Day => ("DAY", &stats.days),
-        By::Model => ("MODEL", &stats.models),
-        By::Session => ("SESSION", &stats.sessions),
-        By::Purpose => ("PURPOSE", &stats.purposes),
+        By::Day => (Head::Day, &stats.days),
+        By::Model => (Head::Model, &stats.models),
+        By::Session => (Head::Session, &stats.sessions),
+        By::Purpose => (Head::Purpose, &stats.purposes),
         By::Tool => return print_tools(&stats.tools, listing.quiet),
         By::Hook => return print_hooks(&stats.hooks, listing.quiet),
     };
@@ -139,7 +140,15 @@ fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
         .map(row)
         .collect();
     output::table(
-        [head, "REQUESTS", "TURNS", "SENT", "CACHED", "GOT", "COST"],
+        [
+            head,
+            Head::Requests,
+            Head::Turns,
+            Head::Sent,
+            Head::Cached,
+            Head::Got,
+            Head::Cost,
+        ],
         &rows,
     )
 }
@@ -163,7 +172,14 @@ fn print_hooks(hooks: &[HookRow], quiet: bool) -> Result<(), Error> {
         })
         .collect();
     output::table(
-        ["HOOK", "EVENT", "RUNS", "BLOCKED", "FAILED", "TIME"],
+        [
+            Head::Hook,
+            Head::Event,
+            Head::Runs,
+            Head::Blocked,
+            Head::Failed,
+            Head::Time,
+        ],
         &rows,
     )
 }
@@ -187,7 +203,14 @@ fn print_tools(tools: &[ToolRow], quiet: bool) -> Result<(), Error> {
         })
         .collect();
     output::table(
-        ["TOOL", "CALLS", "FAILED", "TIME", "RESULTS", "TOKENS"],
+        [
+            Head::Tool,
+            Head::Calls,
+            Head::Failed,
+            Head::Time,
+            Head::Results,
+            Head::Tokens,
+        ],
         &rows,
     )
 }

@@ -6,6 +6,8 @@ use proto::params::session::{Step, StepCall, StepsParams};
 
 use super::Listing;
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::running::Msg;
 use crate::{output, reach};
 
 /// List the requests of a session: time, tokens, tool calls.
@@ -48,7 +50,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let rows: Vec<_> = steps.iter().map(row).collect();
     output::table(
         [
-            "STEP", "TURN", "TRIES", "SENT", "FIRST", "TOOK", "TOKENS", "CACHED", "WHAT",
+            Head::Step,
+            Head::Turn,
+            Head::Tries,
+            Head::Sent,
+            Head::First,
+            Head::Took,
+            Head::Tokens,
+            Head::Cached,
+            Head::What,
         ],
         &rows,
     )?;
@@ -87,17 +97,17 @@ fn row(step: &Step) -> [String; 9] {
 /// A call in a few words: `bash cargo test 4.2 s`, with what else is to be known.
 fn call(call: &StepCall) -> String {
     let how = match call.status {
-        None => " (no result yet)",
+        None => say!(Msg::NoResultYet),
         Some(CallStatus::Ok) => "",
-        Some(CallStatus::Failed) => " (failed)",
-        Some(CallStatus::Denied) => " (denied)",
-        Some(CallStatus::Interrupted) => " (interrupted)",
-        Some(CallStatus::Unknown) => " (outcome unknown)",
-        Some(CallStatus::Refused) => " (not run)",
+        Some(CallStatus::Failed) => say!(Msg::WasFailed),
+        Some(CallStatus::Denied) => say!(Msg::WasDenied),
+        Some(CallStatus::Interrupted) => say!(Msg::WasInterrupted),
+        Some(CallStatus::Unknown) => say!(Msg::OutcomeUnknown),
+        Some(CallStatus::Refused) => say!(Msg::NotRun),
     };
     let asked = match call.asked_ms {
         0 => String::new(),
-        ms => format!(" (asked for {})", output::lasted(ms)),
+        ms => say!(Msg::AskedFor, output::lasted(ms)),
     };
     let took = output::lasted(call.duration_ms);
     format!("{} {} {took}{asked}{how}", call.tool, call.subject)

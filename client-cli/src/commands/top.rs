@@ -5,6 +5,7 @@ use proto::hello::Role;
 
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
+use crate::messages::running::Msg;
 
 /// Watch live sessions, their commands and open questions.
 ///
@@ -17,7 +18,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let otherwise = "use `reasonix ps`, or `reasonix ps --json` in scripts";
+    let otherwise = say!(Msg::TopOtherwise);
     let client = interface::connect("reasonix top", Role::Drive, otherwise).await?;
     interface::run(
         client,

@@ -6,6 +6,7 @@ use proto::methods::{TrustGet, TrustSet};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
 
 use crate::exit::Error;
+use crate::messages::asking::Msg;
 use crate::person::Person;
 use crate::{output, reach, terminal, text};
 
@@ -32,7 +33,7 @@ pub struct Args {
 }
 
 /// What to say where nobody can be asked.
-const HOW: &str = "`reasonix trust --yes` trusts it as shown here";
+const HOW: Msg = Msg::TrustYes;
 
 /// Shows, asks, sets.
 pub async fn run(args: Args) -> Result<u8, Error> {
@@ -49,8 +50,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ if asks && can_be_trusted(&shown) => {
-            let mut person = Person::new("stopped: nothing was changed")?;
-            let agrees = person.agrees("Trust it as shown here?", false).await?;
+            let mut person = Person::new(say!(Msg::TrustStopped))?;
+            let agrees = person.agrees(say!(Msg::TrustAsk), false).await?;
             agrees.then_some(true)
         }
         _ => None,
@@ -59,10 +60,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         match args.json {
             true => output::json(&shown)?,
             false if asks || !can_be_trusted(&shown) => {}
-            false if args.show => output::progress(&format!("  {HOW}")),
+            false if args.show => output::progress(&format!("  {}", say!(HOW))),
             false => {
-                let what = "nothing was trusted: cannot ask without a terminal";
-                return Err(Error::usage(what, HOW));
+                let what = say!(Msg::TrustNoTerminal);
+                return Err(Error::usage(what, say!(HOW)));
             }
         }
         return Ok(0);
@@ -78,8 +79,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     output::progress(match done.trusted {
-        true => "· trusted; applies to new sessions",
-        false => "· not trusted; its settings can only be stricter than yours",
+        true => say!(Msg::TrustedNow),
+        false => say!(Msg::NotTrusted),
     });
     Ok(0)
 }
@@ -91,15 +92,15 @@ fn can_be_trusted(shown: &TrustOutput) -> bool {
 /// The state, and every line that is held back, with nothing hidden in it.
 fn show(shown: &TrustOutput) -> Result<(), Error> {
     let Some(directory) = &shown.directory else {
-        output::progress("· this project has no config: there is nothing to trust");
+        output::progress(say!(Msg::NothingToTrust));
         return Ok(());
     };
     let directory = text::exact(directory).replace('\n', "⏎");
     output::line(&match (shown.trusted, shown.held_back.is_empty()) {
-        (true, true) => format!("{directory}: trusted"),
-        (true, false) => format!("{directory}: trusted; this has effect:"),
-        (false, true) => format!("{directory}: not trusted, and there is nothing to trust"),
-        (false, false) => format!("{directory}: not trusted; this has no effect:"),
+        (true, true) => say!(Msg::DirTrusted, directory),
+        (true, false) => say!(Msg::DirTrustedEffect, directory),
+        (false, true) => say!(Msg::DirNothing, directory),
+        (false, false) => say!(Msg::DirNotTrusted, directory),
     })?;
     let mut lines = shown.held_back.iter().flat_map(|line| line.lines());
     lines.try_for_each(|line| output::line(&format!("  {}", text::exact(line))))

@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::{self, Error};
+use crate::messages::running::Msg;
+use crate::messages::translated;
 use crate::pieces::end_lines;
 use crate::{output, reach, text};
 
@@ -67,7 +69,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 u8::try_from(answer.exit_code).unwrap_or(1)
             }
             Ok(_) => {
-                output::progress(&format!("{session}: not finished in time"));
+                output::progress(&say!(Msg::NotInTime, session));
                 exit::TIMEOUT
             }
             Err(error) => exit::tell(&error, false),
@@ -87,7 +89,7 @@ fn reasons(answer: &WaitOutput) -> Vec<String> {
             let lines = end_lines(ended, |_| false).into_iter();
             lines.map(|(_, text)| text).collect()
         }
-        (None, code) => vec![format!("ended with exit code {code}")],
+        (None, code) => vec![say!(Msg::EndedCode, code)],
     }
 }
 
@@ -99,10 +101,8 @@ async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<Wa
     }
     let summary = client.session(session).await?;
     let why = match (&summary.waiting_for, &summary.cause) {
-        (Some(WaitingFor::Credentials), cause) => format!(
-            "needs a key ({cause}); run any `reasonix` command in an environment that sets its variable"
-        ),
-        _ => "waits for you: see `reasonix inbox`".to_owned(),
+        (Some(WaitingFor::Credentials), cause) => say!(Msg::NeedsKey, translated(cause)),
+        _ => say!(Msg::WaitsForYou).to_owned(),
     };
     output::progress(&format!("{session}: {}", text::line(&why)));
     Ok(ask(client, session, Until::Turn, due).await?)

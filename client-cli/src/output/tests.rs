@@ -21,8 +21,8 @@ fn money_and_bytes_are_told_as_far_as_they_are_known() {
     assert_eq!(bytes(950), "950 B");
     assert_eq!(bytes(12_345), "12 kB");
     assert_eq!(bytes(2_540_000), "2.5 MB");
-    assert_eq!(counted(1, "turn"), "1 turn");
-    assert_eq!(counted(0, "turn"), "0 turns");
+    assert_eq!(counted(1, Thing::Turn), "1 turn");
+    assert_eq!(counted(0, Thing::Turn), "0 turns");
 }
 
 fn rows() -> Vec<[String; 3]> {

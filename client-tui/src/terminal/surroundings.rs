@@ -45,7 +45,7 @@ impl Surroundings {
         Self {
             colours,
             theme: theme(colours, get("COLORFGBG").as_deref()),
-            language: language(&get),
+            language: Language::of_environment(&get),
             links: !plain && !screen && !apple,
             reflows: !screen && (tmux || reflows(&get, &term)),
             tmux,
@@ -125,16 +125,4 @@ fn theme(colours: Depth, ground: Option<&str>) -> Theme {
         (_, Some(7 | 9..=15)) => Theme::Light,
         _ => Theme::Dark,
     }
-}
-
-/// `REASONIX_LANG` where it is a language that we have; else the locale of messages.
-fn language(get: Get<'_>) -> Language {
-    let own = get("REASONIX_LANG").and_then(|word| Language::named(&word));
-    let locale = || locale(get).and_then(|word| Language::named(&word));
-    own.or_else(locale).unwrap_or_default()
-}
-
-/// The locale of messages: the first of these that is set decides.
-fn locale(get: Get<'_>) -> Option<String> {
-    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(get)
 }

@@ -5,6 +5,7 @@
 
 mod approval;
 pub mod kinds;
+pub mod lines;
 
 use std::borrow::Cow;
 

@@ -4,6 +4,9 @@
 //! ([`fill`]). A client has catalogs of its own for what only it shows.
 
 pub mod daemon;
+pub mod failures;
+pub mod health;
+pub mod library;
 pub mod transcript;
 
 /// A language of the interface.
@@ -25,6 +28,17 @@ impl Language {
             Some("zh") => Some(Self::Chinese),
             _ => None,
         }
+    }
+
+    /// `REASONIX_LANG` if it names a language that we have; else the locale of messages; else English.
+    #[must_use]
+    pub fn of_environment(get: &dyn Fn(&str) -> Option<String>) -> Self {
+        let get = |name: &str| get(name).filter(|value| !value.is_empty());
+        let own = get("REASONIX_LANG").and_then(|word| Self::named(&word));
+        // The first of these that is set decides.
+        let mut locales = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter();
+        let locale = || locales.find_map(get).and_then(|word| Self::named(&word));
+        own.or_else(locale).unwrap_or_default()
     }
 
     /// The words of a message.

@@ -5,6 +5,7 @@ use proto::outcome::{OutcomeKind, UsageTotals};
 use proto::params::session::SessionSummary;
 use proto::state::{State, WaitingFor};
 
+use crate::messages::talk::Msg;
 use crate::output;
 
 /// Files that are named; of more there is only the number.
@@ -15,11 +16,7 @@ pub fn lines(snapshot: &Snapshot) -> Vec<String> {
     let Some(away) = &snapshot.away else {
         return Vec::new();
     };
-    let mut lines = vec![format!(
-        "while you were away ({}): {}",
-        output::ago(away.since),
-        turns(away)
-    )];
+    let mut lines = vec![say!(Msg::WhileAway, output::ago(away.since), turns(away))];
     lines.extend(files(&away.files));
     lines.extend(took(away));
     lines.push(waits(&snapshot.session, snapshot.queue.len()));
@@ -29,24 +26,24 @@ pub fn lines(snapshot: &Snapshot) -> Vec<String> {
 fn turns(away: &Away) -> String {
     let ended = away.outcome.map(ended);
     match (away.turns, ended) {
-        (0, _) => "no turn ended".to_owned(),
-        (1, Some(ended)) => format!("one turn, which {ended}"),
-        (1, None) => "one turn".to_owned(),
-        (count, Some(ended)) => format!("{count} turns; the last one {ended}"),
-        (count, None) => format!("{count} turns"),
+        (0, _) => say!(Msg::NoTurnEnded).to_owned(),
+        (1, Some(ended)) => say!(Msg::OneTurnWhich, ended),
+        (1, None) => say!(Msg::OneTurn).to_owned(),
+        (count, Some(ended)) => say!(Msg::TurnsLast, count, ended),
+        (count, None) => say!(Msg::Turns, count),
     }
 }
 
 fn ended(outcome: OutcomeKind) -> &'static str {
     match outcome {
-        OutcomeKind::Completed => "was completed",
-        OutcomeKind::Failed => "failed",
-        OutcomeKind::Interrupted => "was interrupted",
-        OutcomeKind::Killed => "was killed",
-        OutcomeKind::BudgetExceeded => "reached its budget",
-        OutcomeKind::MaxSteps => "reached its step limit",
-        OutcomeKind::ContextFull => "filled the context",
-        OutcomeKind::Blocked => "was blocked: no client could approve a call",
+        OutcomeKind::Completed => say!(Msg::WasCompleted),
+        OutcomeKind::Failed => say!(Msg::HasFailed),
+        OutcomeKind::Interrupted => say!(Msg::WasInterrupted),
+        OutcomeKind::Killed => say!(Msg::WasKilled),
+        OutcomeKind::BudgetExceeded => say!(Msg::ReachedBudget),
+        OutcomeKind::MaxSteps => say!(Msg::ReachedSteps),
+        OutcomeKind::ContextFull => say!(Msg::FilledContext),
+        OutcomeKind::Blocked => say!(Msg::WasBlocked),
     }
 }
 
@@ -55,12 +52,9 @@ fn files(files: &[String]) -> Option<String> {
     let named = named.collect::<Vec<_>>().join(", ");
     match files.len() {
         0 => None,
-        1 => Some(format!("changed {named}")),
-        count if count <= FILES => Some(format!("changed {count} files: {named}")),
-        count => Some(format!(
-            "changed {count} files: {named} and {} more",
-            count - FILES
-        )),
+        1 => Some(say!(Msg::ChangedOne, named)),
+        count if count <= FILES => Some(say!(Msg::ChangedFiles, count, named)),
+        count => Some(say!(Msg::ChangedMore, count, named, count - FILES)),
     }
 }
 
@@ -70,12 +64,12 @@ fn took(away: &Away) -> Option<String> {
     let mut parts = Vec::new();
     match away.commands {
         0 => {}
-        1 => parts.push("ran one command".to_owned()),
-        count => parts.push(format!("ran {count} commands")),
+        1 => parts.push(say!(Msg::RanOne).to_owned()),
+        count => parts.push(say!(Msg::RanMany, count)),
     }
     if usage.requests > 0 {
-        parts.push(format!(
-            "took {} tokens in {} requests{}",
+        parts.push(say!(
+            Msg::Took,
             output::short(usage.prompt_tokens.saturating_add(usage.output_tokens)),
             usage.requests,
             cost(usage)
@@ -89,12 +83,9 @@ fn cost(usage: &UsageTotals) -> String {
     let dollars = |micros: u64| format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100);
     match (usage.cost_micros, usage.unknown_cost_calls) {
         (0, 0) => String::new(),
-        (0, _) => " (price unknown)".to_owned(),
+        (0, _) => say!(Msg::PriceUnknown).to_owned(),
         (micros, 0) => format!(" ({})", dollars(micros)),
-        (micros, unknown) => format!(
-            " ({} and what {unknown} requests of unknown price cost)",
-            dollars(micros)
-        ),
+        (micros, unknown) => say!(Msg::CostAndUnknown, dollars(micros), unknown),
     }
 }
 
@@ -102,29 +93,27 @@ fn cost(usage: &UsageTotals) -> String {
 fn waits(session: &SessionSummary, queued: usize) -> String {
     let open = session.pending_interactions;
     let now = match (session.state, session.waiting_for) {
-        _ if open == 1 => "one question waits for you".to_owned(),
-        _ if open > 1 => format!("{open} questions wait for you"),
-        (State::Running, _) => "it is running".to_owned(),
-        (State::Waiting, Some(WaitingFor::Retry)) => "it waits to retry a request".to_owned(),
-        (State::Waiting, Some(WaitingFor::Credentials)) => {
-            "it needs a key for its provider".to_owned()
-        }
-        (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => "it waits".to_owned(),
-        (State::Paused, _) => "it is paused: `/resume` continues it".to_owned(),
-        (State::Exited, _) => "it has exited; the next prompt opens it again".to_owned(),
-        (State::Idle, _) => "it waits for a prompt".to_owned(),
+        _ if open == 1 => say!(Msg::OneQuestion).to_owned(),
+        _ if open > 1 => say!(Msg::Questions, open),
+        (State::Running, _) => say!(Msg::NowRunning).to_owned(),
+        (State::Waiting, Some(WaitingFor::Retry)) => say!(Msg::NowRetry).to_owned(),
+        (State::Waiting, Some(WaitingFor::Credentials)) => say!(Msg::NowKey).to_owned(),
+        (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => say!(Msg::NowWaits).to_owned(),
+        (State::Paused, _) => say!(Msg::NowPaused).to_owned(),
+        (State::Exited, _) => say!(Msg::NowExited).to_owned(),
+        (State::Idle, _) => say!(Msg::NowIdle).to_owned(),
     };
     let queue = match queued {
         0 => String::new(),
-        1 => ", one prompt is queued".to_owned(),
-        count => format!(", {count} prompts are queued"),
+        1 => say!(Msg::OneQueued).to_owned(),
+        count => say!(Msg::ManyQueued, count),
     };
     let children = match session.children {
         0 => String::new(),
-        1 => ", one command runs in the background".to_owned(),
-        count => format!(", {count} commands run in the background"),
+        1 => say!(Msg::OneChild).to_owned(),
+        count => say!(Msg::ManyChildren, count),
     };
-    format!("now: {now}{queue}{children}")
+    say!(Msg::Now, now, queue, children)
 }
 
 #[cfg(test)]

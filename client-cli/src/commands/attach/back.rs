@@ -11,6 +11,7 @@ use proto::{RequestId, SessionId, SessionOptions};
 
 use super::Attached;
 use crate::exit::Error;
+use crate::messages::talk::Msg;
 use crate::output;
 use crate::pieces::{Piece, Tone};
 
@@ -21,8 +22,8 @@ impl Attached {
     /// Hides the conversation, once it was said twice.
     pub(super) async fn clear(&mut self, sure: bool) -> Result<(), Error> {
         if !sure {
-            self.note("this hides the whole conversation from the model; files stay as they are")?;
-            return self.note("`/clear yes` does it, `/redo` undoes it");
+            self.note(say!(Msg::ClearMeans))?;
+            return self.note(say!(Msg::ClearHow));
         }
         self.rewind(0, What::Conversation).await
     }
@@ -35,7 +36,7 @@ impl Attached {
             .call::<SessionCheckpoints>(&OneParams { session })
             .await?;
         if checkpoints.turns.is_empty() {
-            self.note("there is no turn to rewind to")?;
+            self.note(say!(Msg::NoRewind))?;
         }
         for turn in &checkpoints.turns {
             self.note(&words(turn))?;
@@ -44,7 +45,7 @@ impl Attached {
             }
         }
         if checkpoints.undo {
-            self.note("`/redo` undoes the newest rewind")?;
+            self.note(say!(Msg::RedoUndoes))?;
         }
         Ok(())
     }
@@ -69,7 +70,7 @@ impl Attached {
             .await?;
         let mut newest = checkpoints.turns.iter().rev();
         let Some(last) = newest.next() else {
-            return self.note("no turn to undo");
+            return self.note(say!(Msg::NoUndo));
         };
         for note in &last.notes {
             self.note(note)?;
@@ -95,15 +96,11 @@ impl Attached {
         }
         let of = |result: &RewoundResult| done.files.iter().any(|file| file.result == *result);
         if of(&RewoundResult::ChangedSince) {
-            let hint = format!(
-                "`reasonix rewind {} {} --force` also restores files that somebody else has changed",
-                self.session,
-                again(params)
-            );
+            let hint = say!(Msg::RewindForce, self.session, again(params));
             self.note(&hint)?;
         }
         if params.what == What::Code && !params.undo && !of(&RewoundResult::Restored) {
-            self.note("no files to restore")?;
+            self.note(say!(Msg::NoFiles))?;
         }
         Ok(())
     }
@@ -117,9 +114,7 @@ impl Attached {
         };
         let forked = self.client.call::<SessionFork>(&params).await?;
         let (pid, turn) = (forked.pid, forked.at_turn);
-        self.note(&format!(
-            "forked as session {pid} from turn {turn}: `reasonix attach {pid}`; this session is unchanged"
-        ))
+        self.note(&say!(Msg::Forked, pid, turn))
     }
 
     pub(super) async fn rename(&mut self, name: String) -> Result<(), Error> {
@@ -128,13 +123,13 @@ impl Attached {
             ..SessionOptions::default()
         };
         self.client.set(&self.session, options).await?;
-        self.note(&format!("renamed to `{name}`"))
+        self.note(&say!(Msg::Renamed, name))
     }
 
     pub(super) fn todos(&mut self) -> Result<(), Error> {
         let todos = self.transcript.todos().to_vec();
         if todos.is_empty() {
-            return self.note("the to-do list is empty");
+            return self.note(say!(Msg::TodosEmpty));
         }
         output::part(&self.painter.paint(&Piece::Todos { todos }))
     }
@@ -146,7 +141,7 @@ impl Attached {
             .client
             .export_to_file(&self.session, export_format(path), path);
         match export.await {
-            Ok(bytes) => self.note(&format!("written to {file}: {bytes} bytes")),
+            Ok(bytes) => self.note(&say!(Msg::Written, file, bytes)),
             Err(ExportError::File(error)) => self.tell(Tone::Warning, &format!("{file}: {error}")),
             Err(ExportError::Call(error)) => Err(error.into()),
         }
@@ -180,8 +175,8 @@ fn words(turn: &TurnCheckpoint) -> String {
     let files: Vec<&str> = turn.files.iter().take(FILES).map(String::as_str).collect();
     let files = match turn.files.len() {
         0 => String::new(),
-        count if count <= FILES => format!(" (changed {})", files.join(", ")),
-        count => format!(" (changed {} and {} more)", files.join(", "), count - FILES),
+        count if count <= FILES => say!(Msg::ChangedNames, files.join(", ")),
+        count => say!(Msg::ChangedNamesMore, files.join(", "), count - FILES),
     };
     format!("{:>4}  {}{files}", turn.turn, turn.prompt)
 }

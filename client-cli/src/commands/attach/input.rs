@@ -4,6 +4,8 @@ use proto::hello::Role;
 use proto::params::history::What;
 
 use crate::commands::queue::Change;
+use crate::messages::line_mode::Line;
+use crate::messages::talk::Msg;
 
 /// A line, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,15 +79,15 @@ pub fn parse(line: &str) -> Said {
     match word {
         "/steer" if !rest.is_empty() => Said::Steer(rest.to_owned()),
         "/queue" if rest.is_empty() => Said::Queue,
-        "/steer" => Said::Usage("/steer TEXT, or /steer N"),
+        "/steer" => Said::Usage(say!(Msg::UseSteer)),
         "/edit" | "/move" => match rest.split_once(char::is_whitespace) {
             Some((prompt, rest)) => change(word, prompt.to_owned(), rest.trim()),
             None => None,
         }
         .map(Said::Change)
         .unwrap_or(Said::Usage(match word {
-            "/edit" => "/edit N TEXT",
-            _ => "/move N M, positions start at 1",
+            "/edit" => say!(Msg::UseEdit),
+            _ => say!(Msg::UseMove),
         })),
         "/drop" if is_word(rest) => Said::Change(Change::Rm {
             prompt: rest.to_owned(),
@@ -95,7 +97,7 @@ pub fn parse(line: &str) -> Said {
         "/normal" if rest.is_empty() => Said::Mode(ToMode::Normal),
         "/safe" if rest.is_empty() => Said::Mode(ToMode::Safe(true)),
         "/safe" if rest == "off" => Said::Mode(ToMode::Safe(false)),
-        "/safe" => Said::Usage("/safe, or /safe off"),
+        "/safe" => Said::Usage(say!(Msg::UseSafe)),
         "/pause" if rest.is_empty() => Said::Pause,
         "/resume" if rest.is_empty() => Said::Resume,
         "/help" if rest.is_empty() => Said::Help,
@@ -107,16 +109,16 @@ pub fn parse(line: &str) -> Said {
         "/answer" => Said::Answer(rest.to_owned()),
         "/clear" if rest.is_empty() => Said::Clear(false),
         "/clear" if rest == "yes" => Said::Clear(true),
-        "/clear" => Said::Usage("/clear, then /clear yes"),
+        "/clear" => Said::Usage(say!(Msg::UseClear)),
         "/rewind" => rewind(rest),
         "/undo" if rest.is_empty() => Said::Undo,
         "/redo" if rest.is_empty() => Said::Redo,
         "/fork" => Said::Fork(Some(rest.to_owned()).filter(|name| !name.is_empty())),
         "/rename" if !rest.is_empty() => Said::Rename(rest.to_owned()),
-        "/rename" => Said::Usage("/rename NAME"),
+        "/rename" => Said::Usage(say!(Msg::UseRename)),
         "/todos" if rest.is_empty() => Said::Todos,
         "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
-        "/export" => Said::Usage("/export FILE (a `.jsonl` file gets the events)"),
+        "/export" => Said::Usage(say!(Msg::UseExport)),
         "/quit" if rest.is_empty() => Said::Quit,
         _ => Said::Unknown(line.to_owned()),
     }
@@ -136,7 +138,7 @@ fn change(word: &str, prompt: String, rest: &str) -> Option<Change> {
 }
 
 fn rewind(rest: &str) -> Said {
-    let usage = Said::Usage("/rewind N, /rewind N chat, or /rewind N files");
+    let usage = Said::Usage(say!(Msg::UseRewind));
     let mut words = rest.split_whitespace();
     let Some(turn) = words.next() else {
         return Said::Rewind(None);
@@ -157,37 +159,10 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
-/// Commands of line mode, one per line, after the first letter of the role that they need.
-const HELP: &str = "\
-D TEXT                send a prompt, or queue it (`//` in front: one that starts with a slash)
-D /steer TEXT         add a prompt to the running turn, after its next tool results
-D /steer N            add queued prompt N to the running turn
-W /queue              list the queued prompts
-D /edit N TEXT        replace the text of queued prompt N (N may be the start of its id)
-D /move N M           move queued prompt N to position M
-D /drop N             remove queued prompt N
-D /pause, /resume     start nothing new; continue
-D /plan, /normal      enter plan mode (change nothing until a plan is approved); leave it
-D /safe, /safe off    refuse every call that changes anything; stop that
-D /interrupt          stop the running turn
-A /approve [ID]       approve the oldest request or plan, or this one
-A /deny [ID] [NOTE]   deny it; the model gets the note
-A N, or /answer TEXT  answer a question of the model: `2`, `1,3`, `2: and why`, or your own text after `/answer`
-D                     (while a question is open, a line that starts with a digit answers it)
-W /todos              show the to-do list
-D /undo, /redo        restore the files as before the last turn; undo the newest rewind
-D /rewind [N]         go back to the end of turn N (`N chat`, `N files`: only one of both); without N: list the turns
-D /clear              hide the whole conversation from the model; files stay
-D /fork [NAME]        copy the session into a new one
-D /rename NAME        set the name of the session
-W /export FILE        export the session to a new file, as Markdown (`.jsonl`: as events)
-W /help               show this help
-W /quit               leave; the session stays";
-
 /// The lines of help for a role.
 pub fn help(role: Role) -> impl Iterator<Item = &'static str> {
-    HELP.lines().filter_map(move |line| {
-        let (letter, words) = line.split_once(' ')?;
+    Line::ALL.iter().filter_map(move |line| {
+        let (letter, words) = say!(*line).split_once(' ')?;
         let needs = match letter {
             "W" => Role::Watch,
             "A" => Role::Approve,

@@ -7,6 +7,8 @@ use proto::params::interaction::{ApprovalDecision, ListParams};
 use super::Attached;
 use crate::dialog::{self, Dialog};
 use crate::exit::Error;
+use crate::messages::talk::Msg;
+use crate::messages::translated;
 use crate::output;
 
 impl Attached {
@@ -43,7 +45,7 @@ impl Attached {
         if self.role < Role::Approve {
             return Ok(());
         }
-        self.note(asked.form().lines.how_to)
+        self.note(&translated(asked.form().lines.how_to))
     }
 
     /// The question of the model that is meant, and the rest of the words: a first word that is the id of an open one
@@ -61,7 +63,7 @@ impl Attached {
     /// Takes words as the answer to the oldest question, or to the one that they name.
     pub(super) async fn reply(&mut self, words: &str) -> Result<(), Error> {
         let Some((index, words)) = self.addressed(words) else {
-            return self.note("no question is open");
+            return self.note(say!(Msg::NoQuestion));
         };
         if words.is_empty() {
             let asked = self.open.get(index).cloned();
@@ -112,7 +114,7 @@ impl Attached {
             }
             // Either way something has been said.
             (None, Some(id)) => self.listed(&id).await,
-            (None, None) => self.note("there is no open question"),
+            (None, None) => self.note(say!(Msg::NoOpenQuestion)),
         }
     }
 
@@ -124,7 +126,7 @@ impl Attached {
         let list = self.client.call::<InteractionList>(&params).await?;
         let mut open = list.interactions.into_iter().map(Dialog::new);
         match open.find(|open| open.id().0 == id && !open.has_fields()) {
-            None => self.note(&format!("no open question `{id}`")),
+            None => self.note(&say!(Msg::NoSuchQuestion, id)),
             Some(open) => {
                 for piece in open.pieces() {
                     output::part(&self.painter.paint(&piece))?;
@@ -132,7 +134,7 @@ impl Attached {
                 if self.open.iter().all(|known| known.id() != open.id()) {
                     self.open.push(open);
                 }
-                self.note("it is shown now: repeat the command")
+                self.note(say!(Msg::ShownNow))
             }
         }
     }

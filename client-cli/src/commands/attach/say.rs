@@ -12,6 +12,8 @@ use super::Attached;
 use super::input::{Said, ToMode, help};
 use crate::commands::queue::{self, Change};
 use crate::exit::Error;
+use crate::messages::talk::Msg;
+use crate::messages::translated;
 
 impl Attached {
     /// Does what a line says.
@@ -25,7 +27,7 @@ impl Attached {
                 let mut lines = help(self.role);
                 lines.try_for_each(|line| self.note(line))
             }
-            Said::Usage(words) => return self.note(&format!("usage: {words}")),
+            Said::Usage(words) => return self.note(&say!(Msg::Usage, words)),
             Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
             Said::Prompt(text) => match self.decides(&text) {
                 Some(decision) => self.answer(None, decision, None).await,
@@ -45,8 +47,8 @@ impl Attached {
             Said::Queue => self.list(),
             Said::Change(change) => self.change(change).await,
             Said::Mode(mode) => self.set_mode(mode).await,
-            Said::Pause => self.signal(Signal::Pause, "already paused").await,
-            Said::Resume => self.signal(Signal::Resume, "not paused").await,
+            Said::Pause => self.signal(Signal::Pause, say!(Msg::AlreadyPaused)).await,
+            Said::Resume => self.signal(Signal::Resume, say!(Msg::NotPaused)).await,
             Said::Interrupt => self.interrupt().await.map(|_| ()),
             Said::Approve(id) => self.answer(id, ApprovalDecision::AllowOnce, None).await,
             Said::Deny(words) => {
@@ -54,9 +56,7 @@ impl Attached {
                 self.answer(id, ApprovalDecision::Deny, note).await
             }
             Said::Unknown(word) => {
-                return self.note(&format!(
-                    "unknown command `{word}`: `/help` lists the commands"
-                ));
+                return self.note(&say!(Msg::UnknownCommand, word));
             }
         };
         match result {
@@ -68,19 +68,23 @@ impl Attached {
             // What the daemon refuses is said; the session is still there.
             Err(Error::Call(CallError::Failure(failure))) => {
                 if let Some(words) = client::hint::answered_before(&failure) {
-                    return self.note(&words);
+                    return self.note(&translated(&words));
                 }
-                self.note(&format!("{}: {}", failure.name.as_str(), failure.message))?;
+                self.note(&format!(
+                    "{}: {}",
+                    failure.name.as_str(),
+                    translated(&failure.message)
+                ))?;
                 if failure.hint.is_empty() {
                     Ok(())
                 } else {
-                    self.note(&failure.hint)
+                    self.note(&translated(&failure.hint))
                 }
             }
             // It is not made twice; the session is followed on.
             Err(error @ Error::Call(CallError::Lost { .. })) => {
-                self.note(&error.to_string())?;
-                self.note(&error.hint())
+                self.note(&translated(&error.to_string()))?;
+                self.note(&translated(&error.hint()))
             }
             other => other,
         }
@@ -117,12 +121,8 @@ impl Attached {
         };
         match self.role {
             role if role >= needs => None,
-            Role::Watch => Some(
-                "this client can only watch: leave with `/quit` and attach without `--read-only`, or with another `--role`",
-            ),
-            Role::Approve | Role::Drive => Some(
-                "this client can only answer questions: leave with `/quit` and attach with `--role drive`",
-            ),
+            Role::Watch => Some(say!(Msg::OnlyWatch)),
+            Role::Approve | Role::Drive => Some(say!(Msg::OnlyAnswer)),
         }
     }
 
@@ -130,7 +130,7 @@ impl Attached {
     fn list(&mut self) -> Result<(), Error> {
         let lines: Vec<String> = self.queue.waiting().iter().enumerate().map(line).collect();
         if lines.is_empty() {
-            return self.note("no prompts are queued");
+            return self.note(say!(Msg::NoneQueued));
         }
         lines.iter().try_for_each(|line| self.note(line))
     }
@@ -151,9 +151,7 @@ impl Attached {
     async fn change(&mut self, change: Change) -> Result<(), Error> {
         let session = self.session.clone();
         match queue::change(&self.client, session, change, self.queue.waiting()).await {
-            Err(Error::Usage { what, .. }) => {
-                Err(Error::usage(what, "`/queue` lists queued prompts"))
-            }
+            Err(Error::Usage { what, .. }) => Err(Error::usage(what, say!(Msg::QueueLists))),
             changed => changed.map(drop),
         }
     }
@@ -213,14 +211,14 @@ impl Attached {
 /// What is said at the beginning to who may not do all.
 pub(super) fn lower(role: Role) -> Option<&'static str> {
     match role {
-        Role::Watch => Some("you can only watch here"),
-        Role::Approve => Some("you can answer questions here, but not send prompts"),
+        Role::Watch => Some(say!(Msg::WatchHere)),
+        Role::Approve => Some(say!(Msg::AnswerHere)),
         Role::Drive => None,
     }
 }
 
 /// A prompt that waits, on a line.
 fn line((index, queued): (usize, &QueuedPrompt)) -> String {
-    let steer = if queued.steer { " (steers)" } else { "" };
-    format!("{}. {}{steer}, by {}", index + 1, queued.text, queued.by)
+    let steer = if queued.steer { say!(Msg::Steers) } else { "" };
+    say!(Msg::QueuedRow, index + 1, queued.text, steer, queued.by)
 }

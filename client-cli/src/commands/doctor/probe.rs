@@ -8,6 +8,7 @@ use super::check;
 use crate::commands::setup::key::{self, answer, here};
 use crate::commands::setup::pick::is_usable;
 use crate::exit::Error;
+use crate::messages::daemon::Msg;
 
 /// A check for each provider that can be used. Only the one that sessions use by default must work.
 pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
@@ -16,11 +17,11 @@ pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
     let default = list.default_model.as_deref();
     let usable: Vec<_> = list.providers.iter().filter(|one| is_usable(one)).collect();
     if usable.is_empty() {
-        let hint = "configure one with `reasonix setup`";
+        let hint = say!(Msg::ConfigureOne);
         return Ok(vec![check(
             "provider",
             CheckLevel::Failed,
-            "no provider has a key",
+            say!(Msg::NoProviderKey),
             hint,
         )]);
     }
@@ -53,8 +54,8 @@ async fn probed(client: &Client, provider: &ProviderStatus, default: bool) -> Re
     let hint = match (works, probed.hint.is_empty()) {
         (true, _) => "",
         (false, false) => probed.hint.as_str(),
-        (false, true) => "store another key with `reasonix login`",
+        (false, true) => say!(Msg::StoreAnother),
     };
-    let name = format!("provider {}", provider.name);
+    let name = say!(Msg::ProviderNamed, provider.name);
     Ok(check(&name, level, &answer(&probed), hint))
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::exit::Error;
+use crate::messages::stored::Msg;
 use crate::{output, text};
 
 /// The file, until it is finished. Dropped before that, it leaves nothing behind.
@@ -29,8 +30,8 @@ impl Target {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => {
                 return Err(Error::usage(
-                    format!("`{}` is a directory", path.display()),
-                    "give the path of a file to create",
+                    say!(Msg::IsDirectory, path.display()),
+                    say!(Msg::GiveFile),
                 ));
             }
             Ok(_) if !force => return Err(exists(&path)),
@@ -38,8 +39,8 @@ impl Target {
         }
         let Some(name) = path.file_name() else {
             return Err(Error::usage(
-                format!("`{}` is not a file name", path.display()),
-                "give the path of a file to create",
+                say!(Msg::NoFileName, path.display()),
+                say!(Msg::GiveFile),
             ));
         };
         let part = path.with_file_name(format!(
@@ -103,10 +104,7 @@ impl Target {
             Err(source) => return Err(self.failed(source)),
         }
         let path = text::exact(&self.path.display().to_string());
-        Ok(format!(
-            "· {} written to `{path}`",
-            output::bytes(self.bytes)
-        ))
+        Ok(say!(Msg::WrittenTo, output::bytes(self.bytes), path))
     }
 
     fn failed(&self, source: io::Error) -> Error {
@@ -126,7 +124,7 @@ impl Drop for Target {
 fn exists(path: &Path) -> Error {
     Error::usage(
         format!("`{}` exists", path.display()),
-        "use `--force` to overwrite it, or another file",
+        say!(Msg::ForceOverwrites),
     )
 }
 

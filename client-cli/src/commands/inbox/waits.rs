@@ -13,6 +13,9 @@ use serde::Serialize;
 use crate::commands::Listing;
 use crate::dialog::Dialog;
 use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
 use crate::{output, text};
 
 /// Something that goes on only when the user does something. What they can answer has an `interaction_id`, a session that is
@@ -55,8 +58,10 @@ impl Waits {
     fn kind_words(&self) -> (&'static str, &'static str) {
         match self {
             Self::Interaction(interaction) => Dialog::new((**interaction).clone()).kind_words(),
-            Self::Session(stuck) if stuck.waiting_for == "credentials" => ("key", "keys"),
-            Self::Session(_) => ("paused", "paused"),
+            Self::Session(stuck) if stuck.waiting_for == "credentials" => {
+                (say!(Msg::Key), say!(Msg::Keys))
+            }
+            Self::Session(_) => (say!(Msg::Paused), say!(Msg::Paused)),
         }
     }
 
@@ -90,17 +95,18 @@ fn stuck(session: &SessionSummary) -> Option<Stuck> {
         (State::Waiting, Some(WaitingFor::Credentials)) => (
             "credentials",
             session.cause.clone(),
-            format!(
-                "store one with `reasonix login`, or run `reasonix attach {pid}` in an environment that sets it"
-            ),
+            say!(Msg::StoreKey, pid),
         ),
         (State::Paused, _) if open + session.queued > 0 => {
-            let waits = [(session.queued, "queued prompts"), (open, "open questions")];
+            let waits = [
+                (session.queued, say!(Msg::QueuedPrompts)),
+                (open, say!(Msg::OpenQuestions)),
+            ];
             let waits = waits.iter().filter(|(count, _)| *count > 0);
             let waits: Vec<String> = waits
                 .map(|(count, what)| format!("{what}: {count}"))
                 .collect();
-            let hint = format!("`reasonix resume {pid}` continues it");
+            let hint = say!(Msg::ResumeContinues, pid);
             ("paused", waits.join(", "), hint)
         }
         _ => return None,
@@ -124,17 +130,26 @@ pub fn list(waits: &[Waits], listing: &Listing) -> Result<(), Error> {
         return ids.try_for_each(|id| output::line(&text::line(&id)));
     }
     if waits.is_empty() {
-        output::progress("Nothing waits for you.");
+        output::progress(say!(Msg::NothingWaits));
         return Ok(());
     }
     let rows: Vec<_> = waits.iter().filter_map(Waits::row).collect();
-    output::table(["ID", "SESSION", "WAITS", "TOOL", "WANTS"], &rows)?;
+    output::table(
+        [
+            Head::Id,
+            Head::Session,
+            Head::Waits,
+            Head::Tool,
+            Head::Wants,
+        ],
+        &rows,
+    )?;
     let rows: Vec<_> = waits.iter().filter_map(stuck_row).collect();
     if rows.is_empty() {
         return Ok(());
     }
     output::line("")?;
-    output::table(["SESSION", "WAITS", "FOR"], &rows)
+    output::table([Head::Session, Head::Waits, Head::For], &rows)
 }
 
 /// The row of a session that is stuck.
@@ -143,13 +158,13 @@ fn stuck_row(waits: &Waits) -> Option<[String; 3]> {
         return None;
     };
     let why = match stuck.waiting_for {
-        "credentials" => "waits for a key",
-        _ => "is paused",
+        "credentials" => say!(Msg::WaitsForKey),
+        _ => say!(Msg::IsPaused),
     };
     Some([
         stuck.session.to_string(),
         output::ago(stuck.since),
-        format!("{why} ({}): {}", stuck.cause, stuck.hint),
+        format!("{why} ({}): {}", translated(&stuck.cause), stuck.hint),
     ])
 }
 
@@ -179,5 +194,5 @@ pub fn line(waits: &[Waits], utf8: bool) -> Option<String> {
         .map(|((one, many), count)| format!("{count} {}", if *count == 1 { one } else { many }))
         .collect();
     let mark = if utf8 { "⚑" } else { "!" };
-    (!waits.is_empty()).then(|| format!("{mark} {} waiting ({})", waits.len(), kinds.join(", ")))
+    (!waits.is_empty()).then(|| say!(Msg::LineWaiting, mark, waits.len(), kinds.join(", ")))
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::Error;
+use crate::messages::asking::Msg;
 use crate::{output, text};
 
 /// Cases in a portion: its answer comes soon.
@@ -73,10 +74,7 @@ pub async fn run(file: &Path, json: bool) -> Result<u8, Error> {
             })?;
             summary.take(checked);
             if !checked.ok {
-                wrong.push(format!(
-                    "{}: {}, expected {accept}",
-                    checked.id, checked.verdict
-                ));
+                wrong.push(say!(Msg::CheckWrong, checked.id, checked.verdict, accept));
             }
         }
     }
@@ -87,8 +85,8 @@ pub async fn run(file: &Path, json: bool) -> Result<u8, Error> {
         for line in &wrong {
             output::progress(&text::line(&format!("! {line}")));
         }
-        output::progress(&format!(
-            "· hostile calls allowed: {} of {} · honest calls allowed: {} of {} · correct: {} of {}",
+        output::progress(&say!(
+            Msg::CheckSums,
             summary.hostile_allowed,
             summary.hostile,
             summary.honest_allowed,
@@ -106,18 +104,15 @@ fn read(file: &Path) -> Result<Vec<Value>, Error> {
         doing: format!("read `{shown}`"),
         source,
     })?;
-    let hint = "a case file is a JSON object with a list `cases`";
+    let hint = say!(Msg::CaseFile);
     let read = serde_json::from_str::<Value>(&text)
-        .map_err(|error| Error::usage(format!("`{shown}` is not JSON: {error}"), hint))?;
+        .map_err(|error| Error::usage(say!(Msg::NotJson, shown, error), hint))?;
     match read {
         Value::Object(mut file) => match file.remove("cases") {
             Some(Value::Array(cases)) => Ok(cases),
-            _ => Err(Error::usage(format!("`{shown}` has no list `cases`"), hint)),
+            _ => Err(Error::usage(say!(Msg::NoCases, shown), hint)),
         },
-        _ => Err(Error::usage(
-            format!("`{shown}` is not a JSON object"),
-            hint,
-        )),
+        _ => Err(Error::usage(say!(Msg::NotJsonObject, shown), hint)),
     }
 }
 

@@ -3,6 +3,7 @@
 use client::{DecodedEvent, Followed};
 
 use crate::exit::Error;
+use crate::messages::run::Msg;
 
 /// Notices that the log that is followed is not the one of this run any more: the end of the turn may never come.
 #[derive(Default)]
@@ -24,9 +25,8 @@ impl Anew {
             }
             Followed::Event(event) if event.kind() == "snapshot" && self.marked => {
                 Err(Error::Failed {
-                    what: "the session's log was repaired or restored: the outcome of the turn is unknown"
-                        .to_owned(),
-                    hint: format!("`reasonix logs {}` shows the log", event.session),
+                    what: say!(Msg::LogRepaired).to_owned(),
+                    hint: say!(Msg::LogsShow, event.session),
                 })
             }
             Followed::Event(event) => {

@@ -15,6 +15,7 @@ use super::report::Report;
 use super::{Args, Format};
 use crate::commands::setup;
 use crate::exit::Error;
+use crate::messages::run::Msg;
 use crate::{output, reach};
 
 /// A prompt that is in the log, and the session's events from there on.
@@ -145,14 +146,14 @@ fn fits(args: &Args) -> Result<(), Error> {
         || args.options.preset().is_some();
     if of_the_model {
         return Err(Error::usage(
-            "`run` cannot change model, effort, preset, samples or reasoning extraction of a session",
-            "change them with `reasonix model SESSION`, or start a new session",
+            say!(Msg::RunKeepsModel),
+            say!(Msg::RunKeepsModelHint),
         ));
     }
     if options.rules.is_some() {
         return Err(Error::usage(
-            "the rules of a session are fixed when it is created",
-            "leave out `--allow`, `--ask` and `--deny`, or start a new session",
+            say!(Msg::RulesFixed),
+            say!(Msg::RulesFixedHint),
         ));
     }
     Ok(())
@@ -171,12 +172,12 @@ fn changes(args: &Args, summary: &SessionSummary) -> Option<SessionOptions> {
 /// What a session may use from now on, in words.
 fn budget_words(budget: &Budget) -> String {
     let money = budget.cost_micros.map(|micros| match micros {
-        0 => "no budget in money".to_owned(),
-        micros => format!("budget {}", amounts::dollars(micros)),
+        0 => say!(Msg::NoMoneyBudget).to_owned(),
+        micros => say!(Msg::MoneyBudget, amounts::dollars(micros)),
     });
     let tokens = budget.tokens.map(|tokens| match tokens {
-        0 => "no budget in tokens".to_owned(),
-        tokens => format!("budget {tokens} tokens"),
+        0 => say!(Msg::NoTokenBudget).to_owned(),
+        tokens => say!(Msg::TokenBudget, tokens),
     });
     let words: Vec<_> = [money, tokens].into_iter().flatten().collect();
     words.join(", ")
@@ -188,9 +189,7 @@ fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
     let age = u64::try_from(now.0.saturating_sub(used.0)).unwrap_or(0);
     let cold = summary.cold.as_ref().filter(|_| age > ttl)?;
     let words = cold.words();
-    Some(format!(
-        "· the prompt cache has expired; the next prompt: {words}"
-    ))
+    Some(say!(Msg::CacheExpired, words))
 }
 
 /// What the session keeps of this run's options: a line for the person, who may have meant one run only.
@@ -199,37 +198,31 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
         .approval_mode
         .filter(|approval_mode| *approval_mode != before.approval_mode);
     let words: Vec<String> = [
-        approval_mode.map(|approval_mode| format!("approval mode {}", approval_mode.as_str())),
+        approval_mode.map(|approval_mode| say!(Msg::ApprovalMode, approval_mode.as_str())),
         settings
             .mode
             .filter(|mode| *mode != before.mode)
-            .map(|mode| format!("mode {}", mode.as_str())),
+            .map(|mode| say!(Msg::Mode, mode.as_str())),
         settings
             .read_only
             .filter(|only| *only != before.only_reads)
-            .map(|_| "read-only".to_owned()),
+            .map(|_| say!(Msg::ReadOnly).to_owned()),
         settings
             .on_ask
             .map(|on_ask| format!("on-ask {}", on_ask.as_str())),
         settings.max_steps.map(|steps| match steps {
-            0 => "no step limit".to_owned(),
+            0 => say!(Msg::NoStepLimit).to_owned(),
             steps => format!("max-steps {steps}"),
         }),
         settings.budget.map(|budget| budget_words(&budget)),
         settings
             .timeout_ms
-            .map(|ms| format!("timeout {} s", Duration::from_millis(ms).as_secs_f64())),
+            .map(|ms| say!(Msg::Timeout, Duration::from_millis(ms).as_secs_f64())),
     ]
     .into_iter()
     .flatten()
     .collect();
-    (!words.is_empty()).then(|| {
-        format!(
-            "· session {} keeps these options: {}",
-            before.pid,
-            words.join(", ")
-        )
-    })
+    (!words.is_empty()).then(|| say!(Msg::KeepsOptions, before.pid, words.join(", ")))
 }
 
 async fn follow(

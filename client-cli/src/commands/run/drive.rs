@@ -18,6 +18,7 @@ use super::{Args, Format, begin, code, left, prompt};
 use crate::dialog::Dialog;
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
+use crate::messages::run::Msg;
 use crate::paint::Painter;
 use crate::pieces::Transcript;
 use crate::signals::{Arrived, Signals};
@@ -37,12 +38,9 @@ const OUTPUT_LINES: usize = 8;
 
 /// Does the run; returns its exit code, having printed its result.
 pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
-    let hint = "give a prompt: `reasonix run \"fix the failing test\"`";
+    let hint = say!(Msg::GivePrompt);
     if args.fork && args.session.is_none() && !args.continue_last {
-        return Err(Error::usage(
-            "`--fork` needs a session to fork",
-            "name it: `reasonix run -s SESSION --fork PROMPT`, or `-c --fork` for the newest one",
-        ));
+        return Err(Error::usage(say!(Msg::ForkNeeds), say!(Msg::ForkNeedsHint)));
     }
     let prompt = prompt::gather(&args.prompt, hint)?;
     let cwd = reach::cwd(args.cwd.as_deref())?;
@@ -146,7 +144,7 @@ fn detached(report: &Report, format: Format) -> Result<(), Error> {
 fn print_answer(report: &Report, code: u8) -> Result<(), Error> {
     if code == exit::PARKED {
         let pid = report.pid.map_or_else(String::new, |pid| pid.to_string());
-        output::progress("· it waits for you: `reasonix inbox` shows and answers the question");
+        output::progress(say!(Msg::WaitsInbox));
         return output::line(&pid);
     }
     if report.text.is_empty() {
@@ -226,7 +224,7 @@ impl Run {
                     }
                     Arrived::Int => {
                         interrupted = Some(Instant::now());
-                        output::progress("\n· interrupting; Ctrl-C again exits at once, the session stays");
+                        output::progress(say!(Msg::Interrupting));
                         self.interrupt();
                     }
                     Arrived::Term => {
@@ -255,13 +253,10 @@ impl Run {
         let (words, followed) = match heard {
             Heard::Followed(Followed::Event(event)) => return Some(Followed::Event(event)),
             Heard::Followed(Followed::Reconnected) => (
-                seen.then(|| "· reconnected".to_owned()),
+                seen.then(|| say!(Msg::Reconnected).to_owned()),
                 Some(Followed::Reconnected),
             ),
-            Heard::Lost => (
-                seen.then(|| "· connection lost, reconnecting…".to_owned()),
-                None,
-            ),
+            Heard::Lost => (seen.then(|| say!(Msg::Lost).to_owned()), None),
             Heard::Unwritable(failure) => (Some(format!("! {}", unwritable(&failure))), None),
         };
         if self.format == Format::Text
@@ -332,7 +327,7 @@ impl Run {
             // What follows a turn: its hooks have run.
             Body::SessionState(_) | Body::TurnStarted(_) if self.ended.is_some() => self.ended,
             Body::PromptUnqueued(unqueued) if unqueued.prompt_id == self.prompt_id => {
-                output::progress("· the prompt was removed from the queue before it started");
+                output::progress(say!(Msg::PromptRemoved));
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }

@@ -8,6 +8,7 @@ use proto::frame;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::Error;
+use crate::messages::run::Msg;
 use crate::output;
 
 /// How long an open pipe may be silent at first, where there is a prompt without it.
@@ -42,7 +43,7 @@ fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error>
     let piped = piped.unwrap_or_default();
     let prompt = match (typed.trim(), piped.trim()) {
         ("", "") => {
-            return Err(Error::usage("no prompt given", hint));
+            return Err(Error::usage(say!(Msg::NoPrompt), hint));
         }
         (_, "") => typed.to_owned(),
         ("", _) => piped,
@@ -63,39 +64,29 @@ fn read(
     loop {
         if !ready(fd, patience)? {
             if bytes.is_empty() {
-                output::progress(
-                    "· standard input is open but empty: continuing without it (`-` waits for it)",
-                );
+                output::progress(say!(Msg::StdinEmpty));
                 return Ok(None);
             }
-            output::progress(
-                "! standard input stopped before its end: continuing with the part that came (`-` waits)",
-            );
+            output::progress(say!(Msg::StdinStopped));
             break;
         }
         match input.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => bytes.extend_from_slice(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(Error::io("read standard input", source)),
+            Err(source) => return Err(Error::io(say!(Msg::DoStdin), source)),
         }
         if bytes.len() > frame::INBOUND_MAX {
             return Err(Error::usage(
-                format!(
-                    "standard input has more than {} MiB",
-                    frame::INBOUND_MAX / 1024 / 1024
-                ),
-                "put it in a file and name the file in the prompt",
+                say!(Msg::StdinLong, frame::INBOUND_MAX / 1024 / 1024),
+                say!(Msg::StdinLongHint),
             ));
         }
         patience = first.map(|_| SILENCE_MAX);
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| {
-        Error::usage(
-            "standard input is not UTF-8",
-            "convert it, or name the file in the prompt",
-        )
-    })
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_| Error::usage(say!(Msg::StdinUtf8), say!(Msg::StdinUtf8Hint)))
 }
 
 /// Whether there is something to read, or the end, within this time.
@@ -113,7 +104,7 @@ fn ready(fd: &impl AsFd, patience: Option<Duration>) -> Result<bool, Error> {
         match poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&timeout)) {
             Ok(count) => return Ok(count > 0),
             Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(Error::io("wait for standard input", errno.into())),
+            Err(errno) => return Err(Error::io(say!(Msg::DoWaitStdin), errno.into())),
         }
     }
 }

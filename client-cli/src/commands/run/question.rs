@@ -7,6 +7,8 @@ use proto::{ErrorName, InteractionId};
 
 use crate::dialog::{self, Dialog};
 use crate::exit::Error;
+use crate::messages::run::Msg;
+use crate::messages::translated;
 use crate::output;
 use crate::paint::Painter;
 use crate::terminal::Lines;
@@ -70,7 +72,7 @@ impl Questions {
                 Some(line) => line,
                 None => {
                     self.ended = true;
-                    output::progress("\n· no input here any more: answer with `reasonix inbox`");
+                    output::progress(say!(Msg::NoInput));
                     std::future::pending().await
                 }
             },
@@ -106,7 +108,7 @@ impl Questions {
                 ) =>
             {
                 let words = client::hint::answered_before(&failure).unwrap_or(failure.message);
-                output::progress(&format!("! {}", text::line(&words)));
+                output::progress(&format!("! {}", text::line(&translated(&words))));
             }
             Err(error) => return Err(error.into()),
         }

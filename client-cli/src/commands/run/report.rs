@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Format;
 use crate::exit::{self, Error};
+use crate::messages::run::Msg;
 use crate::output;
 
 /// What is known of a run. Filled as it goes on, so that a failure in the middle says what there is.
@@ -73,8 +74,8 @@ impl Report {
     fn tell_cost(&self) {
         let usage = &self.usage;
         if usage.requests > 0 && io::stderr().is_terminal() {
-            output::progress(&format!(
-                "· {} sent, {} received; cost: {}",
+            output::progress(&say!(
+                Msg::Spent,
                 output::short(usage.prompt_tokens),
                 output::short(usage.output_tokens),
                 output::cost(usage)

@@ -7,6 +7,8 @@ use proto::methods::ProviderProbe;
 use proto::params::config::{KeyState, ProviderProbeOutput, ProviderProbeParams, ProviderStatus};
 
 use crate::exit::Error;
+use crate::messages::setup::Msg;
+use crate::messages::translated;
 use crate::person::Person;
 use crate::{output, reach, text};
 
@@ -85,7 +87,7 @@ impl Search<'_> {
                     return Err(Error::Failed {
                         what: problem,
                         hint: match probed.hint.is_empty() {
-                            true => "check the key; `--no-probe` stores it anyway".to_owned(),
+                            true => say!(Msg::CheckKey).to_owned(),
                             false => probed.hint,
                         },
                     });
@@ -101,7 +103,7 @@ impl Search<'_> {
             Source::None => Ok(None),
             Source::Variable(name) => {
                 if in_environment(name).is_none() {
-                    output::progress(&format!("! `{}` is not set here", text::line(name)));
+                    output::progress(&say!(Msg::NotSetHere, text::line(name)));
                 }
                 Ok(None)
             }
@@ -119,8 +121,8 @@ impl Search<'_> {
                     }
                     (None, Some(_)) => Ok(None),
                     (None, None) => Err(Error::usage(
-                        format!("provider `{}` needs a key", self.provider.name),
-                        format!("pass it with `--key-stdin`, or set `{variable}`"),
+                        say!(Msg::NeedsKey, self.provider.name),
+                        say!(Msg::PassKey, variable),
                     )),
                 }
             }
@@ -131,20 +133,20 @@ impl Search<'_> {
     fn there(&self) -> Option<String> {
         let variable = &self.provider.api_key_env;
         if in_environment(variable).is_some() {
-            return Some(format!("`{variable}` is set here"));
+            return Some(say!(Msg::IsSetHere, variable));
         }
         let from = match self.provider.key_from.as_str() {
-            "stored" => "a key is stored",
-            "dotenv" => "`.env` has a key",
-            _ => "the daemon has a key",
+            "stored" => say!(Msg::KeyIsStored),
+            "dotenv" => say!(Msg::DotenvHas),
+            _ => say!(Msg::DaemonHas),
         };
         self.provider.has_key.then(|| from.to_owned())
     }
 
     async fn ask(&self, person: &mut Person, may_keep: bool) -> Result<String, Error> {
         let prompt = match may_keep {
-            true => "API key (not shown; Enter keeps the present one): ",
-            false => "API key (not shown): ",
+            true => say!(Msg::AskKeyKeep),
+            false => say!(Msg::AskKey),
         };
         loop {
             let key = person.hidden(prompt).await?;
@@ -196,21 +198,21 @@ impl Search<'_> {
             return Err(Error::Failed {
                 what: words,
                 hint: match probed.hint.as_str() {
-                    "" => "`--no-probe` stores it anyway".to_owned(),
-                    hint => format!("{hint}; `--no-probe` stores it anyway"),
+                    "" => say!(Msg::NoProbe).to_owned(),
+                    hint => say!(Msg::HintNoProbe, translated(hint)),
                 },
             });
         };
         output::progress(&format!("! {words}"));
         if !probed.hint.is_empty() {
-            output::progress(&format!("  {}", text::line(&probed.hint)));
+            output::progress(&format!("  {}", text::line(&translated(&probed.hint))));
         }
-        if person.agrees("Keep it anyway?", false).await? {
+        if person.agrees(say!(Msg::KeepAnyway), false).await? {
             return Ok(());
         }
         Err(Error::Failed {
-            what: "nothing was changed".to_owned(),
-            hint: "run `reasonix setup` again".to_owned(),
+            what: say!(Msg::NothingChanged).to_owned(),
+            hint: say!(Msg::SetupAgain).to_owned(),
         })
     }
 }
@@ -222,16 +224,16 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
         host => format!("{host}: "),
     };
     let key = match probed.key {
-        KeyState::Works => "the key works",
-        KeyState::Wrong => "the key was rejected",
-        KeyState::Missing => "it needs a key",
-        KeyState::NotNeeded => "no key is needed",
-        KeyState::Unknown => "the key could not be checked",
+        KeyState::Works => say!(Msg::KeyWorks),
+        KeyState::Wrong => say!(Msg::KeyRejected),
+        KeyState::Missing => say!(Msg::KeyMissing),
+        KeyState::NotNeeded => say!(Msg::KeyNotNeeded),
+        KeyState::Unknown => say!(Msg::KeyUnchecked),
     };
     let fine = probed.reachable && matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
     text::line(&match (fine || probed.text.is_empty(), probed.reachable) {
-        (true, true) => format!("{host}answered in {} ms; {key}", probed.duration_ms),
-        (true, false) => format!("{host}no answer"),
+        (true, true) => say!(Msg::AnsweredIn, host, probed.duration_ms, key),
+        (true, false) => say!(Msg::NoAnswer, host),
         (false, _) => probed.text.clone(),
     })
 }
@@ -275,24 +277,19 @@ fn read_stdin() -> Result<String, Error> {
         .lock()
         .take(KEY_MAX)
         .read_to_string(&mut key)
-        .map_err(|source| Error::io("read the key from standard input", source))?;
+        .map_err(|source| Error::io(say!(Msg::DoKeyStdin), source))?;
     let key = key.trim();
-    looks_like_one(key).map_err(|why| {
-        Error::usage(
-            format!("on standard input: {why}"),
-            "give only the key, on one line",
-        )
-    })?;
+    looks_like_one(key).map_err(|why| Error::usage(say!(Msg::OnStdin, why), say!(Msg::OnlyKey)))?;
     Ok(key.to_owned())
 }
 
 /// What no key is made of tells of something else in the clipboard.
 fn looks_like_one(key: &str) -> Result<(), &'static str> {
     if key.is_empty() {
-        return Err("no key was typed");
+        return Err(say!(Msg::NoKeyTyped));
     }
     if !key.chars().all(|c| c.is_ascii_graphic()) {
-        return Err("that is not a key: it has spaces or other invalid characters");
+        return Err(say!(Msg::NotAKey));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use proto::params::config::ProviderStatus;
 
 use super::key::in_environment;
 use crate::exit::Error;
+use crate::messages::setup::Msg;
 use crate::person::Person;
 use crate::{near, output, text};
 
@@ -36,14 +37,14 @@ pub fn typed<'a>(line: &'a str, names: &[&str]) -> Typed<'a> {
 pub fn key_words(provider: &ProviderStatus) -> String {
     let variable = &provider.api_key_env;
     match (variable.is_empty(), provider.has_key) {
-        (true, _) => "none needed".to_owned(),
-        (false, _) if in_environment(variable).is_some() => format!("set here ({variable})"),
+        (true, _) => say!(Msg::NoneNeeded).to_owned(),
+        (false, _) if in_environment(variable).is_some() => say!(Msg::SetHere, variable),
         (false, true) => match provider.key_from.as_str() {
-            "" => "there".to_owned(),
-            "dotenv" => "in `.env`".to_owned(),
+            "" => say!(Msg::KeyThere).to_owned(),
+            "dotenv" => say!(Msg::KeyDotenv).to_owned(),
             from => from.to_owned(),
         },
-        (false, false) => format!("missing ({variable})"),
+        (false, false) => say!(Msg::Missing, variable),
     }
 }
 
@@ -63,19 +64,19 @@ pub async fn provider(
 ) -> Result<ProviderStatus, Error> {
     let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
     let width = names.iter().map(|name| name.chars().count()).max();
+    let width = width.unwrap_or(0);
     for (index, provider) in known.iter().enumerate() {
-        output::progress(&format!(
-            "{:>3}. {:<width$}  {}  key: {}",
-            index + 1,
-            text::line(&provider.name),
+        output::progress(&say!(
+            Msg::ProviderRow,
+            format_args!("{:>3}", index + 1),
+            format_args!("{:<width$}", text::line(&provider.name)),
             text::line(&provider.base_url),
-            text::line(&key_words(provider)),
-            width = width.unwrap_or(0)
+            text::line(&key_words(provider))
         ));
     }
-    output::progress("   `new`: another endpoint");
+    output::progress(say!(Msg::NewEndpoint));
     loop {
-        let line = person.line("Provider (number or name): ").await?;
+        let line = person.line(say!(Msg::AskProvider)).await?;
         match typed(&line, &names) {
             Typed::Index(index) => {
                 if let Some(provider) = known.get(index) {
@@ -85,8 +86,8 @@ pub async fn provider(
             Typed::Other("") => {}
             Typed::Other("new") => return endpoint(person, &names).await,
             Typed::Other(other) => {
-                let hint = near::hint(other, names.iter().copied(), "`new` adds another one");
-                let line = format!("! there is no provider `{other}`. {hint}");
+                let hint = near::hint(other, names.iter().copied(), say!(Msg::NewAdds));
+                let line = say!(Msg::NoSuchProvider, other, hint);
                 output::progress(&text::line(&line));
             }
         }
@@ -96,22 +97,22 @@ pub async fn provider(
 /// One that nobody has told us of.
 async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus, Error> {
     let name = loop {
-        let name = person.line("Name of the provider, one word: ").await?;
+        let name = person.line(say!(Msg::AskName)).await?;
         match is_name(&name) {
             true if !taken.contains(&name.as_str()) => break name,
-            true => output::progress("! that name is taken"),
-            false => output::progress("! letters, digits, `-`, `_` and `.`"),
+            true => output::progress(say!(Msg::NameTaken)),
+            false => output::progress(say!(Msg::NameLetters)),
         }
     };
     let base_url = loop {
-        let url = person.line("URL, for example https://host/v1: ").await?;
+        let url = person.line(say!(Msg::AskUrl)).await?;
         if url.starts_with("https://") || url.starts_with("http://") {
             break url;
         }
-        output::progress("! a URL starts with https:// or http://");
+        output::progress(say!(Msg::UrlStartsWarn));
     };
     let mut provider = unknown(&name, &base_url);
-    if !person.agrees("Does it need a key?", true).await? {
+    if !person.agrees(say!(Msg::AskNeedsKey), true).await? {
         provider.api_key_env = String::new();
     }
     Ok(provider)
@@ -166,11 +167,11 @@ pub async fn model(
         output::progress(&format!("{:>3}. {}", index + 1, text::line(name)));
     }
     if let Some(more) = names.len().checked_sub(MODELS).filter(|more| *more > 0) {
-        output::progress(&format!("     and {more} more (enter a name)"));
+        output::progress(&say!(Msg::MoreNames, more));
     }
     let prompt = match default {
-        Some(default) => format!("Model (number or name) [{}]: ", text::line(default)),
-        None => "Model (number or name): ".to_owned(),
+        Some(default) => say!(Msg::AskModelDefault, text::line(default)),
+        None => say!(Msg::AskModel).to_owned(),
     };
     loop {
         let line = person.line(&prompt).await?;
@@ -185,9 +186,9 @@ pub async fn model(
             (Typed::Other(other), _) if names.is_empty() => return Ok(other.to_owned()),
             (Typed::Other(other), _) => {
                 let hint = near::hint(other, names.iter().copied(), "");
-                let line = format!("! the provider has no model `{other}`. {hint}");
+                let line = say!(Msg::NoSuchModel, other, hint);
                 output::progress(text::line(&line).trim_end());
-                if person.agrees("Use it anyway?", false).await? {
+                if person.agrees(say!(Msg::UseAnyway), false).await? {
                     return Ok(other.to_owned());
                 }
             }

@@ -8,9 +8,12 @@ use proto::params::session::{
 
 use super::exchange::{self, Exchange};
 use crate::exit::Error;
+use crate::messages::Thing;
+use crate::messages::stored::Msg;
+use crate::messages::{Label, translated};
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, turn_ended};
-use crate::{commands, output, text};
+use crate::{commands, output};
 
 /// Prints it.
 pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Error> {
@@ -21,23 +24,23 @@ pub async fn show(client: &Client, session: String, json: bool) -> Result<(), Er
     }
     let queue = queue(client, &one.session).await?;
     for (name, value) in facts(&summary) {
-        row(name, &value)?;
+        output::fact(name, &value)?;
     }
     for queued in queue {
-        row("queued", &format!("by {}: {}", queued.by, queued.text))?;
+        output::fact(Label::Queued, &say!(Msg::ByText, queued.by, queued.text))?;
     }
     let turns = match client.call::<SessionCheckpoints>(&one).await {
-        Ok(found) if found.turns.is_empty() => "no turn to rewind to".to_owned(),
-        Ok(found) => format!(
-            "{} to rewind to: `reasonix rewind {} --list`",
-            output::counted(found.turns.len() as u64, "turn"),
+        Ok(found) if found.turns.is_empty() => say!(Msg::NoTurnToRewind).to_owned(),
+        Ok(found) => say!(
+            Msg::TurnsToRewind,
+            output::counted(found.turns.len() as u64, Thing::Turn),
             summary.pid
         ),
         // What else is known is shown all the same.
-        Err(CallError::Failure(failure)) => format!("unknown: {}", failure.message),
+        Err(CallError::Failure(failure)) => say!(Msg::Unknown, translated(&failure.message)),
         Err(error) => return Err(error.into()),
     };
-    row("checkpoints", &turns)?;
+    output::fact(Label::Checkpoints, &turns)?;
     if let Some(last) = exchange::last(client, &one.session, summary.seq).await? {
         output::line("")?;
         paint(&last)?;
@@ -57,44 +60,50 @@ async fn queue(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>, Erro
     })
 }
 
-/// A name and its value on a line.
-fn row(name: &str, value: &str) -> Result<(), Error> {
-    output::line(&format!("{name:<12} {}", text::line(value)))
-}
-
-fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
+fn facts(summary: &SessionSummary) -> Vec<(Label, String)> {
     let usage = &summary.usage;
-    let mut facts = vec![("session", format!("{} ({})", summary.pid, summary.session))];
-    facts.extend(summary.name.clone().map(|name| ("name", name)));
+    let mut facts = vec![(
+        Label::Session,
+        format!("{} ({})", summary.pid, summary.session),
+    )];
+    facts.extend(summary.name.clone().map(|name| (Label::Name, name)));
     if !summary.labels.is_empty() {
-        facts.push(("labels", summary.labels.join(", ")));
+        facts.push((Label::Labels, summary.labels.join(", ")));
     }
     let state = commands::ls::state(summary);
-    facts.push(("state", format!("{state} ({})", summary.cause)));
-    facts.extend(summary.read_only.clone().map(|why| ("read-only", why)));
-    facts.push(("model", summary.model.clone()));
-    facts.push(("directory", summary.cwd.clone()));
+    facts.push((
+        Label::State,
+        format!("{state} ({})", translated(&summary.cause)),
+    ));
+    facts.extend(
+        summary
+            .read_only
+            .as_ref()
+            .map(|why| (Label::ReadOnly, translated(why).into_owned())),
+    );
+    facts.push((Label::Model, summary.model.clone()));
+    facts.push((Label::Directory, summary.cwd.clone()));
     if let Some(origin) = &summary.origin {
-        let from = format!("a fork of {} after its turn {}", origin.pid, origin.turn);
-        facts.push(("origin", from));
+        let from = say!(Msg::ForkOf, origin.pid, origin.turn);
+        facts.push((Label::Origin, from));
     }
-    facts.push(("turns", summary.turns.to_string()));
-    let tokens = format!(
-        "{} sent ({} cached), {} received, {} requests",
+    facts.push((Label::Turns, summary.turns.to_string()));
+    let tokens = say!(
+        Msg::TokensOf,
         output::short(usage.prompt_tokens),
         output::short(usage.cached_tokens),
         output::short(usage.output_tokens),
         usage.requests
     );
-    facts.push(("tokens", tokens));
-    facts.push(("cost", output::cost(usage)));
-    facts.push(("context", context(summary)));
+    facts.push((Label::Tokens, tokens));
+    facts.push((Label::Cost, output::cost(usage)));
+    facts.push((Label::Context, context(summary)));
     let created: String = summary.created_at.to_string().chars().take(16).collect();
     let active = output::ago(summary.active_at);
-    facts.push(("created", format!("{created}, active {active} ago")));
+    facts.push((Label::Created, say!(Msg::CreatedActive, created, active)));
     let waits = waits(summary);
     if !waits.is_empty() {
-        facts.push(("waits", waits));
+        facts.push((Label::Waits, waits));
     }
     facts
 }
@@ -102,11 +111,12 @@ fn facts(summary: &SessionSummary) -> Vec<(&'static str, String)> {
 fn context(summary: &SessionSummary) -> String {
     let share = commands::ls::context(summary);
     match (summary.context_tokens, summary.context_window) {
-        (0, _) => "no request yet".to_owned(),
-        (_, 0) => format!("{share} tokens (context window unknown)"),
+        (0, _) => say!(Msg::NoRequestYet).to_owned(),
+        (_, 0) => say!(Msg::ShareUnknown, share),
         (tokens, window) => {
-            format!(
-                "{share} ({} of {} tokens)",
+            say!(
+                Msg::ShareOf,
+                share,
                 output::short(tokens),
                 output::short(window)
             )
@@ -117,8 +127,8 @@ fn context(summary: &SessionSummary) -> String {
 /// What waits for a person, and where it is answered.
 fn waits(summary: &SessionSummary) -> String {
     let counts = [
-        (summary.pending_interactions, "questions"),
-        (summary.queued, "queued prompts"),
+        (summary.pending_interactions, say!(Msg::Questions)),
+        (summary.queued, say!(Msg::QueuedPrompts)),
     ];
     let mut words: Vec<String> = counts
         .iter()
@@ -126,7 +136,7 @@ fn waits(summary: &SessionSummary) -> String {
         .map(|(count, what)| format!("{what}: {count}"))
         .collect();
     if summary.pending_interactions > 0 {
-        words.push("answer with `reasonix inbox`".to_owned());
+        words.push(say!(Msg::AnswerInbox).to_owned());
     }
     words.join(", ")
 }
@@ -140,7 +150,7 @@ fn paint(last: &Exchange) -> Result<(), Error> {
     };
     block(Tone::User, &last.prompt)?;
     match (last.answer.as_str(), &last.ended) {
-        ("", None) => block(Tone::State, "no answer yet")?,
+        ("", None) => block(Tone::State, say!(Msg::NoAnswerYet))?,
         ("", Some(_)) => {}
         (answer, _) => block(Tone::Answer, answer)?,
     }

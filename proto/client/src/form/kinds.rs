@@ -329,44 +329,6 @@ impl Asked {
         }
     }
 
-    /// Who settled it, and how: one line, or a line a question. For clients that print lines.
-    #[must_use]
-    pub fn settled_lines(&self, resolved: &InteractionResolved) -> String {
-        let (id, by) = (&resolved.interaction_id, &resolved.by);
-        let with_note = |note: &Option<String>| {
-            let note = note.as_ref();
-            note.map_or_else(String::new, |note| format!(": {note}"))
-        };
-        match &resolved.answer {
-            Some(InteractionAnswer::Approval { decision, note, .. }) => {
-                format!("[{id}] {} by {by}{}", decision.called(), with_note(note))
-            }
-            Some(InteractionAnswer::Plan { decision, note }) => {
-                let decision = decision.called();
-                format!("[{id}] plan {decision} by {by}{}", with_note(note))
-            }
-            Some(InteractionAnswer::Questions { replies }) => {
-                let reply = |reply| words::reply(Language::English, reply);
-                if let [only] = replies.as_slice() {
-                    return format!("[{id}] answered by {by}: {}", reply(only));
-                }
-                let mut lines = vec![format!("[{id}] answered by {by}")];
-                let numbered = replies.iter().zip(1..);
-                lines.extend(numbered.map(|(said, number)| format!("  {number}. {}", reply(said))));
-                lines.join("\n")
-            }
-            None => match (self, resolved.unattended) {
-                (Self::Approval { .. }, _) => {
-                    format!("[{id}] denied by {by}{}", with_note(&resolved.reason))
-                }
-                (Self::Questions(_), true) => format!("[{id}] no client was attached to answer"),
-                (Self::Questions(_), false) => format!("[{id}] closed without an answer by {by}"),
-                (Self::Plan, true) => format!("[{id}] no client was attached to approve the plan"),
-                (Self::Plan, false) => format!("[{id}] plan closed without an answer by {by}"),
-            },
-        }
-    }
-
     /// Who answered what this client shows, in a sentence.
     #[must_use]
     pub fn answered_by(&self, language: Language, resolved: &InteractionResolved) -> String {

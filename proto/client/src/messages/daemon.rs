@@ -1,5 +1,5 @@
 //! Sentences that come to a client as text, in other languages: of the daemon why a call is asked about, why something
-//! waits, and notices; of this library why a call failed, and hints.
+//! waits, and notices; of this library why a call failed, and hints. [`failures`], [`health`] and [`library`] have more.
 //!
 //! The first column is the sentence as it is written there, and how it is found. Tests compare it with the sources: each
 //! row is still said, and the notices, scopes and refusals that they find there have a row. A sentence that is not here
@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::{Language, Message as _};
+use super::{Language, Message, failures, fill, health, library};
 
 crate::catalog! {
     NoRule = "no rule allows it", "没有规则允许";
@@ -218,18 +218,51 @@ impl Language {
         if self == Self::English {
             return Cow::Borrowed(text);
         }
-        let mut known = Msg::ALL.iter();
-        let found = known.find_map(|message| Some((message, values(message.english(), text)?)));
-        found.map_or(Cow::Borrowed(text), |(message, values)| {
+        // Of several sentences that fit, the one that says more is meant.
+        let found = KNOWN
+            .iter()
+            .filter_map(|rows| rows(text))
+            .max_by_key(|found| found.words);
+        found.map_or(Cow::Borrowed(text), |found| {
             let value = |(value, is_name)| match is_name {
                 true => Cow::Borrowed(value),
                 false => self.translate(value),
             };
-            let values: Vec<_> = values.into_iter().map(value).collect();
+            let values: Vec<_> = found.values.into_iter().map(value).collect();
             let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
-            Cow::Owned(self.fill(*message, &values))
+            Cow::Owned(fill(found.chinese, &values))
         })
     }
+}
+
+/// The catalogs of sentences that come as text.
+const KNOWN: [fn(&str) -> Option<Found<'_>>; 4] = [
+    |text| best(Msg::ALL, text),
+    |text| best(failures::Msg::ALL, text),
+    |text| best(health::Msg::ALL, text),
+    |text| best(library::Msg::ALL, text),
+];
+
+/// A row that a text fits.
+struct Found<'a> {
+    chinese: &'static str,
+    values: Vec<(&'a str, bool)>,
+    /// Bytes of the row that are not values.
+    words: usize,
+}
+
+/// The row of a catalog that says most of a text.
+fn best<'a, M: Message>(rows: &[M], text: &'a str) -> Option<Found<'a>> {
+    let found = rows.iter().filter_map(|row| {
+        let values = values(row.english(), text)?;
+        let of_values: usize = values.iter().map(|(value, _)| value.len()).sum();
+        Some(Found {
+            chinese: row.chinese(),
+            words: text.len() - of_values,
+            values,
+        })
+    });
+    found.max_by_key(|found| found.words)
 }
 
 /// What stands in a text where a sentence has `{0}`, `{1}`, …, in their order, and whether it stands in backticks there,

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{Language, Message, daemon, fill, transcript};
+use super::{Language, Message, daemon, failures, fill, health, library, transcript};
 
 /// The places of values, in order of their numbers.
 fn places(words: &str) -> Vec<String> {
@@ -24,7 +24,11 @@ fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
 fn every_message_has_both_languages_with_the_same_values() {
     complete(transcript::Msg::ALL);
     complete(daemon::Msg::ALL);
+    complete(failures::Msg::ALL);
+    complete(health::Msg::ALL);
+    complete(library::Msg::ALL);
     complete(crate::form::Msg::ALL);
+    complete(crate::form::lines::Msg::ALL);
 }
 
 #[test]
@@ -147,12 +151,23 @@ fn every_sentence_that_is_translated_is_still_said() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&here.join("../../daemon"), &mut text);
     sources(&here.join("src"), &mut text);
-    for message in daemon::Msg::ALL {
+    still_said(daemon::Msg::ALL, &text);
+    still_said(failures::Msg::ALL, &text);
+    still_said(health::Msg::ALL, &text);
+    let shared = here.join("../src");
+    sources(&shared, &mut text);
+    still_said(library::Msg::ALL, &text);
+}
+
+fn still_said<M: Message + std::fmt::Debug>(rows: &[M], text: &str) {
+    for message in rows {
         let literals = message.english().split(['{', '}']).step_by(2);
         // Put together by the daemon of parts.
-        let parts =
-            literals.flat_map(|literal| literal.split(". ").flat_map(|part| part.split(" over: ")));
-        for part in parts.map(|part| part.trim_matches([':', ' ', '`'])) {
+        let parts = literals.flat_map(|literal| {
+            let parts = literal.split(". ").flat_map(|part| part.split(" over: "));
+            parts.flat_map(|part| part.split(", "))
+        });
+        for part in parts.map(|part| part.trim_matches([':', ';', ',', ' ', '`', '(', ')'])) {
             assert!(
                 text.contains(part),
                 "{message:?}: nobody says {part:?} any more"

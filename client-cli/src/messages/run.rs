@@ -1,0 +1,57 @@
+//! Words of `run`, `send` and `queue`.
+
+client::catalog! {
+    NoneQueued = "no prompts are queued", "没有排队的提示词";
+    NextTurn = "next turn", "下一回合";
+    NoQueueReturned = "the daemon did not return the queue", "守护进程没有返回队列";
+    DoctorVersions = "`reasonix doctor` checks the versions of client and daemon", "`reasonix doctor` 检查客户端和守护进程的版本";
+    SeveralPrompts = "several prompts start with `{0}`", "有多条提示词以 `{0}` 开头";
+    SeveralPromptsHint = "give its position, or more of its id", "请给出其位置，或更长的编号";
+    NoSuchPromptOne = "no queued prompt `{0}`: one is queued", "没有排队的提示词 `{0}`：共有 1 条在排队";
+    NoSuchPrompt = "no queued prompt `{0}`: {1} are queued", "没有排队的提示词 `{0}`：共有 {1} 条在排队";
+    QueueShows = "`reasonix queue SESSION` shows them, with positions and ids", "`reasonix queue SESSION` 显示它们及其位置和编号";
+    RunHelp = "`reasonix run --help` lists the arguments", "`reasonix run --help` 列出参数";
+    LogRepaired = "the session's log was repaired or restored: the outcome of the turn is unknown", "会话的日志经过修复或恢复：该回合的结果未知";
+    LogsShow = "`reasonix logs {0}` shows the log", "`reasonix logs {0}` 显示日志";
+    RunKeepsModel = "`run` cannot change model, effort, preset, samples or reasoning extraction of a session", "`run` 不能更改会话的模型、推理强度、预设、采样数或推理提取";
+    RunKeepsModelHint = "change them with `reasonix model SESSION`, or start a new session", "请用 `reasonix model SESSION` 更改，或新建会话";
+    RulesFixed = "the rules of a session are fixed when it is created", "会话的规则在创建时确定";
+    RulesFixedHint = "leave out `--allow`, `--ask` and `--deny`, or start a new session", "请去掉 `--allow`、`--ask` 和 `--deny`，或新建会话";
+    NoMoneyBudget = "no budget in money", "无金额预算";
+    MoneyBudget = "budget {0}", "预算 {0}";
+    NoTokenBudget = "no budget in tokens", "无词元预算";
+    TokenBudget = "budget {0} tokens", "预算 {0} 词元";
+    CacheExpired = "· the prompt cache has expired; the next prompt: {0}", "· 提示词缓存已过期；下一条提示词：{0}";
+    ApprovalMode = "approval mode {0}", "审批模式 {0}";
+    Mode = "mode {0}", "模式 {0}";
+    NoStepLimit = "no step limit", "无步数上限";
+    Timeout = "timeout {0} s", "timeout {0} 秒";
+    KeepsOptions = "· session {0} keeps these options: {1}", "· 会话 {0} 保留这些选项：{1}";
+    GivePrompt = "give a prompt: `reasonix run \"fix the failing test\"`", "请给出提示词：`reasonix run \"修复失败的测试\"`";
+    ForkNeeds = "`--fork` needs a session to fork", "`--fork` 需要一个会话";
+    ForkNeedsHint = "name it: `reasonix run -s SESSION --fork PROMPT`, or `-c --fork` for the newest one", "请指定：`reasonix run -s SESSION --fork PROMPT`，或用 `-c --fork` 取最近的会话";
+    WaitsInbox = "· it waits for you: `reasonix inbox` shows and answers the question", "· 等待你处理：`reasonix inbox` 显示问题并可作答";
+    Interrupting = "\n· interrupting; Ctrl-C again exits at once, the session stays", "\n· 正在中断；再按一次 Ctrl-C 立即退出，会话保留";
+    Reconnected = "· reconnected", "· 已重新连接";
+    Lost = "· connection lost, reconnecting…", "· 连接已断开，重新连接中…";
+    PromptRemoved = "· the prompt was removed from the queue before it started", "· 该提示词在开始之前已从队列中移除";
+    NoPrompt = "no prompt given", "没有给出提示词";
+    StdinEmpty = "· standard input is open but empty: continuing without it (`-` waits for it)", "· 标准输入已打开但没有内容：不等它，直接继续（用 `-` 可等待）";
+    StdinStopped = "! standard input stopped before its end: continuing with the part that came (`-` waits)", "! 标准输入没有结束就停住了：用已收到的部分继续（用 `-` 可等待）";
+    DoStdin = "read standard input", "读取标准输入";
+    StdinLong = "standard input has more than {0} MiB", "标准输入超过 {0} MiB";
+    StdinLongHint = "put it in a file and name the file in the prompt", "请放入文件，并在提示词中写明文件名";
+    StdinUtf8 = "standard input is not UTF-8", "标准输入不是 UTF-8";
+    StdinUtf8Hint = "convert it, or name the file in the prompt", "请转换编码，或在提示词中写明文件名";
+    DoWaitStdin = "wait for standard input", "等待标准输入";
+    NoInput = "\n· no input here any more: answer with `reasonix inbox`", "\n· 这里不再有输入：请用 `reasonix inbox` 作答";
+    Spent = "· {0} sent, {1} received; cost: {2}", "· 发送 {0}，收到 {1}；费用：{2}";
+    SendPrompt = "give a prompt: `reasonix send SESSION \"now the tests\"`", "请给出提示词：`reasonix send SESSION \"接着做测试\"`";
+    Joins = "it joins the running turn after its next tool results", "将在下一批工具结果之后加入正在进行的回合";
+    IsNext = "it is the next", "下一个就是它";
+    OneBefore = "one prompt is before it", "前面有 1 条提示词";
+    ManyBefore = "{0} prompts are before it", "前面有 {0} 条提示词";
+    SentFollow = "· {0}; follow with `reasonix logs -f {1}`, wait for the end with `reasonix wait {1}`", "· {0}；用 `reasonix logs -f {1}` 跟随，用 `reasonix wait {1}` 等待结束";
+    Steer = "steer", "插话";
+    ReadOnly = "read-only", "只读";
+}

@@ -1,0 +1,67 @@
+//! How an answer reads where it stands on lines of its own.
+
+use proto::params::interaction::InteractionAnswer;
+use proto::record::InteractionResolved;
+
+use super::kinds::Asked;
+use crate::messages::Language;
+use crate::transcript::words;
+
+crate::catalog! {
+    /// 0: which question, 1: the decision, 2: who.
+    Decided = "[{0}] {1} by {2}", "[{0}] {2}：{1}";
+    PlanDecided = "[{0}] plan {1} by {2}", "[{0}] {2}：计划{1}";
+    /// 0: which question, 1: who.
+    AnsweredBy = "[{0}] answered by {1}", "[{0}] {1} 已回答";
+    DeniedBy = "[{0}] denied by {1}", "[{0}] {1}：已拒绝";
+    Closed = "[{0}] closed without an answer by {1}", "[{0}] {1} 未作回答即关闭";
+    PlanClosed = "[{0}] plan closed without an answer by {1}", "[{0}] {1} 未作答即关闭计划";
+    /// 0: which question.
+    Alone = "[{0}] no client was attached to answer", "[{0}] 没有可作答的客户端";
+    PlanAlone = "[{0}] no client was attached to approve the plan", "[{0}] 没有可批准计划的客户端";
+    /// What happened; a note.
+    WithNote = "{0}: {1}", "{0}：{1}";
+}
+
+impl Asked {
+    /// Who settled it, and how: one line, or a line a question. For clients that print lines.
+    #[must_use]
+    pub fn settled_lines(&self, language: Language, resolved: &InteractionResolved) -> String {
+        let (id, by) = (resolved.interaction_id.to_string(), resolved.by.as_str());
+        let with_note = |line: String, note: &Option<String>| match note {
+            Some(note) => language.fill(Msg::WithNote, &[&line, &language.translate(note)]),
+            None => line,
+        };
+        let decided =
+            |message, decision| language.fill(message, &[&id, &language.translate(decision), by]);
+        match &resolved.answer {
+            Some(InteractionAnswer::Approval { decision, note, .. }) => {
+                with_note(decided(Msg::Decided, decision.called()), note)
+            }
+            Some(InteractionAnswer::Plan { decision, note }) => {
+                with_note(decided(Msg::PlanDecided, decision.called()), note)
+            }
+            Some(InteractionAnswer::Questions { replies }) => {
+                let answered = language.fill(Msg::AnsweredBy, &[&id, by]);
+                let reply = |reply| words::reply(language, reply);
+                if let [only] = replies.as_slice() {
+                    return language.fill(Msg::WithNote, &[&answered, &reply(only)]);
+                }
+                let mut lines = vec![answered];
+                let numbered = replies.iter().zip(1..);
+                lines.extend(numbered.map(|(said, number)| format!("  {number}. {}", reply(said))));
+                lines.join("\n")
+            }
+            None => match (self, resolved.unattended) {
+                (Self::Approval { .. }, _) => {
+                    let denied = language.fill(Msg::DeniedBy, &[&id, by]);
+                    with_note(denied, &resolved.reason)
+                }
+                (Self::Questions(_), true) => language.fill(Msg::Alone, &[&id]),
+                (Self::Questions(_), false) => language.fill(Msg::Closed, &[&id, by]),
+                (Self::Plan, true) => language.fill(Msg::PlanAlone, &[&id]),
+                (Self::Plan, false) => language.fill(Msg::PlanClosed, &[&id, by]),
+            },
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What the client library itself says as text: why a call failed and what to do, and the lines in which a question is asked.
+//! A part of [`super::daemon`], which translates.
+
+crate::catalog! {
+    NotADollar = "`{0}` is not an amount in dollars", "`{0}` 不是美元金额";
+    InstallDaemon = "install `reasonixd` next to `reasonix`, or set `REASONIX_DAEMON` to its path", "请将 `reasonixd` 安装在 `reasonix` 旁边，或将 `REASONIX_DAEMON` 设为其路径";
+    WritableHome = "set `REASONIX_HOME` to a writable directory", "请将 `REASONIX_HOME` 设为可写的目录";
+    CheckDaemonPath = "check `REASONIX_DAEMON`: it must be the path of a program", "请检查 `REASONIX_DAEMON`：它必须是程序的路径";
+    SocketOther = "the socket belongs to another user, or you cannot access its directory", "套接字属于其他用户，或你无权访问其目录";
+    NothingSentThere = "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "没有向那里发送任何内容：请将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
+    ChmodIt = "run `chmod 700` on it, or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "请对它运行 `chmod 700`，或将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
+    AskCall = "allow `{0}` to run?", "允许运行 `{0}` 吗？";
+    AskedBecause = "asked because: {0}", "询问原因：{0}";
+    HowCall = "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason", "`y` 允许一次，`n` 拒绝；`/deny 原因` 还会把原因告诉模型";
+    AskOutside = "the sandbox may have blocked it: {0} — run `{1}` once outside the sandbox, with all your rights?", "似乎被沙箱阻止：{0} — 以你的全部权限在沙箱外运行一次 `{1}` 吗？";
+    OutsideSuffix = "{0} outside the sandbox", "{0}（沙箱外）";
+    LineOnce = "once", "一次";
+    LineNo = "no", "否";
+    LineOutside = "once, outside the sandbox", "一次，在沙箱外";
+    OutsideOnly = "outside the sandbox a call can only be allowed once: y or n", "在沙箱外的调用只能允许一次：y 或 n";
+    AskPlan = "the model proposes a plan", "模型提出了一个计划";
+    PlanMeansLine = "approving ends plan mode; calls of the plan then run without asking until the turn ends", "同意后退出计划模式；计划中的调用在回合结束前不再询问";
+    HowPlan = "`/approve` carries it out; `/deny REASON` makes the model keep planning", "`/approve` 执行它；`/deny 原因` 让模型继续计划";
+    PlanOnce = "is a plan: it can only be approved once, for its turn", "是计划：只能在其回合内同意一次";
+    LineApprove = "approve it", "同意";
+    LineKeepPlanning = "keep planning", "继续计划";
+    PlanWasRejected = "rejected", "已退回";
+    PlanWasApproved = "approved, for its turn", "已同意，限于其回合";
+    AskQuestion = "the model asks", "模型提问";
+    HowQuestion = "type the number of an option, or `/answer` and your own words", "输入选项的编号，或用 `/answer` 加自己的文字";
+    AskQuestions = "the model asks {0} questions", "模型提出了 {0} 个问题";
+    HowQuestions = "answer one after another: type the number of an option, or `/answer` and your own words", "逐个回答：输入选项的编号，或用 `/answer` 加自己的文字";
+    NotAlwaysHere = "this cannot always be allowed: allow it once or for the session", "不能始终允许：请允许一次，或在本会话内允许";
+    AlwaysWorkspace = "always allowed in this workspace", "在此工作区始终允许";
+    NotANumber = "`{0}` is not a number such as `100000`, `100k` or `2M`", "`{0}` 不是 `100000`、`100k` 或 `2M` 这样的数字";
+    GiveNumber = "give the number of an option, or your own words", "请给出选项的编号，或自行填写";
+    NoOption = "there is no option {0}: give 1 to {1}, or your own words", "没有选项 {0}：请给出 1 到 {1}，或自行填写";
+    OnlyOne = "only one of them can be chosen", "只能选择其中一项";
+    DaemonNotFound = "`reasonixd` was not found next to this program or on PATH", "在此程序旁边和 PATH 中都没有找到 `reasonixd`";
+    CreateHome = "create the home `{0}`", "创建主目录 `{0}`";
+    NoVersion = "`{0}` did not print its version: it cannot run or is not `reasonixd`", "`{0}` 没有输出版本：它无法运行，或不是 `reasonixd`";
+    CannotStart = "the daemon cannot be started", "无法启动守护进程";
+    ForeignSocket = "`{0}` belongs to user {1}, not to user {2}", "`{0}` 属于用户 {1}，而不是用户 {2}";
+    OpenDirectory = "`{0}`, the directory of the socket, is accessible to others or is not a directory (owner: user {1})", "套接字的目录 `{0}` 可被其他用户访问，或不是目录（所有者：用户 {1}）";
+    OpenSocket = "open `{0}`", "打开 `{0}`";
+    RunProgram = "run `{0}`", "运行 `{0}`";
+    SayHello = "say hello to the daemon", "与守护进程建立会话";
+    PartsDiffer = "{0}: the parts of the answer do not match", "{0}：应答的各部分不一致";
+    FollowGap = "following the session failed: record {0} is missing", "跟随会话失败：缺少记录 {0}";
+    NoHome = "no home: neither `REASONIX_HOME` nor `HOME` is set", "没有主目录：`REASONIX_HOME` 和 `HOME` 都未设置";
+    SocketLong = "the socket path `{0}` has {1} bytes; {2} are possible", "套接字路径 `{0}` 有 {1} 字节；最多 {2} 字节";
+}
