@@ -7,22 +7,25 @@
 
 mod drawn;
 mod paint;
+mod printed;
+mod resized;
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ratatui::text::Line;
-
-use drawn::{Cursor, Drawn, draw_panel, vertical};
+use drawn::{Drawn, draw_panel};
 pub use paint::Depth;
 use paint::Row;
+use printed::Remembered;
+use resized::Above;
 
 use crate::terminal::{KEYS_OFF, KEYS_ON};
 use crate::view::Panel;
+use crate::view::transcript::{Place, PrintedLine};
 
-/// Printed lines that are remembered, by their cells: more than any screen has rows.
+/// Printed lines that are remembered: more than any screen has rows.
 const REMEMBERED_MAX: usize = 1_000;
 
 /// How much of what we believe to be on the screen can be wrong.
@@ -58,8 +61,11 @@ pub struct Screen<W: Write> {
     doubt: Doubt,
     /// Rows of the screen when the inline viewport was drawn last.
     rows_before: usize,
-    /// Cells of the lines above the viewport, the newest last.
-    printed: VecDeque<usize>,
+    above: Above,
+    /// What the next frame prints again, and from which part on.
+    again: Option<(Option<Place>, Vec<PrintedLine>)>,
+    /// The lines above the viewport, the newest last.
+    printed: VecDeque<Remembered>,
     /// Whether the alternate screen is shown, for who restores the terminal after a panic.
     covered: Arc<AtomicBool>,
 }
@@ -79,6 +85,8 @@ impl<W: Write> Screen<W> {
             cover_wanted: false,
             doubt: Doubt::None,
             rows_before: usize::from(rows.max(1)),
+            above: Above::unknown(rows.max(1).into()),
+            again: None,
             printed: VecDeque::new(),
             covered: Arc::new(AtomicBool::new(false)),
         }
@@ -98,15 +106,16 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// The terminal cannot be written to; it is gone as a rule.
-    pub fn draw(&mut self, above: &[Line<'static>], panel: &Panel) -> io::Result<()> {
+    pub fn draw(&mut self, above: Vec<PrintedLine>, panel: &Panel) -> io::Result<()> {
         let mut bytes = String::new();
         self.switch(&mut bytes);
         if self.cover.is_some() {
             debug_assert!(above.is_empty(), "lines for a covered screen");
             self.draw_cover(panel, &mut bytes);
         } else {
-            self.settle_doubt(false, &mut bytes);
-            self.draw_inline(above, panel, &mut bytes);
+            let mut lines = self.again(&mut bytes);
+            lines.extend(above.into_iter().map(Remembered::from));
+            self.print(lines, panel, &mut bytes);
         }
         self.flush(bytes)
     }
@@ -137,6 +146,10 @@ impl<W: Write> Screen<W> {
             (None, false) => Doubt::Width,
         };
         self.doubt = self.doubt.max(doubt);
+        // The row of the cursor stays on the screen.
+        let cursor = self.inline.cursor.unwrap_or_default().row;
+        let room = rows.saturating_sub(1 + cursor);
+        self.above.resized(self.rows, rows, room);
         (self.columns, self.rows) = (columns, rows);
         self.forget_cover();
     }
@@ -165,43 +178,18 @@ impl<W: Write> Screen<W> {
         !self.cover_wanted && self.doubt >= Doubt::Width
     }
 
-    /// How many rows of transcript a [`reprint`](Self::reprint) has use for.
+    /// Parts of the transcript that are whole among what a [`reprint`](Self::reprint) draws over, in order.
     #[must_use]
-    pub fn wanted(&self) -> usize {
-        if self.cover_wanted {
-            return 0;
-        }
-        match self.doubt {
-            Doubt::All => self.rows,
-            _ => self.wrapped(self.overwritten()),
-        }
+    pub fn parts(&self) -> Vec<Place> {
+        let over = self.printed.len() - self.overwritten();
+        let over = self.printed.iter().skip(over);
+        over.filter_map(|row| row.begins).collect()
     }
 
-    /// Erases what is on the screen of the transcript and prints it again: the last [`wanted`](Self::wanted) of these
-    /// rows, with which that ends which [`draw`](Self::draw) was given so far; then the panel. Lines that are new come
-    /// with the next `draw`.
-    ///
-    /// # Errors
-    ///
-    /// The terminal cannot be written to.
-    pub fn reprint(&mut self, last: &[Line<'static>], panel: &Panel) -> io::Result<()> {
-        let mut bytes = String::new();
-        self.switch(&mut bytes);
-        if self.cover.is_some() {
-            self.doubt = self.doubt.max(Doubt::Width);
-            self.draw_cover(panel, &mut bytes);
-            return self.flush(bytes);
-        }
-        let room = self.rows.saturating_sub(panel.rows.len());
-        let wanted = match self.doubt {
-            Doubt::All => room,
-            _ => self.wanted(),
-        };
-        self.doubt = self.doubt.max(Doubt::Width);
-        self.settle_doubt(true, &mut bytes);
-        let from = last.len().saturating_sub(wanted);
-        self.draw_inline(last.get(from..).unwrap_or_default(), panel, &mut bytes);
-        self.flush(bytes)
+    /// With the next frame what is on the screen of the transcript is printed again: from the part `from`, one of
+    /// [`parts`](Self::parts), as it is in `again`; what stands above it, as it was.
+    pub fn reprint(&mut self, from: Option<Place>, again: Vec<PrintedLine>) {
+        self.again = Some((from, again));
     }
 
     /// Gives the terminal back: the viewport is erased, the cursor stands on a fresh line below the transcript, with
@@ -210,15 +198,17 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// The terminal cannot be written to.
-    pub fn leave(&mut self, above: &[Line<'static>]) -> io::Result<()> {
+    pub fn leave(&mut self, above: Vec<PrintedLine>) -> io::Result<()> {
         let mut bytes = String::new();
         let cover_wanted = std::mem::take(&mut self.cover_wanted);
         self.switch(&mut bytes);
-        self.settle_doubt(false, &mut bytes);
-        self.draw_inline(above, &Panel::default(), &mut bytes);
+        let mut lines = self.again(&mut bytes);
+        lines.extend(above.into_iter().map(Remembered::from));
+        self.print(lines, &Panel::default(), &mut bytes);
         bytes.push_str("\r\x1b[?25h");
         self.inline = Drawn::default();
         self.printed.clear();
+        self.above = Above::unknown(self.rows);
         self.cover_wanted = cover_wanted;
         self.flush(bytes)
     }
@@ -269,89 +259,39 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    fn draw_inline(&mut self, lines: &[Line<'static>], panel: &Panel, bytes: &mut String) {
-        let size = (self.columns, self.rows);
-        let lines: Vec<Row> = (lines.iter())
-            .map(|line| Row::of(line, self.columns, self.colours))
-            .collect();
-        self.printed.extend(lines.iter().map(|line| line.cells));
-        let many = self.printed.len().saturating_sub(REMEMBERED_MAX);
-        self.printed.drain(..many);
-        self.rows_before = self.rows;
-        draw_panel(&mut self.inline, lines, panel, size, self.colours, bytes);
-    }
-
-    /// Goes up to where the viewport begins, or what is visible of the transcript above it; what is below is drawn anew.
-    fn settle_doubt(&mut self, transcript: bool, bytes: &mut String) {
-        let doubt = std::mem::take(&mut self.doubt);
-        if doubt == Doubt::None {
-            return;
-        }
-        let (up, overwritten) = match (doubt, transcript) {
-            (Doubt::None | Doubt::Height, _) => (self.inline.cursor.unwrap_or_default().row, 0),
-            (_, true) => (self.up(self.visible()), self.overwritten()),
-            (_, false) => (self.up(0), 0),
+    /// Goes to where all is drawn anew. The lines that are printed again there.
+    fn again(&mut self, bytes: &mut String) -> Vec<Remembered> {
+        let Some((from, again)) = self.again.take() else {
+            self.settle_doubt(false, bytes);
+            return Vec::new();
         };
-        if doubt == Doubt::All {
-            bytes.push_str("\x1b[H");
-            self.printed.clear();
-        } else {
-            vertical(up.min(self.rows - 1), 0, bytes);
-            let left = self.printed.len().saturating_sub(overwritten);
-            self.printed.truncate(left);
-        }
-        self.inline.rows.clear();
-        self.inline.doubtful = true;
-        if let Some(cursor) = &mut self.inline.cursor {
-            (cursor.row, cursor.column) = (0, 0);
-        }
+        self.doubt = self.doubt.max(Doubt::Width);
+        let over = self.printed.len() - self.overwritten();
+        let over = self.printed.iter().skip(over);
+        let kept = over.take_while(|row| row.begins.is_none() || row.begins != from);
+        let mut lines = printed::broken(kept, self.columns);
+        self.settle_doubt(true, bytes);
+        lines.extend(again.into_iter().map(Remembered::from));
+        lines
     }
 
-    /// Rows from the cursor up to the first of so many printed lines, as in a terminal that breaks rows at the new edge. In
-    /// one that cuts them they are fewer.
-    fn up(&self, lines: usize) -> usize {
-        let Cursor { row, column, .. } = self.inline.cursor.unwrap_or_default();
-        let above = self.inline.rows.iter().take(row);
-        let above: usize = above.map(|row| height(row.cells, self.columns)).sum();
-        above + column / self.columns + self.wrapped(lines)
-    }
-
-    /// Printed lines that are drawn over where the visible ones are drawn anew: more than these, it may be, where the
-    /// terminal has cut its rows.
-    fn overwritten(&self) -> usize {
-        let visible = self.visible();
-        if self.reflows {
-            return visible;
+    fn print(&mut self, lines: Vec<Remembered>, panel: &Panel, bytes: &mut String) {
+        let size = (self.columns, self.rows);
+        let mut rows = Vec::with_capacity(lines.len());
+        for mut line in lines {
+            let row = Row::of(&line.line, self.columns, self.colours);
+            line.cells = row.cells;
+            rows.push(row);
+            if self.printed.len() == REMEMBERED_MAX {
+                self.printed.pop_front();
+            }
+            self.printed.push_back(line);
         }
-        let row = self.inline.cursor.unwrap_or_default().row;
-        let up = self.up(visible).min(self.rows - 1);
-        up.saturating_sub(row).max(visible).min(self.printed.len())
-    }
-
-    /// Printed lines that are on the screen.
-    fn visible(&self) -> usize {
-        let cursor = self.inline.cursor.unwrap_or_default();
-        let before = self.rows_before.saturating_sub(self.inline.rows.len());
-        let now = self.rows.saturating_sub(1 + cursor.row);
-        let most = self.printed.len().min(before).min(now);
-        if !self.reflows {
-            return most;
-        }
-        let broken = |row: &Row| height(row.cells, self.columns);
-        let mut taken: usize = self.inline.rows.iter().map(broken).sum();
-        let newest = self.printed.iter().rev().take(most);
-        let fits = newest.take_while(|cells| {
-            let fits = taken < self.rows;
-            taken += height(**cells, self.columns);
-            fits
-        });
-        fits.count()
-    }
-
-    /// Rows that so many of the newest printed lines take where they are broken at the edge.
-    fn wrapped(&self, lines: usize) -> usize {
-        let newest = self.printed.iter().rev().take(lines);
-        newest.map(|cells| height(*cells, self.columns)).sum()
+        let lines = rows.len();
+        draw_panel(&mut self.inline, rows, panel, size, self.colours, bytes);
+        self.rows_before = self.rows;
+        let room = self.rows.saturating_sub(self.inline.rows.len());
+        self.above.printed(lines, room);
     }
 
     /// Writes a frame at once.
@@ -364,11 +304,6 @@ impl<W: Write> Screen<W> {
         self.out.write_all(frame.as_bytes())?;
         self.out.flush()
     }
-}
-
-/// Rows that a line takes where it is broken at the edge.
-fn height(cells: usize, columns: usize) -> usize {
-    cells.div_ceil(columns).max(1)
 }
 
 #[cfg(test)]

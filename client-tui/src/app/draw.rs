@@ -3,11 +3,10 @@
 use std::io;
 use std::time::Instant;
 
-use ratatui::text::Line;
-
 use super::App;
 use crate::model::{Dialog, Link, Model};
-use crate::view;
+use crate::view::transcript::PrintedLine;
+use crate::view::{self, transcript};
 
 /// Rows that go into the scrollback at once: keys wait for them.
 const PRINTED: usize = 1_000;
@@ -21,16 +20,18 @@ impl App {
             // Nobody has the words of those rows any more.
             self.screen.forget();
         }
-        if self.screen.stale() {
-            self.reprint()?;
-        }
+        let again = match self.screen.stale() {
+            true => self.reprint(),
+            false => self.screen.above(),
+        };
         self.dirty = false;
         self.drawn = Instant::now();
         self.scroll();
         let above = self.settled(PRINTED);
         let model = &self.model;
-        let panel = view::draw(model, &self.printed, &mut self.cache);
-        self.screen.draw(&above, &panel)?;
+        let rows = again + above.len();
+        let panel = view::draw(model, &self.printed, &mut self.cache, rows);
+        self.screen.draw(above, &panel)?;
         self.dirty = self.behind;
         self.model.shown(Instant::now());
         Ok(())
@@ -46,7 +47,7 @@ impl App {
         // What lies over it does not move it.
         if model.dialog.as_ref().is_none_or(|dialog| !dialog.covers()) {
             let rows = view::page_rows(model, &mut self.cache);
-            model.scroll = view::transcript::scrolled(
+            model.scroll = transcript::scrolled(
                 &model.transcript,
                 &model.look,
                 &mut self.cache,
@@ -58,7 +59,7 @@ impl App {
     }
 
     /// Lines for the scrollback: as many as make `most` rows, where the screen has a place for them.
-    fn settled(&mut self, most: usize) -> Vec<Line<'static>> {
+    fn settled(&mut self, most: usize) -> Vec<PrintedLine> {
         self.behind = false;
         // While a session is replayed nobody knows yet which of its rows are the newest.
         if self.screen.is_covered() || self.model.link == Link::Replaying {
@@ -68,8 +69,8 @@ impl App {
             transcript, look, ..
         } = &self.model;
         let printed = &mut self.printed;
-        let rows = view::transcript::settled(transcript, printed, look, &mut self.cache, most);
-        self.behind = view::transcript::waits(transcript, printed);
+        let rows = transcript::settled(transcript, printed, look, &mut self.cache, most);
+        self.behind = transcript::waits(transcript, printed);
         rows
     }
 
@@ -78,20 +79,21 @@ impl App {
         let covers = self.model.look.fullscreen;
         self.screen.cover(covers);
         let above = self.settled(usize::MAX);
-        self.screen.leave(&above)
+        self.screen.leave(above)
     }
 
-    /// Prints again what is on the screen of the transcript, as it looks now.
-    fn reprint(&mut self) -> io::Result<()> {
-        let wanted = self.screen.wanted();
-        let last = view::transcript::last(
+    /// Has what is on the screen of the transcript printed again, as it looks now. Its rows.
+    fn reprint(&mut self) -> usize {
+        let again = transcript::again(
             &self.model.transcript,
             &self.printed,
             &self.model.look,
             &mut self.cache,
-            wanted,
+            &self.screen.parts(),
         );
-        let panel = view::draw(&self.model, &self.printed, &mut self.cache);
-        self.screen.reprint(&last, &panel)
+        let (from, rows) = again.map_or_else(Default::default, |(from, rows)| (Some(from), rows));
+        let count = rows.len();
+        self.screen.reprint(from, rows);
+        count
     }
 }

@@ -2,6 +2,7 @@ use std::num::NonZeroU16;
 
 use proptest::prelude::*;
 use ratatui::style::Stylize;
+use ratatui::text::Line;
 
 use super::*;
 
@@ -11,6 +12,8 @@ struct Scene {
     parser: vt100::Parser,
     /// All that was written.
     tape: Vec<u8>,
+    /// Lines that were printed: each is a part by itself.
+    count: usize,
 }
 
 fn non_zero(value: u16) -> NonZeroU16 {
@@ -24,6 +27,7 @@ impl Scene {
             screen: Screen::new(Vec::new(), columns, rows),
             parser: vt100::Parser::new(non_zero(rows), non_zero(columns), 100_000),
             tape: Vec::new(),
+            count: 0,
         };
         let shell: String = shell.iter().map(|line| format!("{line}\r\n")).collect();
         scene.parser.process(shell.as_bytes());
@@ -40,13 +44,22 @@ impl Scene {
     }
 
     fn draw(&mut self, above: &[&str], panel: &Panel) -> String {
-        self.screen.draw(&lines(above), panel).unwrap();
+        let first = self.count;
+        self.count += above.len();
+        self.screen.draw(parts(first, above), panel).unwrap();
         self.settle()
     }
 
-    fn reprint(&mut self, last: &[&str], panel: &Panel) -> String {
-        self.screen.reprint(&lines(last), panel).unwrap();
-        self.settle()
+    /// Prints again: all lines as they look now are these, the newest last.
+    fn reprint(&mut self, all: &[&str], panel: &Panel) -> String {
+        let from = self.screen.parts().first().copied();
+        let skipped = self.count.saturating_sub(all.len());
+        let again = from.map_or_else(Vec::new, |from| {
+            let index = from.entry - skipped;
+            parts(from.entry, &all[index..])
+        });
+        self.screen.reprint(from, again);
+        self.draw(&[], panel)
     }
 
     /// The window has another size, in a terminal that cuts rows.
@@ -109,6 +122,14 @@ fn lines(texts: &[&str]) -> Vec<Line<'static>> {
         .iter()
         .map(|text| Line::from((*text).to_owned()))
         .collect()
+}
+
+fn parts(first: usize, texts: &[&str]) -> Vec<PrintedLine> {
+    let part = |(entry, line)| PrintedLine {
+        line,
+        begins: Some(Place { entry, part: 0 }),
+    };
+    (first..).zip(lines(texts)).map(part).collect()
 }
 
 fn panel(rows: &[&str], cursor: Option<(u16, u16)>) -> Panel {
@@ -187,7 +208,13 @@ fn styles_do_not_leak_and_blanks_are_not_coloured() {
     let row = Line::from(vec!["ab".on_red(), "c".bold()]);
     scene
         .screen
-        .draw(std::slice::from_ref(&row), &Panel::of(vec![row.clone()]))
+        .draw(
+            vec![PrintedLine {
+                line: row.clone(),
+                begins: None,
+            }],
+            &Panel::of(vec![row]),
+        )
         .unwrap();
     scene.settle();
     for row in 0..2 {
@@ -243,7 +270,7 @@ fn full_screen_gives_back_what_was_there() {
     let mut scene = Scene::new(20, 4, &["$ ls", "$ reasonix"]);
     scene.screen.cover(true);
     scene.draw(&[], &panel(&["a", "b", "c", "d"], Some((3, 0))));
-    scene.screen.leave(&[]).unwrap();
+    scene.screen.leave(Vec::new()).unwrap();
     scene.settle();
     assert_eq!(scene.visible(), ["$ ls", "$ reasonix"]);
     assert_eq!(scene.cursor(), (2, 0, true));
@@ -253,7 +280,7 @@ fn full_screen_gives_back_what_was_there() {
 fn leaving_erases_the_panel_and_stands_below_the_transcript() {
     let mut scene = Scene::new(20, 6, &["$ reasonix"]);
     scene.draw(&["one"], &panel(&["menu", ">", "status"], Some((1, 1))));
-    scene.screen.leave(&lines(&["two"])).unwrap();
+    scene.screen.leave(parts(1, &["two"])).unwrap();
     scene.settle();
     assert_eq!(scene.visible(), ["$ reasonix", "one", "two"]);
     assert_eq!(scene.cursor(), (3, 0, true));
@@ -276,7 +303,7 @@ fn whatever_was_written_there_a_redraw_shows_the_screen_again() {
         .process(b"\r\nBroadcast message\r\nfrom root\x1b[2;3H");
     scene.screen.redraw();
     assert!(scene.screen.stale());
-    assert_eq!(scene.screen.wanted(), 5);
+    assert_eq!(scene.screen.parts().len(), 3);
     let written = scene.reprint(&["zero", "one", "two", "three", "four"], &bottom);
     // Erased from the first row on, the screen would go into the scrollback of tmux.
     assert!(written.find("\x1b[J") > written.find("four"));
@@ -289,7 +316,7 @@ fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
     let mut scene = Scene::new(20, 5, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     scene.draw(&["one", "two", "three", "four"], &bottom);
-    assert_eq!(scene.screen.wanted(), 3);
+    assert_eq!(scene.screen.parts().len(), 3);
     scene.reprint(&["ONE", "TWO", "THREE", "FOUR"], &bottom);
     let shown = ["$", "one", "TWO", "THREE", "FOUR", ">", "status"];
     assert_eq!(scene.all(), shown);
@@ -302,14 +329,14 @@ fn what_nobody_can_print_again_stays_as_it_stands() {
     scene.draw(&["old one", "old two"], &bottom);
     scene.screen.forget();
     scene.screen.outdated();
-    assert_eq!(scene.screen.wanted(), 0);
+    assert_eq!(scene.screen.parts().len(), 0);
     scene.reprint(&[], &bottom);
     let kept = ["$", "old one", "old two", ">", "status"];
     assert_eq!(scene.all(), kept);
     // What is new is ours, and only that is printed again.
     scene.draw(&["new"], &bottom);
     scene.resize(30, 8);
-    assert_eq!(scene.screen.wanted(), 1);
+    assert_eq!(scene.screen.parts().len(), 1);
     scene.reprint(&["NEW"], &bottom);
     let kept = ["$", "old one", "old two", "NEW", ">", "status"];
     assert_eq!(scene.all(), kept);
@@ -447,7 +474,7 @@ fn another_size_while_covered_is_made_up_for_afterwards() {
     assert_eq!(scene.visible(), ["narrow"]);
     scene.screen.cover(false);
     assert!(scene.screen.stale());
-    assert!(scene.screen.wanted() >= 2);
+    assert!(scene.screen.parts().len() >= 2);
     scene.reprint(&["one", "two"], &bottom);
     scene.draw(&["three"], &bottom);
     assert_eq!(scene.visible(), ["one", "two", "three", ">", "status"]);
@@ -464,15 +491,100 @@ fn nothing_is_doubled_where_rows_are_broken_at_the_edge() {
     scene.screen.reflows = true;
     scene.draw(&texts, &bottom);
     scene.reflow(20, 12);
-    assert_eq!(scene.screen.wanted(), 10);
+    // Two rows each.
+    assert_eq!(scene.screen.parts().len(), 5);
     let wrapped: Vec<&str> = texts
         .iter()
         .flat_map(|text| [&text[..20], &text[20..]])
         .collect();
-    scene.reprint(&wrapped, &bottom);
+    let from = scene.screen.parts()[0];
+    let mut again = parts(from.entry * 2, &wrapped[from.entry * 2..]);
+    for (index, row) in again.iter_mut().enumerate() {
+        let entry = from.entry + index / 2;
+        row.begins = (index % 2 == 0).then_some(Place { entry, part: 0 });
+    }
+    scene.screen.reprint(Some(from), again);
+    scene.draw(&[], &bottom);
     let mut all = wrapped.clone();
     all.extend([">", "status"]);
     assert_eq!(scene.all(), all);
+}
+
+/// A part of three rows, the first of which is in the scrollback, and one of two rows.
+fn straddling() -> (Scene, Panel) {
+    let bottom = panel(&[">", "status"], Some((0, 1)));
+    let mut scene = Scene::new(20, 6, &["$"]);
+    let mut rows = parts(
+        0,
+        &["one 0123456789", "two 0123456789", "three", "four", "five"],
+    );
+    for (row, begins) in rows.iter_mut().zip([Some(0), None, None, Some(1), None]) {
+        row.begins = begins.map(|part| Place { entry: 0, part });
+    }
+    scene.screen.draw(rows, &bottom).unwrap();
+    scene.settle();
+    (scene, bottom)
+}
+
+#[test]
+fn of_a_part_that_has_begun_in_the_scrollback_the_rows_stay_what_they_are() {
+    let (mut scene, bottom) = straddling();
+    let second = Place { entry: 0, part: 1 };
+    assert_eq!(scene.screen.parts(), [second]);
+    scene.screen.outdated();
+    let again = parts(1, &["FOUR", "FIVE", "SIX"]);
+    scene.screen.reprint(Some(second), again);
+    scene.draw(&[], &bottom);
+    let shown = [
+        "$",
+        "one 0123456789",
+        "two 0123456789",
+        "three",
+        "FOUR",
+        "FIVE",
+        "SIX",
+        ">",
+        "status",
+    ];
+    assert_eq!(scene.all(), shown);
+}
+
+#[test]
+fn rows_that_stay_are_broken_at_a_new_edge_and_joined_at_the_next() {
+    let (mut scene, bottom) = straddling();
+    let second = Place { entry: 0, part: 1 };
+    let mut again = parts(1, &["BOTH"]);
+    again[0].begins = Some(second);
+    for (columns, rows, two) in [(10, 6, "two 012345|6789"), (30, 6, "two 0123456789")] {
+        scene.resize(columns, rows);
+        assert_eq!(scene.screen.parts().first(), Some(&second));
+        scene.screen.reprint(Some(second), again.clone());
+        scene.draw(&[], &bottom);
+        let all = scene.all().join("|");
+        assert!(
+            all.ends_with(&format!("{two}|three|BOTH|>|status")),
+            "{all}"
+        );
+        assert_eq!(all.matches("two").count(), 1, "{all}");
+    }
+}
+
+#[test]
+fn after_a_high_panel_only_what_it_has_left_on_the_screen_is_printed_again() {
+    let mut scene = Scene::new(20, 10, &["$"]);
+    let bottom = panel(&[">", "status"], Some((0, 1)));
+    let texts = ["1", "2", "3", "4", "5", "6", "7", "8"];
+    scene.draw(&texts, &bottom);
+    let high = panel(&["a", "b", "c", "d", "e", "f", "g"], None);
+    scene.draw(&[], &high);
+    scene.draw(&[], &bottom);
+    scene.screen.outdated();
+    assert_eq!(scene.screen.parts().len(), 3);
+    scene.reprint(&texts, &bottom);
+    let mut shown = vec!["$"];
+    shown.extend(texts);
+    shown.extend([">", "status"]);
+    assert_eq!(scene.all(), shown);
 }
 
 /// Texts of one row at 40 columns. Characters whose cells every terminal counts alike.
@@ -590,6 +702,8 @@ proptest! {
             let mut rest = all.iter();
             for text in &printed {
                 prop_assert!(rest.any(|row| row == text), "frame {}: {} of {:#?}", frame, text, all);
+                let times = all.iter().filter(|row| *row == text).count();
+                prop_assert_eq!(times, 1, "frame {}: {} of {:#?}", frame, text, all);
             }
         }
     }

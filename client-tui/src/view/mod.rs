@@ -14,7 +14,7 @@ pub mod transcript;
 use ratatui::text::Line;
 
 use crate::model::{Dialog, Look, Model};
-use crate::render::Cache;
+use crate::render::{Cache, wrap};
 
 /// Rows, and where the terminal's cursor stands in them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,8 +41,14 @@ impl Panel {
     }
 }
 
-/// All rows that are drawn now: of the viewport at the bottom, or of the whole screen where something covers it.
-pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> Panel {
+/// All rows that are drawn now: of the viewport at the bottom, or of the whole screen where something covers it. `above`:
+/// rows of the screen that stand above the viewport for certain.
+pub fn draw(
+    model: &Model,
+    printed: &transcript::Printed,
+    cache: &mut Cache,
+    above: usize,
+) -> Panel {
     let width = usize::from(model.look.columns);
     let rows = usize::from(model.look.rows);
     if let Some(dialog) = model.dialog.as_ref().filter(|dialog| dialog.covers()) {
@@ -58,16 +64,42 @@ pub fn draw(model: &Model, printed: &transcript::Printed, cache: &mut Cache) -> 
             model.scroll,
             left,
         )),
-        false => Panel::of(transcript::live(
-            &model.transcript,
-            printed,
-            &model.look,
-            cache,
-            left.saturating_sub(1),
-        )),
+        false => {
+            let most = left.saturating_sub(1);
+            let mut live = transcript::live(&model.transcript, printed, &model.look, cache, most);
+            let fits = live_room(&live, &lower.rows, (width, rows), above).min(live.len());
+            live.drain(..live.len() - fits);
+            Panel::of(live)
+        }
     };
     all.below(lower);
     all
+}
+
+/// Rows of what grows that are shown, where the screen has them.
+const LIVE_MIN: usize = 2;
+
+/// Columns of the narrowest window that is cared for.
+const NARROWEST: usize = 40;
+
+/// How many of the last live rows are shown. A terminal that breaks rows at a new edge, or gets lower, pushes rows into
+/// its scrollback from the top: in a window half as wide, or half as high, these must be printed ones. What grows is
+/// printed once it is whole, so it would be there twice.
+fn live_room(
+    live: &[Line<'static>],
+    lower: &[Line<'static>],
+    (columns, rows): (usize, usize),
+    above: usize,
+) -> usize {
+    let narrow = NARROWEST.max(columns / 2);
+    let pushed = |row: &Line<'static>| wrap::cells(row).saturating_sub(1) / narrow;
+    let mut taken: usize = lower.iter().map(pushed).sum();
+    let fits = live.iter().rev().take_while(|row| {
+        taken += pushed(row);
+        taken <= above
+    });
+    let half = (rows / 2).saturating_sub(lower.len());
+    fits.count().min(half).max(LIVE_MIN)
 }
 
 /// Rows of the transcript on a screen that is full of it.

@@ -5,6 +5,7 @@
 
 mod ink;
 mod notices;
+mod printed;
 mod said;
 mod tool;
 mod words;
@@ -12,101 +13,11 @@ mod words;
 use ratatui::text::Line;
 
 use crate::model::Look;
-use crate::model::transcript::{Entry, EntryKind, Transcript};
+use crate::model::transcript::{Entry, Transcript};
 use crate::render::Cache;
 use ink::{Inked, parts};
-
-/// How far the transcript stands in the terminal's scrollback.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
-    pub generation: u64,
-    /// Entries that are printed whole.
-    pub entries: usize,
-    /// Blocks of the next one that are.
-    pub blocks: usize,
-}
-
-/// Rows that have their code in colours where many are printed at once. Colours take a hundred times as long as the
-/// words, and nobody reads a long session from its beginning to see them.
-const COLOURED: usize = 500;
-
-/// What has settled since, and goes into the scrollback now; `printed` moves on. No more parts than make `most` rows, as
-/// keys wait meanwhile: where more [`waits`], it comes with the next call.
-pub fn settled(
-    transcript: &Transcript,
-    printed: &mut Printed,
-    look: &Look,
-    cache: &mut Cache,
-    most: usize,
-) -> Vec<Line<'static>> {
-    *printed = since(transcript, printed);
-    let mut rows = Vec::new();
-    let mut ink = Inked::new(transcript, look, cache);
-    let coloured = newest(transcript, printed, &mut ink, COLOURED);
-    while let Some(entry) = transcript.entries.get(printed.entries) {
-        let upto = whole(entry);
-        for part in printed.blocks..upto {
-            if rows.len() >= most {
-                printed.blocks = part;
-                return rows;
-            }
-            if ink.leads(printed.entries, part) {
-                rows.push(Line::default());
-            }
-            match (printed.entries, part) < coloured {
-                true => rows.extend(ink.plain(entry, part)),
-                false => rows.extend(ink.lines(entry, part).iter().cloned()),
-            }
-        }
-        if !entry.settled() {
-            printed.blocks = printed.blocks.max(upto);
-            break;
-        }
-        printed.entries += 1;
-        printed.blocks = 0;
-    }
-    rows
-}
-
-/// Whether something has settled that is not printed yet.
-pub fn waits(transcript: &Transcript, printed: &Printed) -> bool {
-    let printed = since(transcript, printed);
-    let next = transcript.entries.get(printed.entries);
-    next.is_some_and(|entry| entry.settled() || printed.blocks < whole(entry))
-}
-
-/// Parts of an entry that stay as they are.
-fn whole(entry: &Entry) -> usize {
-    match (&entry.kind, entry.settled()) {
-        (_, true) => parts(entry),
-        (EntryKind::Answer { text: markdown, .. }, false) => markdown.whole(),
-        (_, false) => 0,
-    }
-}
-
-/// Entry and part from which on the last `rows` rows come of all that can be printed.
-fn newest(
-    transcript: &Transcript,
-    printed: &Printed,
-    ink: &mut Inked<'_>,
-    rows: usize,
-) -> (usize, usize) {
-    let mut counted = 0;
-    for (index, entry) in transcript.entries.iter().enumerate().rev() {
-        let from = match index.cmp(&printed.entries) {
-            std::cmp::Ordering::Less => break,
-            std::cmp::Ordering::Equal => printed.blocks,
-            std::cmp::Ordering::Greater => 0,
-        };
-        for part in (from..whole(entry)).rev() {
-            counted += ink.count(entry, part);
-            if counted >= rows {
-                return (index, part);
-            }
-        }
-    }
-    (printed.entries, printed.blocks)
-}
+use printed::since;
+pub use printed::{Place, Printed, PrintedLine, again, settled, waits};
 
 /// What is not printed yet: its last rows.
 pub fn live(
@@ -130,41 +41,6 @@ pub fn live(
         back.entry(&mut ink, index, entry, from..parts(entry));
     }
     back.rows()
-}
-
-/// The last rows of what is printed, to be printed again after a change of width or look: at least `rows` of them, from
-/// the beginning of an entry, where there are so many.
-pub fn last(
-    transcript: &Transcript,
-    printed: &Printed,
-    look: &Look,
-    cache: &mut Cache,
-    rows: usize,
-) -> Vec<Line<'static>> {
-    let printed = since(transcript, printed);
-    let mut ink = Inked::new(transcript, look, cache);
-    let mut back = Back::new(0, usize::MAX);
-    let mut first = transcript.entries.len();
-    for (index, entry) in transcript.entries.iter().enumerate().rev() {
-        let upto = match index.cmp(&printed.entries) {
-            std::cmp::Ordering::Greater => continue,
-            std::cmp::Ordering::Equal => printed.blocks,
-            std::cmp::Ordering::Less => parts(entry),
-        };
-        // What parts the first one from the entry before will go.
-        let apart = usize::from(ink.apart(first));
-        if back.rows.len() >= rows.saturating_add(apart) {
-            break;
-        }
-        back.entry(&mut ink, index, entry, 0..upto);
-        first = index;
-    }
-    let apart = ink.apart(first);
-    let mut rows = back.rows();
-    if apart && rows.first().is_some_and(|row| row.spans.is_empty()) {
-        rows.remove(0);
-    }
-    rows
 }
 
 /// A page of the whole transcript in full screen: exactly `rows` rows, the last of them `scroll` rows above the end.
@@ -294,17 +170,6 @@ pub fn entry(
         lines.iter().cloned().collect::<Vec<_>>()
     });
     all.collect()
-}
-
-/// How far it is printed of these entries: nothing, where they have begun anew.
-fn since(transcript: &Transcript, printed: &Printed) -> Printed {
-    match printed.generation == transcript.generation {
-        true => printed.clone(),
-        false => Printed {
-            generation: transcript.generation,
-            ..Printed::default()
-        },
-    }
 }
 
 /// Rows gathered from the end backwards.

@@ -169,7 +169,7 @@ fn who_panics() {
     let mut screen = terminal.screen(&surroundings).expect("its size");
     screen.cover(std::env::var_os(PANICS).is_some_and(|how| how == "covered"));
     let panel = client_tui::Panel::of(vec!["something is shown".into()]);
-    screen.draw(&[], &panel).expect("draw");
+    screen.draw(Vec::new(), &panel).expect("draw");
     let mut key = [0];
     std::io::Read::read_exact(&mut std::io::stdin(), &mut key).expect("a key");
     panic!("this is a panic\nof two lines");

@@ -42,6 +42,34 @@ fn a_program_sees_a_terminal_of_its_size_and_that_it_changes() {
 }
 
 #[test]
+fn a_terminal_that_reflows_breaks_rows_at_its_edge_and_joins_them_again() {
+    let house = House::new();
+    let nature = Nature {
+        reflows: true,
+        ..Nature::default()
+    };
+    let words = "0123456789abcdefghijklmnopqrstuvwxyz";
+    let terminal = sh_in(
+        &house,
+        &format!("echo {words}; printf end; read line"),
+        nature,
+    );
+    terminal.wait_text("end");
+    for (columns, shown) in [
+        (20, "0123456789abcdefghij\nklmnopqrstuvwxyz\nend"),
+        (40, words),
+    ] {
+        terminal.resize(columns, 10);
+        assert!(
+            terminal.screen().starts_with(shown),
+            "{}",
+            terminal.screen()
+        );
+    }
+    assert_eq!(terminal.cursor(), Some((1, 3)));
+}
+
+#[test]
 fn what_scrolls_off_is_kept_in_order() {
     let house = House::new();
     let mut terminal = sh(&house, "seq 1 500");

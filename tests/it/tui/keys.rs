@@ -153,6 +153,7 @@ fn a_terminal_that_answers_nothing_is_no_reason_to_wait() {
         keyboard: false,
         background: None,
         answers: false,
+        ..Nature::default()
     };
     let terminal = Terminal::start_in(command, 80, 24, nature);
     terminal.wait_for("a line for prompts", has_composer);

@@ -11,6 +11,7 @@ mod pictures;
 mod planning;
 mod rest;
 mod scenes;
+mod scrollback;
 mod started;
 mod storm;
 mod together;

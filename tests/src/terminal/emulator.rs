@@ -1,5 +1,7 @@
 //! A terminal's state after a program's output: its screen, its scrollback, its modes, and its answers to queries.
 
+mod reflow;
+
 use std::num::NonZeroU16;
 use std::time::Instant;
 
@@ -23,6 +25,9 @@ pub struct Nature {
     pub background: Option<Colour>,
     /// It reports its cursor position and its terminal type. Every terminal does; a pipe that looks like one does not.
     pub answers: bool,
+    /// It breaks rows at the new edge when it gets narrower, and joins them again when it gets wider. Another one cuts
+    /// them. A program is told by `VTE_VERSION`, which the test sets.
+    pub reflows: bool,
 }
 
 impl Default for Nature {
@@ -31,6 +36,7 @@ impl Default for Nature {
             keyboard: false,
             background: Some(0x0d_1117),
             answers: true,
+            reflows: false,
         }
     }
 }
@@ -123,8 +129,11 @@ impl Emulator {
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
-        self.parser
-            .set_size(at_least_one(rows), at_least_one(columns));
+        let (rows, columns) = (at_least_one(rows), at_least_one(columns));
+        if self.parser.callbacks().nature.reflows && !self.vt().alternate_screen() {
+            return self.reflow(columns, rows);
+        }
+        self.parser.set_size(rows, columns);
     }
 
     /// Whether the screen shows a whole frame.

@@ -301,27 +301,70 @@ fn long_things_are_folded_and_open_wholly() {
 }
 
 #[test]
-fn what_is_printed_again_begins_with_an_entry() {
+fn what_is_printed_again_begins_with_a_part_that_is_on_the_screen() {
     let transcript = folded(&turn());
     let (look, mut cache) = (narrow(), Cache::default());
     let mut printed = Printed::default();
     let rows = settled(&transcript, &mut printed, &look, &mut cache, usize::MAX);
-    assert_eq!(texts(&rows), texts(&all(&transcript, &look)));
-    let again = |rows| {
-        texts(&last(
-            &transcript,
-            &printed,
-            &look,
-            &mut Cache::default(),
-            rows,
-        ))
+    assert_eq!(texts(&bare(&rows)), texts(&all(&transcript, &look)));
+    let begun = |from: usize| -> Vec<Place> {
+        let rows = rows.iter().skip(from);
+        rows.filter_map(|row| row.begins).collect()
     };
-    assert_eq!(again(2)[0], "Done.");
-    assert_eq!(again(5)[0], "» also the docs");
-    assert_eq!(again(1000).len(), rows.len());
-    assert!(again(0).is_empty());
-    let nothing = last(&transcript, &Printed::default(), &look, &mut cache, 9);
-    assert!(nothing.is_empty(), "nothing is printed yet");
+    for look in [
+        look.clone(),
+        Look {
+            columns: 25,
+            ..look
+        },
+    ] {
+        let all = texts(&all(&transcript, &look));
+        for from in 0..rows.len() {
+            let again = again(&transcript, &printed, &look, &mut cache, &begun(from));
+            let Some((place, rows)) = again else {
+                assert_eq!(begun(from), []);
+                continue;
+            };
+            assert_eq!(Some(&place), begun(from).first());
+            assert_eq!(rows[0].begins, Some(place));
+            assert!(all.ends_with(&texts(&bare(&rows))), "from row {from}");
+        }
+    }
+    let look = narrow();
+    assert!(again(&transcript, &printed, &look, &mut cache, &[]).is_none());
+}
+
+#[test]
+fn reasoning_that_is_folded_now_is_not_printed_again_from_its_middle() {
+    let mut transcript = Transcript::default();
+    let thought: String = (0..30).map(|line| format!("Thought {line}.\n")).collect();
+    transcript.fold(&delta("delta.reasoning", "m1.1", 0, &thought));
+    let data = json!({"item": "m1.1", "text": "So be it.", "reasoning": thought, "finish": "stop"});
+    transcript.fold(&event(Some(1), "message.assistant", &data));
+    let (open, mut cache) = (
+        Look {
+            reasoning: true,
+            ..narrow()
+        },
+        Cache::default(),
+    );
+    let mut printed = Printed::default();
+    let rows = settled(&transcript, &mut printed, &open, &mut cache, usize::MAX);
+    let places: Vec<Place> = rows.iter().filter_map(|row| row.begins).collect();
+    let inner = places.iter().position(|place| place.part > 0);
+    let visible = &places[inner.expect("reasoning in parts")..];
+    let from = |look: &Look, printed: &Printed| {
+        let again = again(&transcript, printed, look, &mut Cache::default(), visible);
+        texts(&bare(&again.unwrap().1)).join("|")
+    };
+    assert!(from(&open, &printed).contains("Thought 29."));
+    let folded = from(&narrow(), &printed);
+    assert_eq!(folded.trim_start_matches('|'), "So be it.");
+}
+
+/// The lines themselves.
+fn bare(rows: &[PrintedLine]) -> Vec<Line<'static>> {
+    rows.iter().map(|row| row.line.clone()).collect()
 }
 
 /// What would harm a terminal or a reader.
@@ -485,7 +528,7 @@ fn of_many_rows_at_once_the_newest_are_coloured() {
     let (look, mut cache) = (narrow(), Cache::default());
     let (mut printed, mut rows, mut frames) = (Printed::default(), Vec::new(), 0);
     while waits(&transcript, &printed) {
-        let more = settled(&transcript, &mut printed, &look, &mut cache, 300);
+        let more = bare(&settled(&transcript, &mut printed, &look, &mut cache, 300));
         assert!((300..320).contains(&more.len()) || !waits(&transcript, &printed));
         rows.extend(more);
         frames += 1;
@@ -493,7 +536,7 @@ fn of_many_rows_at_once_the_newest_are_coloured() {
     assert_eq!(frames, 8);
     let whole = all(&transcript, &look);
     assert_eq!(texts(&rows), texts(&whole));
-    let coloured = rows.len() - COLOURED;
+    let coloured = rows.len() - printed::COLOURED;
     assert_eq!(rows[coloured..], whole[coloured..]);
     let plain = (rows.iter().zip(&whole)).position(|(row, other)| row != other);
     assert!(plain.is_some_and(|first| first < 20), "{plain:?}");
@@ -518,7 +561,8 @@ fn what_comes_bit_by_bit_is_coloured() {
     for index in 0..900 {
         let at = 8 + index * line.len();
         transcript.fold(&delta("delta.text", "m1.1", at, line));
-        rows.extend(settled(&transcript, &mut printed, &look, &mut cache, 1_000));
+        let more = settled(&transcript, &mut printed, &look, &mut cache, 1_000);
+        rows.extend(bare(&more));
     }
     assert!(rows.len() > 800);
     let whole = all(&transcript, &look);
@@ -711,7 +755,7 @@ proptest! {
                 Step::Print(most) => {
                     let rows = settled(&transcript, &mut printed, &look, &mut cache, most);
                     prop_assert!(rows.len() >= most || !waits(&transcript, &printed));
-                    out.extend(rows);
+                    out.extend(bare(&rows));
                 }
             }
             let mut seen = out.clone();

@@ -1,0 +1,56 @@
+//! Lines above the viewport that may be printed again.
+
+use ratatui::text::Line;
+
+use crate::render::wrap;
+use crate::view::transcript::{Place, PrintedLine};
+
+/// A row above the viewport.
+#[derive(Clone, Debug)]
+pub(super) struct Remembered {
+    pub(super) line: Line<'static>,
+    pub(super) cells: usize,
+    /// The part of the transcript that begins with it.
+    pub(super) begins: Option<Place>,
+    /// It was broken at the edge: the next row goes on with it.
+    goes_on: bool,
+}
+
+impl From<PrintedLine> for Remembered {
+    fn from(PrintedLine { line, begins }: PrintedLine) -> Self {
+        Self {
+            line,
+            cells: 0,
+            begins,
+            goes_on: false,
+        }
+    }
+}
+
+/// These rows as they stand there, but that they are broken at another edge. None of them is the beginning of a part any
+/// more: they stay what they are.
+pub(super) fn broken<'a>(
+    rows: impl Iterator<Item = &'a Remembered>,
+    columns: usize,
+) -> Vec<Remembered> {
+    let mut whole: Vec<Line<'static>> = Vec::new();
+    let mut goes_on = false;
+    for row in rows {
+        match whole.last_mut().filter(|_| goes_on) {
+            Some(line) => line.spans.extend(row.line.spans.iter().cloned()),
+            None => whole.push(row.line.clone()),
+        }
+        goes_on = row.goes_on;
+    }
+    let pieces = whole.iter().map(|line| wrap::hard(line, columns));
+    let rows = pieces.flat_map(|pieces| {
+        let last = pieces.len();
+        (1..).zip(pieces).map(move |(number, line)| Remembered {
+            line,
+            cells: 0,
+            begins: None,
+            goes_on: number < last,
+        })
+    });
+    rows.collect()
+}
