@@ -6,6 +6,7 @@ mod dialog;
 mod ended;
 mod exit;
 mod interface;
+mod json_schema;
 mod near;
 mod output;
 mod paint;
