@@ -56,6 +56,9 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
+/// Whether a number keeps a bound.
+type Holds = fn(f64, f64) -> bool;
+
 struct Comparison<'a> {
     root: &'a Value,
     patterns: &'a BTreeMap<String, Regex>,
@@ -199,7 +202,7 @@ impl<'a> Comparison<'a> {
         let Some(number) = value.as_f64() else {
             return;
         };
-        let bounds: [(&str, fn(f64, f64) -> bool, &str); 4] = [
+        let bounds: [(&str, Holds, &str); 4] = [
             ("minimum", |number, bound| number >= bound, "at least"),
             ("maximum", |number, bound| number <= bound, "at most"),
             (

@@ -144,6 +144,10 @@ enum Accepted {
     Other,
 }
 
+/// A call to the daemon.
+type Call = Pin<Box<dyn Future<Output = Result<Accepted, Error>>>>;
+
+/// The same, with its line.
 type Calling = Pin<Box<dyn Future<Output = Reply>>>;
 
 /// The run in progress.
@@ -323,10 +327,7 @@ impl Driven {
     }
 
     /// The call that a line makes.
-    fn call(
-        &self,
-        wanted: Wanted,
-    ) -> Result<Pin<Box<dyn Future<Output = Result<Accepted, Error>>>>, BadLine> {
+    fn call(&self, wanted: Wanted) -> Result<Call, BadLine> {
         let client = self.run.client.clone();
         let session: SessionId = self.run.session;
         Ok(match wanted {
