@@ -9,6 +9,7 @@ mod dialog;
 mod ended;
 mod exit;
 mod interface;
+mod json_schema;
 mod near;
 mod output;
 mod paint;

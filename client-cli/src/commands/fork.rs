@@ -28,6 +28,7 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("fork").await?;
     let params = ForkParams {
+        ephemeral: false,
         session: args.session,
         fork: SessionId::new(),
         at_turn: args.at_turn,

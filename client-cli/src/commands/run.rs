@@ -3,14 +3,21 @@
 mod anew;
 mod begin;
 mod drive;
+mod driven;
+mod ephemeral;
+mod input;
 pub(super) mod prompt;
 mod question;
 mod report;
+mod structured;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+
+use proto::state::OnAsk;
 
 use crate::exit::{self, Error};
 use crate::messages::run::Msg;
@@ -35,12 +42,25 @@ pub struct Args {
     #[arg(short = 'p', long = "prompt", value_name = "PROMPT")]
     first: Option<String>,
     /// Output: the answer (`text`), one result object (`json`), or one event per line and then the result object
-    /// (`jsonl`).
-    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
-    output_format: Format,
+    /// (`jsonl`) [default: text].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    output_format: Option<Format>,
     /// Same as `--output-format json`.
     #[arg(long, conflicts_with = "output_format")]
     json: bool,
+    /// Require an answer that fits the JSON Schema in this file, and print that JSON alone
+    ///
+    /// The schema is added to the prompt. If an answer does not fit, the model is asked again, at most twice; then `run`
+    /// exits with code 1. Results of `json` and `jsonl` have the value as `structured`. `format` is not checked.
+    #[arg(long, value_name = "FILE")]
+    json_schema: Option<PathBuf>,
+    /// Standard input: text for the prompt (`text`), or one JSON object per line (`jsonl`): prompts, answers to
+    /// questions, and interrupts [default: text]
+    ///
+    /// `jsonl` prints events as `--output-format jsonl` does, and a line for each line of input: `accepted` or `error`.
+    /// The run ends when the input has ended and its prompts are done.
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "json_schema", "detach"])]
+    input_format: Option<InputFormat>,
     /// Continue this session: pid, id, or name. It keeps the options given here.
     #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
     session: Option<String>,
@@ -52,12 +72,79 @@ pub struct Args {
     fork: bool,
     #[command(flatten)]
     options: SessionArgs,
+    /// Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash
+    ///
+    /// Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or
+    /// `--continue` only together with `--fork`.
+    #[arg(long, conflicts_with = "detach")]
+    ephemeral: bool,
     /// Print the pid of the session and return once the prompt is stored.
     #[arg(long)]
     detach: bool,
     /// Work in this directory.
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+}
+
+/// What `run` reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    Text,
+    Jsonl,
+}
+
+impl Args {
+    /// Whether lines of standard input drive the run.
+    fn reads_lines(&self) -> bool {
+        self.input_format == Some(InputFormat::Jsonl)
+    }
+
+    /// What is printed.
+    fn format(&self) -> Format {
+        match self.output_format {
+            Some(format) => format,
+            None if self.json => Format::Json,
+            None if self.reads_lines() => Format::Jsonl,
+            None => Format::Text,
+        }
+    }
+
+    /// Whether a session goes on.
+    fn continues(&self) -> bool {
+        self.session.is_some() || self.continue_last
+    }
+
+    /// Refuses options that do not fit together.
+    fn check(&self) -> Result<(), Error> {
+        if self.fork && !self.continues() {
+            return Err(Error::usage(say!(Msg::ForkNeeds), say!(Msg::ForkNeedsHint)));
+        }
+        if self.ephemeral && self.continues() && !self.fork {
+            return Err(Error::usage(
+                say!(Msg::EphemeralKept),
+                say!(Msg::EphemeralKeptHint),
+            ));
+        }
+        if self.ephemeral && self.options.options().on_ask == Some(OnAsk::Park) {
+            return Err(Error::usage(
+                say!(Msg::EphemeralPark),
+                say!(Msg::EphemeralParkHint),
+            ));
+        }
+        if self.reads_lines() && self.format() != Format::Jsonl {
+            return Err(Error::usage(
+                say!(Msg::LinesNeedLines),
+                say!(Msg::LinesNeedLinesHint),
+            ));
+        }
+        if self.json_schema.is_some() && self.detach {
+            return Err(Error::usage(
+                say!(Msg::SchemaDetached),
+                say!(Msg::SchemaDetachedHint),
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// What `run` prints.
@@ -73,12 +160,15 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
     if let Some(first) = args.first.take() {
         args.prompt.insert(0, first);
     }
-    if args.json {
-        args.output_format = Format::Json;
-    }
-    let format = args.output_format;
+    let (format, ephemeral) = (args.format(), args.ephemeral);
     let mut report = Report::default();
-    match drive::drive(args, &mut report).await {
+    let driven = drive::drive(args, &mut report).await;
+    if let Some(session) = report.session.filter(|_| ephemeral) {
+        // The result is out before: whoever reads it need not wait for the session's end.
+        let _ = output::flush();
+        ephemeral::discard(session).await;
+    }
+    match driven {
         Ok(code) => Ok(code),
         Err(Error::Closed) => Err(Error::Closed),
         Err(error) => {

@@ -223,6 +223,7 @@ pub(super) fn called(call: Call) -> Vec<Effect> {
 
 fn fork(session: String, name: &str) -> Vec<Effect> {
     called(Call::Fork(ForkParams {
+        ephemeral: false,
         session,
         fork: SessionId::new(),
         at_turn: None,

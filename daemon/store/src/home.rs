@@ -51,7 +51,15 @@ macro_rules! places {
 
 impl Home {
     /// Directories that always exist, readable by their owner alone.
-    const DIRS: [&str; 6] = ["sessions", "run", "logs", "open", "usage", "projects"];
+    const DIRS: [&str; 7] = [
+        "sessions",
+        "run",
+        "logs",
+        "open",
+        "ephemeral",
+        "usage",
+        "projects",
+    ];
 
     /// Creates the missing directories of the home at `path`, and checks that only this user can
     /// write to it.
@@ -94,6 +102,8 @@ impl Home {
         logs = "logs";
         /// A marker for each session with an unfinished turn or a queue.
         open_markers = "open";
+        /// A marker for each session that is deleted when it has exited.
+        ephemeral_markers = "ephemeral";
         /// The usage ledger: tokens and money.
         usage = "usage";
         /// Permission rules of projects.

@@ -1,8 +1,11 @@
-//! Markers of sessions with an unfinished turn or a queue: an empty file each in `<home>/open/`.
+//! Markers of sessions: an empty file each. In `<home>/open/` those with an unfinished turn or a queue, in
+//! `<home>/ephemeral/` those that are deleted when they have exited.
 //!
-//! Start-up loads only marked sessions. A superfluous marker costs one check, and a missing one
-//! would lose a turn. So creating a marker is durable, and removing it need not be. Called by
-//! sessions and at start-up.
+//! Start-up loads only sessions that are marked as open. A superfluous marker costs one check, and a missing one
+//! would lose a turn, or keep what was to be deleted. So creating a marker is durable, and removing it need not be.
+//! Called by sessions and at start-up.
+
+use std::path::Path;
 
 use proto::SessionId;
 
@@ -14,15 +17,7 @@ use crate::home::{Home, ids_in};
 /// # Errors
 /// The marker may not be on disk.
 pub fn mark(home: &Home, session: SessionId) -> Result<(), DiskError> {
-    let dir = home.open_markers();
-    let path = dir.join(session.to_string());
-    private()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&path)
-        .at("create the marker", &path)?;
-    sync_dir(&dir)
+    create(&home.open_markers(), session)
 }
 
 /// Removes a session's marker, if there is one.
@@ -30,8 +25,7 @@ pub fn mark(home: &Home, session: SessionId) -> Result<(), DiskError> {
 /// # Errors
 /// It still exists.
 pub fn unmark(home: &Home, session: SessionId) -> Result<(), DiskError> {
-    let path = home.open_markers().join(session.to_string());
-    remove_file(&path).at("remove the marker", &path)
+    remove(&home.open_markers(), session)
 }
 
 /// Whether a session is marked. Returns true if that cannot be determined.
@@ -46,7 +40,51 @@ pub fn is_marked(home: &Home, session: SessionId) -> bool {
 /// # Errors
 /// The directory cannot be read.
 pub fn list(home: &Home) -> Result<Vec<SessionId>, DiskError> {
-    let mut sessions = ids_in(&home.open_markers())?;
+    sorted(&home.open_markers())
+}
+
+/// Marks a session as ephemeral, durably. Before there is anything else of it.
+///
+/// # Errors
+/// The marker may not be on disk.
+pub fn mark_ephemeral(home: &Home, session: SessionId) -> Result<(), DiskError> {
+    create(&home.ephemeral_markers(), session)
+}
+
+/// Removes that marker, if there is one. After everything else of the session.
+///
+/// # Errors
+/// It still exists.
+pub fn unmark_ephemeral(home: &Home, session: SessionId) -> Result<(), DiskError> {
+    remove(&home.ephemeral_markers(), session)
+}
+
+/// All ephemeral sessions, oldest first.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn list_ephemeral(home: &Home) -> Result<Vec<SessionId>, DiskError> {
+    sorted(&home.ephemeral_markers())
+}
+
+fn create(dir: &Path, session: SessionId) -> Result<(), DiskError> {
+    let path = dir.join(session.to_string());
+    private()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&path)
+        .at("create the marker", &path)?;
+    sync_dir(dir)
+}
+
+fn remove(dir: &Path, session: SessionId) -> Result<(), DiskError> {
+    let path = dir.join(session.to_string());
+    remove_file(&path).at("remove the marker", &path)
+}
+
+fn sorted(dir: &Path) -> Result<Vec<SessionId>, DiskError> {
+    let mut sessions = ids_in(dir)?;
     sessions.sort();
     Ok(sessions)
 }

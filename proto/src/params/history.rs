@@ -20,6 +20,9 @@ pub struct ForkParams {
     pub at_turn: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// As in `session.create`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
 }
 
 /// Answer of `session.fork`.

@@ -37,6 +37,9 @@ pub struct CreateParams {
     /// Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config. Other options override it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
+    /// Delete the session once it has exited and no client follows it. Its usage stays in the statistics.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
     #[serde(flatten)]
     pub options: SessionOptions,
 }

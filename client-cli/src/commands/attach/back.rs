@@ -107,6 +107,7 @@ impl Attached {
 
     pub(super) async fn fork(&mut self, name: Option<String>) -> Result<(), Error> {
         let params = ForkParams {
+            ephemeral: false,
             session: self.session.clone(),
             fork: SessionId::new(),
             at_turn: None,

@@ -7,7 +7,7 @@ use client::{Client, Follow, From};
 use proto::budget::Budget;
 use proto::methods::SessionFork;
 use proto::params::history::ForkParams;
-use proto::params::session::{CreateParams, PromptParams, SessionSummary};
+use proto::params::session::{CreateOutput, CreateParams, PromptParams, SessionSummary, When};
 use proto::state::{Kind, OnAsk};
 use proto::{PromptId, Seq, SessionId, SessionOptions, Stamp};
 
@@ -25,6 +25,8 @@ pub(super) struct Given {
     /// Events before this one are not of this run.
     pub seq: Seq,
     pub follow: Option<Follow>,
+    /// `on_ask` for the turns of this run; absent: that of the session.
+    pub on_ask: Option<OnAsk>,
 }
 
 /// In a new session.
@@ -36,19 +38,10 @@ pub(super) async fn create(
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
-    let mut options = args.options.options();
-    options.kind = Some(Kind::Headless);
-    options.on_ask.get_or_insert(OnAsk::Sandboxed);
-    let params = CreateParams {
-        // A person who is to be asked must be attached before the turn begins.
-        prompt: (!interactive).then(|| prompt.clone()),
-        preset: args.options.preset(),
-        ..client.new_session(cwd, options).await
-    };
-    let session = params.session;
-    let created = setup::created(client, params, interactive).await?;
-    report.session = Some(created.session);
-    report.pid = Some(created.pid);
+    // A person who is to be asked must be attached before the turn begins.
+    let first = (!interactive).then(|| prompt.clone());
+    let created = new(client, args, cwd, first, interactive, report).await?;
+    let session = created.session;
     let follow = if args.detach {
         None
     } else {
@@ -63,6 +56,69 @@ pub(super) async fn create(
         prompt_id,
         seq: Seq(1),
         follow,
+        on_ask: None,
+    })
+}
+
+/// Makes a session.
+async fn new(
+    client: &Client,
+    args: &Args,
+    cwd: String,
+    prompt: Option<String>,
+    interactive: bool,
+    report: &mut Report,
+) -> Result<CreateOutput, Error> {
+    let mut options = args.options.options();
+    options.kind = Some(Kind::Headless);
+    options.on_ask.get_or_insert(OnAsk::Sandboxed);
+    let params = CreateParams {
+        prompt,
+        preset: args.options.preset(),
+        ephemeral: args.ephemeral,
+        ..client.new_session(cwd, options).await
+    };
+    let created = setup::created(client, params, interactive).await?;
+    report.session = Some(created.session);
+    report.pid = Some(created.pid);
+    Ok(created)
+}
+
+/// A session that is followed, and has no prompt of this run yet.
+pub(super) struct Opened {
+    pub session: SessionId,
+    pub follow: Follow,
+    /// Events before this one are not of this run.
+    pub seq: Seq,
+    /// `on_ask` for the turns of this run; absent: that of the session.
+    pub on_ask: Option<OnAsk>,
+}
+
+/// Opens a session for somebody who prompts and answers later: a new one, or one that goes on.
+pub(super) async fn open(
+    client: &Client,
+    args: &Args,
+    cwd: String,
+    report: &mut Report,
+) -> Result<Opened, Error> {
+    if !args.continues() {
+        let session = new(client, args, cwd, None, false, report).await?.session;
+        return Ok(Opened {
+            session,
+            follow: follow(client, session, From::After(Seq(0)), args).await?,
+            seq: Seq(1),
+            on_ask: None,
+        });
+    }
+    let summary = existing(client, args, &cwd, report).await?;
+    let session = summary.session;
+    let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
+    let seq = follow.attached().seq.next();
+    Ok(Opened {
+        session,
+        follow,
+        seq,
+        on_ask: on_ask(args, &summary),
     })
 }
 
@@ -75,26 +131,8 @@ pub(super) async fn resume(
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
-    fits(args)?;
-    let mut summary = match &args.session {
-        Some(session) => client.session(session).await?,
-        None => reach::last_session(client, cwd).await?,
-    };
-    if args.fork {
-        summary = fork(client, &summary).await?;
-    }
-    report.session = Some(summary.session);
-    report.pid = Some(summary.pid);
-    if let Some(words) = expired(&summary, Stamp::now()) {
-        output::progress(&words);
-    }
+    let summary = existing(client, args, cwd, report).await?;
     let session = summary.session;
-    if let Some(settings) = changes(args, &summary) {
-        client.set(&session.to_string(), settings.clone()).await?;
-        if let Some(words) = kept(&settings, &summary) {
-            output::progress(&words);
-        }
-    }
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
         let (prompt_id, seq) = give(client, session, prompt, true, None).await?;
@@ -103,11 +141,10 @@ pub(super) async fn resume(
             prompt_id,
             seq,
             follow: Some(follow),
+            on_ask: None,
         });
     }
-    // A session of a person would wait for one, and does so again behind this turn. A run's own keeps what it was told.
-    let alone = summary.kind == Kind::Interactive && args.options.options().on_ask.is_none();
-    let on_ask = alone.then_some(OnAsk::Sandboxed);
+    let on_ask = on_ask(args, &summary);
     let (prompt_id, seq) = give(client, session, prompt, true, on_ask).await?;
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
@@ -120,13 +157,55 @@ pub(super) async fn resume(
         prompt_id,
         seq,
         follow,
+        on_ask,
     })
 }
 
+/// A session of a person would wait for one, and does so again behind this run. A run's own keeps what it was told.
+fn on_ask(args: &Args, summary: &SessionSummary) -> Option<OnAsk> {
+    let alone = summary.kind == Kind::Interactive && args.options.options().on_ask.is_none();
+    alone.then_some(OnAsk::Sandboxed)
+}
+
+/// The session that goes on, or a fork of it, with its options changed.
+async fn existing(
+    client: &Client,
+    args: &Args,
+    cwd: &str,
+    report: &mut Report,
+) -> Result<SessionSummary, Error> {
+    fits(args)?;
+    let mut summary = match &args.session {
+        Some(session) => client.session(session).await?,
+        None => reach::last_session(client, cwd).await?,
+    };
+    if args.fork {
+        summary = fork(client, &summary, args.ephemeral).await?;
+    }
+    report.session = Some(summary.session);
+    report.pid = Some(summary.pid);
+    if let Some(words) = expired(&summary, Stamp::now()) {
+        output::progress(&words);
+    }
+    let session = summary.session.to_string();
+    if let Some(settings) = changes(args, &summary) {
+        client.set(&session, settings.clone()).await?;
+        if let Some(words) = kept(&settings, &summary) {
+            output::progress(&words);
+        }
+    }
+    Ok(summary)
+}
+
 /// A new session that begins as this one did, up to its last turn.
-async fn fork(client: &Client, of: &SessionSummary) -> Result<SessionSummary, Error> {
+async fn fork(
+    client: &Client,
+    of: &SessionSummary,
+    ephemeral: bool,
+) -> Result<SessionSummary, Error> {
     let fork = SessionId::new();
     let params = ForkParams {
+        ephemeral,
         session: of.session.to_string(),
         fork,
         at_turn: None,
@@ -232,24 +311,36 @@ async fn follow(
     args: &Args,
 ) -> Result<Follow, Error> {
     // Only the event stream shows what has no number; the others show whole messages.
-    let ephemeral = args.output_format == Format::Jsonl;
+    let ephemeral = args.format() == Format::Jsonl;
     Ok(client.follow(&session.to_string(), from, ephemeral).await?)
 }
 
 /// Gives the prompt. `renew`: with variables that the session lost and this process has. `on_ask`: for its turn alone.
-async fn give(
+pub(super) async fn give(
     client: &Client,
     session: SessionId,
     text: String,
     renew: bool,
     on_ask: Option<OnAsk>,
 ) -> Result<(PromptId, Seq), Error> {
-    let params = PromptParams {
+    let output = client
+        .prompt(params(session, text, When::Queue, on_ask), renew)
+        .await?;
+    Ok((output.prompt_id, output.seq))
+}
+
+/// Parameters of a prompt.
+pub(super) fn params(
+    session: SessionId,
+    text: String,
+    when: When,
+    on_ask: Option<OnAsk>,
+) -> PromptParams {
+    PromptParams {
         session: session.to_string(),
         text,
+        when,
         on_ask,
         ..PromptParams::default()
-    };
-    let output = client.prompt(params, renew).await?;
-    Ok((output.prompt_id, output.seq))
+    }
 }

@@ -27,24 +27,36 @@ pub struct Report {
     tool_calls: u64,
     denied: Vec<Denied>,
     error: Option<Value>,
+    /// The answer as a value, where it had to fit a schema and does.
+    pub structured: Option<Value>,
 }
 
 impl Report {
-    /// The turn has ended.
+    /// A turn has ended. Of several the last one says how it came out; what they took is added up.
     pub fn ended(&mut self, ended: TurnEnded) {
         self.outcome = outcome(ended.outcome);
         self.text = ended.text;
-        self.usage = ended.usage;
-        self.duration_ms = ended.duration_ms;
-        self.steps = ended.steps;
-        self.tool_calls = ended.tool_calls;
-        self.denied = ended.denied;
+        self.usage.add(&ended.usage);
+        self.duration_ms = self.duration_ms.saturating_add(ended.duration_ms);
+        self.steps = self.steps.saturating_add(ended.steps);
+        self.tool_calls = self.tool_calls.saturating_add(ended.tool_calls);
+        self.denied.extend(ended.denied);
         self.error = ended.error.as_ref().map(exit::describe);
     }
 
     /// The session has exited without an end of the turn.
     pub fn exited(&mut self, exited: &SessionExited) {
         self.outcome = outcome(exited.outcome);
+    }
+
+    /// Whether the newest turn was completed.
+    pub fn is_complete(&self) -> bool {
+        self.outcome == outcome(OutcomeKind::Completed)
+    }
+
+    /// Whether a budget was used up: prompts that wait stay in the queue.
+    pub fn is_out_of_budget(&self) -> bool {
+        self.outcome == outcome(OutcomeKind::BudgetExceeded)
     }
 
     /// We left, or never got there.
@@ -97,6 +109,7 @@ impl Report {
             steps: self.steps,
             tool_calls: self.tool_calls,
             denied: &self.denied,
+            structured: self.structured.as_ref(),
             error: self.error.as_ref(),
         }
     }
@@ -120,6 +133,9 @@ pub struct RunResult<'a> {
     tool_calls: u64,
     /// Calls that were denied because nobody was there to say yes.
     denied: &'a [Denied],
+    /// The answer as a value, with `--json-schema`; absent: no answer fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
 }

@@ -195,7 +195,9 @@ impl Supervisor {
         let gone = blocking(move || {
             std::fs::remove_dir_all(home.session_dir(session))
                 .map_err(|error| error.to_string())?;
-            store::markers::unmark(&home, session).map_err(|error| store::reason(&error))
+            store::markers::unmark(&home, session)
+                .and_then(|()| store::markers::unmark_ephemeral(&home, session))
+                .map_err(|error| store::reason(&error))
         });
         match gone.await {
             Ok(Ok(())) => {}
@@ -327,6 +329,10 @@ fn prepare(
         .pids
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
+    if params.ephemeral {
+        store::markers::mark_ephemeral(&services.home, params.session)
+            .map_err(|error| storage(store::reason(&error)))?;
+    }
     let dir = services.home.session_dir(params.session);
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
     let file = file.with_syncer(services.assembly.syncer());

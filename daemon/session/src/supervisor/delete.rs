@@ -272,6 +272,9 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
     {
         tracing::warn!(%session, %error, "the rest of a deleted session stays until the next start");
     }
+    if let Err(error) = store::markers::unmark_ephemeral(home, session) {
+        tracing::warn!(%session, %error, "the marker of a deleted session stays");
+    }
     Ok(Removed::Gone(bytes))
 }
 

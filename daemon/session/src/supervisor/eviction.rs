@@ -124,6 +124,7 @@ impl Supervisor {
                 let Some(supervisor) = me.upgrade() else {
                     return;
                 };
+                supervisor.sweep_ephemeral().await;
                 let left = supervisor.evict_idle(Instant::now()).await;
                 if left > 0 {
                     tracing::debug!(left, "idle sessions have left memory");

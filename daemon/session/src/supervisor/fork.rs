@@ -176,6 +176,10 @@ fn write(
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
     let created = first_record((&source, &then), params, pid, turn);
+    if params.ephemeral {
+        store::markers::mark_ephemeral(home, params.fork)
+            .map_err(|error| storage(store::reason(&error)))?;
+    }
     let unborn = store::session_dirs::staging_dir(home, params.fork);
     let filled = store::session_dirs::remove_dir(&unborn)
         .map_err(|error| store::reason(&error))

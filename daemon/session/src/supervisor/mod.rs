@@ -4,6 +4,7 @@
 pub(crate) mod build;
 pub(crate) mod create;
 pub(crate) mod delete;
+mod ephemeral;
 pub(crate) mod eviction;
 pub(crate) mod export;
 pub(crate) mod fork;
@@ -136,6 +137,7 @@ impl Supervisor {
     pub async fn recover(&self) {
         self.sweep_by_time();
         self.sweep_gone().await;
+        self.sweep_ephemeral_at_start().await;
         let home = Arc::clone(&self.services.home);
         let marked = blocking(move || store::markers::list(&home)).await;
         let marked = match marked {

@@ -20,6 +20,7 @@ const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments"
 
 fn request(session: &str, at_turn: Option<u64>) -> ForkParams {
     ForkParams {
+        ephemeral: false,
         session: session.into(),
         fork: SessionId::new(),
         at_turn,
@@ -179,6 +180,7 @@ async fn the_same_fork_twice_is_one() {
     assert_eq!(one, other.unwrap());
     assert_eq!(world.supervisor.fork(request.clone()).await.unwrap(), one);
     let foreign = ForkParams {
+        ephemeral: false,
         session: one.pid.to_string(),
         ..request
     };

@@ -35,3 +35,17 @@ fn a_marker_that_cannot_be_made_is_an_error() {
     fs::remove_dir(home.open_markers()).expect("it is empty");
     mark(&home, SessionId::new()).expect_err("there is no directory for it");
 }
+
+#[test]
+fn an_ephemeral_session_has_a_marker_of_its_own() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let home = Home::open(dir.path()).expect("it can be opened");
+    let session = SessionId::new();
+    mark_ephemeral(&home, session).expect("it can be marked");
+    assert_eq!(list_ephemeral(&home).expect("it can be read"), [session]);
+    assert!(!is_marked(&home, session), "it may be at rest");
+    for _ in 0..2 {
+        unmark_ephemeral(&home, session).expect("it can be unmarked");
+    }
+    assert!(list_ephemeral(&home).expect("it can be read").is_empty());
+}

@@ -1,0 +1,394 @@
+//! A run that is watched: its events, and when it is over.
+
+use std::time::Duration;
+
+use client::{Client, Content, DecodedEvent, Follow, Followed, Heard};
+use proto::live::Live;
+use proto::methods::SessionInterrupt;
+use proto::params::session::OneParams;
+use proto::state::OnAsk;
+use proto::{Body, PromptId, Seq, SessionId};
+use tokio::time::Instant;
+
+use super::anew::Anew;
+use super::question::Questions;
+use super::report::Report;
+use super::{Args, Format, code, left};
+use crate::dialog::Dialog;
+use crate::ended::unwritable;
+use crate::exit::{self, Error};
+use crate::messages::run::Msg;
+use crate::paint::Painter;
+use crate::pieces::Transcript;
+use crate::signals::{Arrived, Signals};
+use crate::{ended, output};
+
+/// A second Ctrl-C within this time leaves at once.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// How long the daemon may take to end a turn whose time is up, or that was told to.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Lines of a tool's output that progress shows.
+const OUTPUT_LINES: usize = 8;
+
+/// How long a log that cannot be written is waited for.
+pub(super) const BEARS: Duration = ended::BEARS;
+
+/// A run that is being watched.
+pub(super) struct Run {
+    pub client: Client,
+    pub format: Format,
+    /// Leave when a person is needed.
+    pub park: bool,
+    /// The session goes with the run, which does not go on without a terminal.
+    pub ephemeral: bool,
+    pub session: SessionId,
+    /// The newest prompt.
+    pub newest: Option<PromptId>,
+    /// Events before this one are not of this run.
+    pub from: Seq,
+    /// Exits before this one were over when the newest prompt came.
+    pub asked: Seq,
+    /// Prompts that no turn has taken yet.
+    pub waiting: Vec<PromptId>,
+    /// The turn that took the newest of the others, as long as it runs.
+    pub turn: Option<u64>,
+    /// It has ended, with this code, and hooks are notified of it before the run is over.
+    pub ended: Option<u8>,
+    pub questions: Option<Questions>,
+    pub transcript: Transcript,
+    pub painter: Painter,
+}
+
+impl Run {
+    /// A run whose events begin at `from`. `asks`: questions are asked at the terminal.
+    pub(super) fn new(
+        client: Client,
+        args: &Args,
+        session: SessionId,
+        from: Seq,
+        asks: bool,
+    ) -> Self {
+        Self {
+            client,
+            format: args.format(),
+            ephemeral: args.ephemeral,
+            park: args.options.options().on_ask == Some(OnAsk::Park),
+            session,
+            newest: None,
+            from,
+            asked: from,
+            waiting: Vec::new(),
+            turn: None,
+            ended: None,
+            questions: asks.then(Questions::default),
+            transcript: Transcript::default(),
+            painter: Painter::new(output::colour(&std::io::stderr()), OUTPUT_LINES),
+        }
+    }
+
+    /// One more prompt, which is in the log from `seq` on.
+    pub(super) fn wait_for(&mut self, prompt: PromptId, seq: Seq) {
+        self.newest = Some(prompt);
+        self.asked = seq;
+        self.waiting.push(prompt);
+    }
+
+    /// Watches until the turn has ended, or we leave.
+    pub(super) async fn watch(
+        &mut self,
+        follow: &mut Follow,
+        (signals, early): (&mut Signals, &mut Option<Arrived>),
+        timeout: Option<u64>,
+        report: &mut Report,
+    ) -> Result<u8, Error> {
+        // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
+        let mut leaving = Leaving::new(self.ephemeral);
+        leaving.limit = timeout.map(|ms| {
+            let due = Instant::now() + Duration::from_millis(ms) + GRACE;
+            (due, exit::TIMEOUT)
+        });
+        let mut anew = Anew::default();
+        follow.bear(BEARS);
+        loop {
+            tokio::select! {
+                heard = follow.heard() => if let Some(mut event) = anew.take(self.hear(heard?))? {
+                    if self.is_our_end(&event) && ended::is_untold(&event) {
+                        *event = ended::told(&self.client, &self.session.to_string(), &event).await?;
+                    }
+                    if let Some(code) = self.take(*event, report)? {
+                        return Ok(leaving.code(code));
+                    }
+                },
+                line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
+                    questions.answer(&self.client, &line).await?;
+                },
+                arrived = heard(signals, early) => match leaving.take(arrived, report) {
+                    Some(code) => return Ok(code),
+                    None => self.interrupt(),
+                },
+                code = reached(leaving.limit) => {
+                    self.interrupt();
+                    if let Some(code) = self.ended {
+                        return Ok(code);
+                    }
+                    // Let the request leave before we do.
+                    tokio::task::yield_now().await;
+                    report.left(left(code));
+                    return Ok(code);
+                }
+            }
+        }
+    }
+
+    /// Says to a person why nothing comes; leaves what does.
+    pub(super) fn hear(&mut self, heard: Heard) -> Option<Followed> {
+        // A break is of interest to who looks on while it lasts.
+        let seen = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let (words, followed) = match heard {
+            Heard::Followed(Followed::Event(event)) => return Some(Followed::Event(event)),
+            Heard::Followed(Followed::Reconnected) => (
+                seen.then(|| say!(Msg::Reconnected).to_owned()),
+                Some(Followed::Reconnected),
+            ),
+            Heard::Lost => (seen.then(|| say!(Msg::Lost).to_owned()), None),
+            Heard::Unwritable(failure) => (Some(format!("! {}", unwritable(&failure))), None),
+        };
+        if self.format == Format::Text
+            && let Some(words) = words
+        {
+            output::progress_part(&self.painter.close());
+            output::progress(&words);
+        }
+        followed
+    }
+
+    /// Asks for the turn's end; that it came is an event.
+    pub(super) fn interrupt(&self) {
+        let client = self.client.clone();
+        let params = OneParams {
+            session: self.session.to_string(),
+        };
+        tokio::spawn(async move {
+            if let Err(error) = client.call::<SessionInterrupt>(&params).await {
+                exit::tell(&error.into(), false);
+            }
+        });
+    }
+
+    /// Whether an event ends the run or a turn of it, whatever it says.
+    pub(super) fn is_our_end(&self, event: &DecodedEvent) -> bool {
+        match event.kind() {
+            "turn.ended" => event.turn.is_some() && event.turn == self.turn,
+            "session.exited" => event.seq.is_some_and(|seq| seq >= self.asked) && self.is_busy(),
+            _ => false,
+        }
+    }
+
+    /// Takes an event; returns the exit code where it ends the run.
+    pub(super) fn take(
+        &mut self,
+        event: DecodedEvent,
+        report: &mut Report,
+    ) -> Result<Option<u8>, Error> {
+        if event.seq.is_some_and(|seq| seq < self.from) {
+            return Ok(None);
+        }
+        match self.format {
+            Format::Jsonl => output::json(&event)?,
+            Format::Text => self.show(&event),
+            Format::Json => {}
+        }
+        let body = match event.content {
+            Content::Durable(body) => body,
+            Content::Live(Live::Sync(sync)) => {
+                let mut open = Dialog::by_sync(&sync);
+                return Ok(open.find_map(|asked| self.asked(asked, report)));
+            }
+            Content::Live(_) | Content::UnknownLive => return Ok(None),
+        };
+        let newest = event.seq.is_some_and(|seq| seq >= self.asked);
+        Ok(self.take_record(body, event.turn, newest, report))
+    }
+
+    /// Takes a record. `newest`: it came after the newest prompt.
+    fn take_record(
+        &mut self,
+        body: Body,
+        turn: Option<u64>,
+        newest: bool,
+        report: &mut Report,
+    ) -> Option<u8> {
+        match body {
+            Body::TurnStarted(started) if self.takes(started.prompt_id) => {
+                self.turn = turn;
+                // The turn before it, whose hooks have run.
+                self.ended.take()
+            }
+            // It joins a turn that runs.
+            Body::User(message) if message.prompt_id.is_some_and(|id| self.takes(id)) => {
+                self.turn = turn;
+                None
+            }
+            Body::TurnEnded(ended) if turn.is_some() && turn == self.turn => {
+                let code = code(ended.exit_code());
+                self.turn = None;
+                self.ended = ended.hooks.then_some(code);
+                report.ended(ended);
+                self.ended.is_none().then_some(code)
+            }
+            // A session that rests exits between prompts.
+            Body::SessionExited(exited) if newest && self.is_busy() => {
+                report.exited(&exited);
+                Some(self.ended.take().unwrap_or(code(exited.exit_code)))
+            }
+            // What follows a turn: its hooks have run.
+            Body::SessionState(_) | Body::TurnStarted(_) if self.ended.is_some() => {
+                self.ended.take()
+            }
+            Body::PromptUnqueued(unqueued) if self.takes(unqueued.prompt_id) => {
+                output::progress(say!(Msg::PromptRemoved));
+                report.left(left(exit::INTERRUPTED));
+                Some(exit::INTERRUPTED)
+            }
+            body => {
+                if let Some((id, questions)) = Dialog::closed_by(&body).zip(self.questions.as_mut())
+                {
+                    questions.close(id);
+                    // The next one.
+                    questions.draw();
+                }
+                Dialog::opened_by(&body).and_then(|asked| self.asked(asked, report))
+            }
+        }
+    }
+
+    /// Whether something of this run waits, runs or is about to end.
+    pub(super) fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.ended.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Takes a prompt out of those that wait. False: it is none of them.
+    fn takes(&mut self, prompt: PromptId) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|waiting| *waiting != prompt);
+        self.waiting.len() < before
+    }
+
+    /// A person is asked; questions that were open when we attached are, too.
+    fn asked(&mut self, asked: Dialog, report: &mut Report) -> Option<u8> {
+        if self.park {
+            report.left(left(exit::PARKED));
+            return Some(exit::PARKED);
+        }
+        if let Some(questions) = &mut self.questions {
+            questions.add(asked);
+        }
+        None
+    }
+
+    /// Progress on standard error: all but the prompt, the answer, and questions that are drawn anyway.
+    fn show(&mut self, event: &DecodedEvent) {
+        // Beginnings of answers: progress shows whole ones.
+        if event.kind() == "sync" {
+            return;
+        }
+        let pieces = self.transcript.fold(event);
+        let skip = match event.body() {
+            Some(Body::Assistant(message)) => message.calls.is_empty(),
+            Some(Body::User(message)) => {
+                message.prompt_id.is_some() && message.prompt_id == self.newest
+            }
+            Some(Body::SessionExited(_)) => true,
+            Some(Body::InteractionOpened(_)) => self.questions.is_some(),
+            _ => false,
+        };
+        if !skip {
+            for piece in pieces {
+                output::progress_part(&self.painter.paint(&piece));
+            }
+        }
+    }
+}
+
+/// A signal that came early, else the next one. Cancel-safe: what is taken is returned at once.
+async fn heard(signals: &mut Signals, early: &mut Option<Arrived>) -> Arrived {
+    match early.take() {
+        Some(arrived) => arrived,
+        None => signals.next().await,
+    }
+}
+
+/// The next answer, where questions are asked here.
+async fn typed(questions: &mut Option<Questions>) -> String {
+    match questions {
+        Some(questions) => questions.typed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// When a time is reached: the exit code that goes with it.
+pub(super) async fn reached(limit: Option<(Instant, u8)>) -> u8 {
+    match limit {
+        Some((at, code)) => {
+            tokio::time::sleep_until(at).await;
+            code
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// What signals have asked for so far.
+pub(super) struct Leaving {
+    ephemeral: bool,
+    interrupted: Option<Instant>,
+    /// When the run is left, whatever runs, and with which code.
+    pub limit: Option<(Instant, u8)>,
+}
+
+impl Leaving {
+    pub(super) fn new(ephemeral: bool) -> Self {
+        Self {
+            ephemeral,
+            interrupted: None,
+            limit: None,
+        }
+    }
+
+    /// Takes a signal: the code to leave with at once; `None`: what runs is to be interrupted.
+    pub(super) fn take(&mut self, arrived: Arrived, report: &mut Report) -> Option<u8> {
+        match arrived {
+            // An ephemeral session does not go on without its run.
+            Arrived::Hup if !self.ephemeral => {
+                report.left("detached");
+                Some(0)
+            }
+            Arrived::Int if self.interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
+                report.left(left(exit::INTERRUPTED));
+                Some(exit::INTERRUPTED)
+            }
+            Arrived::Int => {
+                self.interrupted = Some(Instant::now());
+                output::progress(if self.ephemeral {
+                    say!(Msg::InterruptingEphemeral)
+                } else {
+                    say!(Msg::Interrupting)
+                });
+                None
+            }
+            Arrived::Term | Arrived::Hup => {
+                self.limit = Some((Instant::now() + TWICE, exit::TERMINATED));
+                None
+            }
+        }
+    }
+
+    /// The code of a run whose turn ended with this one.
+    pub(super) fn code(&self, code: u8) -> u8 {
+        match self.limit {
+            Some((_, exit::TERMINATED)) => exit::TERMINATED,
+            _ => code,
+        }
+    }
+}
