@@ -143,7 +143,7 @@ fn a_run_with_a_denial_and_what_is_left_of_it_is_told_in_chinese() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
     house.unheld();
     house.daemon();
-    let names = &["touch made", "I could not.", "make it"][..];
+    let names = &["touch made", "I could not.", "make it", "replay: replay"][..];
     let done = run(&house, &["run", "make it"]).expect_code(3);
     speaks_chinese(&done, names);
     for arguments in [
