@@ -229,7 +229,7 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
 fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
     match &outcome.display {
         Display::Line { text } if text.is_empty() => Vec::new(),
-        Display::Line { text } => block(Tone::Output, text.clone()),
+        Display::Line { text } => block(Tone::Output, translated(text).into_owned()),
         Display::Diff {
             path,
             diff,

@@ -11,7 +11,7 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 
 use crate::exit::Error;
 use crate::messages::daemon::Msg;
-use crate::messages::translated;
+use crate::messages::{Label, translated};
 use crate::{output, reach, text};
 
 /// Check home, socket, daemon, config and providers.
@@ -66,7 +66,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 CheckLevel::Failed => say!(Msg::Failed),
             };
             let level = output::padded(level, LEVEL);
-            let (name, found) = (translated(&check.name), translated(&check.text));
+            let (name, found) = (Label::shown(&check.name), translated(&check.text));
             output::line(&format!(
                 "{level} {}: {}",
                 text::line(&name),

@@ -1,4 +1,6 @@
-//! Heads of tables, and what is counted.
+//! Heads of tables, names of facts, and what is counted.
+
+use client::messages::Message as _;
 
 client::catalog! {
     /// The head of a column.
@@ -97,6 +99,17 @@ client::catalog! {
 client::catalog! {
     /// The name of a fact, before its value on a line.
     Label:
+    Privacy = "privacy", "隐私";
+    Store = "store", "存储";
+    Logs = "logs", "日志";
+    Index = "index", "索引";
+    Config = "config", "配置";
+    Credentials = "credentials", "密钥";
+    Trust = "trust", "信任";
+    Providers = "providers", "服务商";
+    Versions = "versions", "版本";
+    Daemon = "daemon", "守护进程";
+    Provider = "provider", "服务商";
     Active = "active", "活动";
     Background = "background", "后台命令";
     Checkpoints = "checkpoints", "检查点";
@@ -129,4 +142,19 @@ client::catalog! {
     Uptime = "uptime", "运行时间";
     Version = "version", "版本";
     Waits = "waits", "等待";
+}
+
+impl Label {
+    /// A name that the daemon gives, in the language of the user; as it came where it is not known. Of two words the
+    /// second is whose it is.
+    pub fn shown(name: &str) -> String {
+        let (first, rest) = match name.split_once(' ') {
+            Some((first, rest)) => (first, format!(" {rest}")),
+            None => (name, String::new()),
+        };
+        let mut labels = Self::ALL.iter();
+        let known = labels.find(|label| label.english() == first);
+        let first = known.map_or(first, |label| super::language().say(*label));
+        format!("{first}{rest}")
+    }
 }

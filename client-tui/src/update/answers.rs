@@ -241,7 +241,8 @@ fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
     }
     if model.composer.is_empty() {
         model.composer.restore(prompt, language);
-        let words = language.fill(Msg::NotSent, &[&client::text::line(&trouble.what)]);
+        let what = client::text::line(&language.translate(&trouble.what));
+        let words = language.fill(Msg::NotSent, &[&what]);
         model.toast(Tone::Error, words);
     }
 }

@@ -52,7 +52,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             }
         }
         Heard::Unwritable(failure) => {
-            let why = client::text::line(&failure.message);
+            let why = client::text::line(&language.translate(&failure.message));
             let words = language.fill(Msg::Unwritable, &[&why]);
             model.transcript.say(Tone::Warning, words);
         }
@@ -69,7 +69,8 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
         Heard::Ended(trouble) => {
             let what = model.calls(&trouble.what);
             let trouble = Trouble { what, ..trouble };
-            let words = format!("{}: {}", language.say(Msg::Ended), trouble.what);
+            let what = language.translate(&trouble.what);
+            let words = format!("{}: {what}", language.say(Msg::Ended));
             model.transcript.say(Tone::Error, words);
             if !trouble.hint.is_empty() {
                 model.transcript.say(Tone::Error, trouble.hint.clone());

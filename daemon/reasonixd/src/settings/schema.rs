@@ -91,7 +91,7 @@ settings! {
     "credentials_store", Kind::Word(&["auto", "file", "keyring"]), User, "\"auto\"":
         "Where `login` stores keys. `keyring`: the system's keyring (needs a build with the feature `keychain`); `file`: `credentials.toml` in the home; `auto`: the keyring if there is one, else the file.";
     "language", Kind::Word(&["auto", "en", "zh"]), User, "\"auto\"":
-        "Language of the terminal interface. `auto`: `REASONIX_LANG`, else the locale, else English.";
+        "Language of the terminal interface and the command line. `auto`: `REASONIX_LANG`, else the locale, else English.";
     "agent.max_steps", number(0, 1_000_000), Trusted, "0":
         "Maximum number of steps (requests to the model) per turn; 0: no limit.";
     "agent.compact_ratio", decimal(0, 1), Trusted, "0.8":

@@ -85,6 +85,9 @@ crate::catalog! {
     ProviderOffers = "It offers {0}. Add others to its `models` in {1}.", "它提供 {0}。其他模型可加入 {1} 中的 `models`。";
     UnknownModelOrProvider = "Unknown model or provider `{0}`.", "未知的模型或服务商 `{0}`。";
     ProvidersAre = "Providers: {0}.", "服务商：{0}。";
+    ProvidersBuiltIn = "Providers: {0}. Built-in providers: {1}.", "服务商：{0}。内置服务商：{1}。";
+    AddProviderBuiltIn = "No provider is configured: add one under `[[providers]]` in the config. Built-in providers: {0}.", "未配置服务商：请在配置的 `[[providers]]` 下添加。内置服务商：{0}。";
+    ListSessions = "List sessions with `reasonix ls`.", "用 `reasonix ls` 列出会话。";
     AddProvider = "No provider is configured: add one under `[[providers]]` in the config.", "未配置服务商：请在配置的 `[[providers]]` 下添加。";
     NoModelChosen = "No model is chosen for the provider `{0}`.", "服务商 `{0}` 没有选定模型。";
     NoModelChosenHint = "Give one as `{0}/MODEL`, or choose one with `reasonix setup`.", "请写成 `{0}/MODEL`，或用 `reasonix setup` 选择。";
