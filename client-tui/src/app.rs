@@ -185,6 +185,7 @@ impl App {
         match open {
             // What a new session here would not follow is asked about once, before it is made.
             Open::New if self.model.place.role == Role::Drive => {
+                self.model.greet();
                 if let Some(prompt) = self.model.place.template.prompt.take() {
                     self.model.composer.set(&prompt);
                     self.model.sends_draft = true;

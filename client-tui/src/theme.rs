@@ -27,6 +27,8 @@ pub enum Ink {
     Strong,
     /// What the person said.
     User,
+    /// A prompt in the transcript, and the bar before it.
+    Prompt,
     /// What a tool does.
     Tool,
     Good,
@@ -45,6 +47,9 @@ pub enum Ink {
     Border,
     Added,
     Removed,
+    /// Behind an added line, and behind a removed one.
+    AddedLine,
+    RemovedLine,
     /// The changed part of a changed line.
     AddedPart,
     RemovedPart,
@@ -98,13 +103,15 @@ impl Theme {
 
 fn modifier(theme: Theme, ink: Ink) -> Modifier {
     match (ink, theme) {
-        (Ink::Strong | Ink::User | Ink::Heading | Ink::Question, _) => Modifier::BOLD,
+        (Ink::Strong | Ink::User | Ink::Prompt | Ink::Heading | Ink::Question, _) => Modifier::BOLD,
         (Ink::Link, _) => Modifier::UNDERLINED,
         (Ink::Quote, _) => Modifier::ITALIC,
         (Ink::Dim | Ink::Border, Theme::Sixteen | Theme::None) => Modifier::DIM,
         (Ink::Selected, Theme::Sixteen | Theme::None) => Modifier::REVERSED,
         (Ink::Warning | Ink::Error | Ink::Accent, Theme::None) => Modifier::BOLD,
         (Ink::AddedPart | Ink::RemovedPart, Theme::Sixteen | Theme::None) => Modifier::UNDERLINED,
+        // Where there are 256 colours the background may be that of the line.
+        (Ink::AddedPart | Ink::RemovedPart, _) => Modifier::BOLD,
         _ => Modifier::empty(),
     }
 }
@@ -134,8 +141,11 @@ fn dark(ink: Ink) -> Style {
         Ink::Link => fg(0x58_a6ff),
         Ink::Quote => fg(0xa5_b1bd),
         Ink::Border => fg(0x6e_7681),
-        Ink::AddedPart => fg(0xaf_f5b4).bg(rgb(0x1b_4721)),
-        Ink::RemovedPart => fg(0xff_dcd7).bg(rgb(0x67_060c)),
+        Ink::Prompt => fg(0x79_c0ff).bg(rgb(0x17_263b)),
+        Ink::AddedLine => Style::new().bg(rgb(0x00_320a)),
+        Ink::RemovedLine => Style::new().bg(rgb(0x3c_0a0a)),
+        Ink::AddedPart => fg(0xaf_f5b4).bg(rgb(0x1e_5c2a)),
+        Ink::RemovedPart => fg(0xff_dcd7).bg(rgb(0x7d_1218)),
         Ink::Selected => Style::new().bg(rgb(0x26_3a57)),
     }
 }
@@ -156,8 +166,11 @@ fn light(ink: Ink) -> Style {
         Ink::Link => fg(0x09_69da),
         Ink::Quote => fg(0x4b_5563),
         Ink::Border => fg(0x81_8b98),
+        Ink::Prompt => fg(0x09_50b0).bg(rgb(0xe6_effb)),
+        Ink::AddedLine => Style::new().bg(rgb(0xd4_f8d8)),
+        Ink::RemovedLine => Style::new().bg(rgb(0xff_dcd8)),
         Ink::AddedPart => fg(0x0a_3d1a).bg(rgb(0xac_eebb)),
-        Ink::RemovedPart => fg(0x67_060c).bg(rgb(0xff_cecb)),
+        Ink::RemovedPart => fg(0x67_060c).bg(rgb(0xff_b8b3)),
         Ink::Selected => Style::new().bg(rgb(0xdd_eaff)),
     }
 }
@@ -168,12 +181,12 @@ fn sixteen(ink: Ink) -> Style {
         Ink::Text | Ink::Dim | Ink::Strong | Ink::Heading | Ink::Border | Ink::Quote => {
             Style::new()
         }
-        Ink::User | Ink::Link => fg(Color::Blue),
+        Ink::User | Ink::Prompt | Ink::Link => fg(Color::Blue),
         Ink::Tool | Ink::Code => fg(Color::Cyan),
         Ink::Good | Ink::Added | Ink::AddedPart => fg(Color::Green),
         Ink::Warning | Ink::Question => fg(Color::Yellow),
         Ink::Error | Ink::Removed | Ink::RemovedPart => fg(Color::Red),
         Ink::Accent => fg(Color::Magenta),
-        Ink::Selected => Style::new(),
+        Ink::Selected | Ink::AddedLine | Ink::RemovedLine => Style::new(),
     }
 }

@@ -105,6 +105,25 @@ impl ToolCall {
     }
 }
 
+impl ToolCall {
+    /// What a search is for, and where if that is not the whole directory: `"total" in src`. `None`: it is no search by
+    /// a pattern.
+    #[must_use]
+    pub fn search(&self) -> Option<String> {
+        let arguments = serde_json::from_str::<serde_json::Value>(&self.arguments).ok()?;
+        let text = |name: &str| arguments.get(name)?.as_str();
+        let pattern = match self.name.to_ascii_lowercase().as_str() {
+            "grep" | "search_content" => format!("\"{}\"", text("pattern")?),
+            "glob" => text("pattern")?.to_owned(),
+            _ => return None,
+        };
+        match text("path").filter(|path| !matches!(*path, "" | "." | "./")) {
+            Some(path) => Some(format!("{pattern} in {path}")),
+            None => Some(pattern),
+        }
+    }
+}
+
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -219,6 +238,9 @@ pub enum Display {
         /// Lines of it, as a person reads it.
         #[serde(default)]
         output_lines: u64,
+        /// The first lines of an output of which `tail` is not all.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        head: String,
         /// The end of the output, at most 4,000 characters; `session.output` has all of it.
         tail: String,
         /// The sandbox stopped something.

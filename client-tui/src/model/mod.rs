@@ -24,6 +24,7 @@ use proto::{Pid, Seq, SessionId, SessionOptions, Stamp};
 use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
+use crate::render::short;
 use crate::theme::Theme;
 
 /// How long a line of ours stands above the composer.
@@ -246,6 +247,20 @@ impl Model {
             news: Vec::new(),
             top: false,
         }
+    }
+
+    /// The first line of a new session: what this is, and where help is.
+    pub fn greet(&mut self) {
+        let place = &self.place;
+        let cwd = short::path(&place.cwd.to_string_lossy(), place.home.as_deref());
+        let cwd = client::text::line(&cwd);
+        let version = env!("CARGO_PKG_VERSION");
+        let language = self.look.language;
+        let words = match place.model.as_str() {
+            "" => language.fill(Msg::GreetingPlain, &[version, &cwd]),
+            model => language.fill(Msg::Greeting, &[version, &client::text::line(model), &cwd]),
+        };
+        self.transcript.say(Tone::Info, words);
     }
 
     /// A line above the composer, for a while.

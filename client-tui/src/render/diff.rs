@@ -4,6 +4,8 @@
 //! removed is shown by its mark; colours only repeat it.
 
 mod changed;
+mod code;
+mod ground;
 mod parse;
 
 use std::ops::Range;
@@ -26,16 +28,19 @@ const WORDS_MIN: usize = 12;
 /// What diffs say of a line that the file ends within.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
-/// The lines of a unified diff of a file.
+/// The lines of a unified diff of the file at this path, with the colours of its language where the theme has them.
 #[must_use]
-pub fn lines(diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub fn lines(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     let rows = parse::rows(diff);
     let parts = changed::parts(&rows);
     let gutter = Gutter::of(&rows, width);
+    let mut code = code::Sides::of(path, look.theme);
     let mut out = Vec::with_capacity(rows.len());
     for (row, parts) in rows.iter().zip(parts) {
-        out.extend(gutter.lines(row, &parts, look, width));
+        let code = code.line(row);
+        out.extend(gutter.lines(row, code, &parts, look, width));
     }
+    ground::fill(&mut out);
     out
 }
 
@@ -80,16 +85,17 @@ impl Gutter {
     fn lines(
         &self,
         row: &Row,
+        code: Option<Line<'static>>,
         parts: &[Range<usize>],
         look: &Look,
         width: usize,
     ) -> Vec<Line<'static>> {
         let theme = look.theme;
-        let (mark, ink, part) = match row.kind {
-            Kind::Context => (" ", Ink::Text, Ink::Text),
-            Kind::Added => ("+", Ink::Added, Ink::AddedPart),
-            Kind::Removed => ("-", Ink::Removed, Ink::RemovedPart),
-            Kind::Note => (" ", Ink::Dim, Ink::Dim),
+        let (mark, ink, part, ground) = match row.kind {
+            Kind::Context => (" ", Ink::Text, Ink::Text, None),
+            Kind::Added => ("+", Ink::Added, Ink::AddedPart, Some(Ink::AddedLine)),
+            Kind::Removed => ("-", Ink::Removed, Ink::RemovedPart, Some(Ink::RemovedLine)),
+            Kind::Note => (" ", Ink::Dim, Ink::Dim, None),
             Kind::Gap => {
                 let gap = format!("{:>1$}", "⋯", self.width().saturating_sub(1).max(1));
                 return vec![Line::from(Span::styled(gap, theme.style(Ink::Dim)))];
@@ -100,7 +106,10 @@ impl Gutter {
             (Kind::Note, NO_NEWLINE) => look.language.say(Msg::NoNewline),
             (_, text) => text,
         };
-        let words = marked(text, parts, theme.style(ink), theme.style(part));
+        // The mark and the ground say which line it is, where the words have the colours of code.
+        let code =
+            code.unwrap_or_else(|| Line::from(Span::styled(text.to_owned(), theme.style(ink))));
+        let words = marked(&code, text, parts, theme.style(part));
         let room = width.saturating_sub(self.width() + indent);
         let wrapped = match row.kind {
             Kind::Note => wrap::line(&words, room),
@@ -118,28 +127,35 @@ impl Gutter {
             };
             spans.retain(|span| !span.content.is_empty());
             spans.append(&mut line.spans);
-            out.push(Line::from(spans));
+            let ground = ground.map(|ink| theme.style(ink)).unwrap_or_default();
+            out.push(ground::under(spans, ground));
         }
         out
     }
 }
 
-/// The words with those parts in another style.
-fn marked(text: &str, parts: &[Range<usize>], style: Style, part: Style) -> Line<'static> {
+/// The words with those parts in another style; what has none of its own has that of the line.
+fn marked(code: &Line<'static>, text: &str, parts: &[Range<usize>], part: Style) -> Line<'static> {
     let mut spans = Vec::new();
     let mut at = 0;
-    let mut push = |range: Range<usize>, style: Style| {
-        let words = text.get(range).unwrap_or_default();
-        if !words.is_empty() {
-            spans.push(Span::styled(words.to_owned(), style));
+    for span in &code.spans {
+        let end = at + span.content.len();
+        // The borders of parts within this span.
+        let borders = parts.iter().flat_map(|range| [range.start, range.end]);
+        let inner = borders.filter(|border| (at + 1..end).contains(border));
+        let inner: Vec<usize> = inner.chain([end]).collect();
+        for until in inner {
+            let words = text.get(at..until).unwrap_or_default();
+            let style = match parts.iter().any(|range| range.contains(&at)) {
+                true => part,
+                false => span.style,
+            };
+            if !words.is_empty() {
+                spans.push(Span::styled(words.to_owned(), style));
+            }
+            at = until;
         }
-    };
-    for range in parts {
-        push(at..range.start, style);
-        push(range.clone(), part);
-        at = range.end;
     }
-    push(at..text.len(), style);
     Line::from(spans)
 }
 

@@ -84,6 +84,12 @@ impl Highlighter {
     /// The next line in colours, without what ends it.
     pub fn line(&mut self, line: &str, theme: Theme) -> Line<'static> {
         let line = line.trim_end_matches(['\n', '\r']);
+        self.coloured(line, theme)
+            .unwrap_or_else(|| plain(line, theme))
+    }
+
+    /// The next line in colours, `None` where it stays plain: it is too long, or too much came before it.
+    pub fn coloured(&mut self, line: &str, theme: Theme) -> Option<Line<'static>> {
         let mut spans: Vec<Span<'static>> = Vec::new();
         let read = self.read(line, |part, stack| {
             let style = paint::style(stack, theme);
@@ -92,10 +98,7 @@ impl Highlighter {
                 _ => spans.push(Span::styled(part.to_owned(), style)),
             }
         });
-        match read {
-            Some(()) => Line::from(spans),
-            None => plain(line, theme),
-        }
+        read.map(|()| Line::from(spans))
     }
 
     /// Whether all that follows is plain.

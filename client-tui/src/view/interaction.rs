@@ -188,7 +188,7 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
                 }
                 let stat = format!("+{added} −{removed}");
                 rows.extend(judged(&stat, Ink::Dim, look, width));
-                rows.extend(diff_rows(diff, look, width));
+                rows.extend(diff_rows(path, diff, look, width));
             }
         }
     }
@@ -217,14 +217,14 @@ fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     lines.flat_map(|line| marked(&line, look, width)).collect()
 }
 
-fn diff_rows(diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     // Tabs are how code is set; everything else that cannot be seen is written out.
     let exact = |line: &str| {
         let parts: Vec<String> = line.split('\t').map(client::text::exact).collect();
         parts.join("\t")
     };
     let written: Vec<String> = diff.trim_end_matches('\n').split('\n').map(exact).collect();
-    let lines = diff::lines(&written.join("\n"), look, width.saturating_sub(2));
+    let lines = diff::lines(path, &written.join("\n"), look, width.saturating_sub(2));
     lines
         .iter()
         .flat_map(|line| marked(line, look, width))

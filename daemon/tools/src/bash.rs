@@ -351,6 +351,7 @@ async fn outcome(
         signal: end.exit.and_then(|exit| exit.signal),
         output_bytes: capture.bytes(),
         output_lines: capture.lines(),
+        head: capture.first_lines(TAIL_CHARS),
         tail: capture.tail(TAIL_CHARS),
         sandbox_stopped: stopped.as_ref().is_some_and(SandboxDenial::is_clear),
     };

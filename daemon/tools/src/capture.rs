@@ -13,6 +13,15 @@ mod spill;
 pub(crate) use ends::HeadAndTail;
 use spill::SpillFile;
 
+/// Lines of [`Capture::first_lines`], and characters of each.
+const FIRST_LINES: usize = 3;
+const FIRST_LINE_CHARS: usize = 300;
+
+/// The end of a line that is cut.
+fn cut_end(line: &str) -> Option<char> {
+    line.chars().nth(FIRST_LINE_CHARS).map(|_| '\n')
+}
+
 /// Bytes of output that are taken; a command that prints more is stopped.
 pub(crate) const OUTPUT_MAX: u64 = 64 * 1024 * 1024;
 
@@ -114,6 +123,17 @@ impl Capture {
     /// The end of the text, at most `chars_max` characters.
     pub(crate) fn tail(&self, chars_max: usize) -> String {
         self.ends.last(chars_max)
+    }
+
+    /// The first lines of a text of which the last `chars_max` characters are not all: as many as nobody scrolls past.
+    pub(crate) fn first_lines(&self, chars_max: usize) -> String {
+        if self.fits(chars_max) {
+            return String::new();
+        }
+        let lines = self.pieces().head.split_inclusive('\n').take(FIRST_LINES);
+        lines
+            .flat_map(|line| line.chars().take(FIRST_LINE_CHARS).chain(cut_end(line)))
+            .collect()
     }
 
     /// Takes lines that have not ended as they are now; what comes of them later follows.

@@ -241,11 +241,9 @@ impl Step<'_> {
             attempt: asking.attempt,
         });
         self.guard(&mut usage, answer.rewritten.as_deref());
-        let reported = |miss: &CacheMiss| {
-            let open = self.facts.open.as_ref();
-            open.is_some_and(|open| open.missed.contains(&miss.cause))
-        };
-        let miss = usage.cache_miss.clone().filter(|miss| !reported(miss));
+        let cache = &self.facts.cache;
+        let miss = usage.cache_miss.clone();
+        let miss = miss.filter(|miss| !cache.is_reported(miss.cause));
         self.append(Body::Usage(usage.clone()));
         if let Some(miss) = miss {
             self.tell_miss(&usage, &miss);

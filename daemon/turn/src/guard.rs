@@ -14,7 +14,7 @@ impl Step<'_> {
         usage.cache_miss = cache.miss(usage, self.now.wall, limits.cache_ttl_ms, rewritten);
     }
 
-    /// Tells people, once a cause and turn. What nobody can judge (the vendor says nothing of its cache) is not told.
+    /// Tells people, once a session: bugs of ours apart from other causes. What nobody can judge (the vendor says nothing of its cache) is not told.
     pub(crate) fn tell_miss(&mut self, usage: &Usage, miss: &CacheMiss) {
         let level = match miss.cause {
             MissCause::Ours => Level::Error,

@@ -21,8 +21,10 @@ const DIFF: &str = "--- a/src/a.rs
 ";
 
 fn rows(diff: &str, width: usize) -> Vec<String> {
-    let rows = lines(diff, &Look::default(), width);
-    rows.iter().map(ToString::to_string).collect()
+    let rows = lines("a.txt", diff, &Look::default(), width);
+    rows.iter()
+        .map(|row| row.to_string().trim_end().to_owned())
+        .collect()
 }
 
 #[test]
@@ -70,12 +72,12 @@ fn a_narrow_diff_has_one_column_and_wraps() {
 #[test]
 fn the_changed_part_is_marked() {
     let style = |theme: Theme, ink| theme.style(ink);
-    let rows = lines(DIFF, &Look::default(), 80);
+    let rows = lines("a.txt", DIFF, &Look::default(), 80);
     let part = |row: &Line<'static>, ink| {
         let spans = row
             .spans
             .iter()
-            .filter(|span| span.style == style(Theme::Dark, ink));
+            .filter(|span| span.style.fg == style(Theme::Dark, ink).fg);
         spans
             .map(|span| span.content.to_string())
             .collect::<Vec<_>>()
@@ -84,6 +86,59 @@ fn the_changed_part_is_marked() {
     assert_eq!(part(&rows[2], Ink::AddedPart), ["2"]);
     assert_eq!(part(&rows[2], Ink::Added), ["+", "    let one = ", ";"]);
     assert_eq!(part(&rows[3], Ink::AddedPart), Vec::<String>::new());
+}
+
+#[test]
+fn changed_lines_have_the_colours_of_their_language_on_a_ground_of_their_own() {
+    let long = format!(
+        "@@ -1 +1,2 @@\n-fn a() {{}}\n+fn b() {{}}\n+// {}\n",
+        "x".repeat(3_000)
+    );
+    let look = |theme| Look {
+        theme,
+        ..Look::default()
+    };
+    let grounds = |rows: &[Line<'static>]| -> Vec<_> {
+        let mut all: Vec<_> = rows
+            .iter()
+            .flat_map(|row| &row.spans)
+            .map(|span| span.style.bg)
+            .collect();
+        all.dedup();
+        all
+    };
+    for theme in [Theme::Dark, Theme::Light] {
+        let rows = lines("src/a.rs", &long, &look(theme), 60);
+        let plain = lines("src/a", &long, &look(theme), 60);
+        let first = &rows[0];
+        let added = theme.style(Ink::Added).fg;
+        let keyword = |row: &Line<'static>| {
+            let mut spans = row.spans.iter();
+            let style = spans
+                .find(|span| span.content.starts_with("fn"))
+                .map(|span| span.style);
+            style.map(|style| (style.fg == added, style.bg))
+        };
+        let ground = theme.style(Ink::AddedLine).bg;
+        assert_eq!(keyword(&rows[1]), Some((false, ground)));
+        assert_eq!(keyword(&plain[1]), Some((true, ground)));
+        assert!(
+            rows.iter()
+                .all(|row| wrap::cells(row) == wrap::cells(first)),
+            "one block"
+        );
+        // Too long for colours: plain, as in a block of code.
+        let last = rows.last().unwrap();
+        assert!(
+            last.spans
+                .iter()
+                .any(|span| span.style.fg == theme.style(Ink::Added).fg)
+        );
+    }
+    for theme in [Theme::Sixteen, Theme::None] {
+        let rows = lines("src/a.rs", &long, &look(theme), 60);
+        assert_eq!(grounds(&rows), [None], "{theme:?}");
+    }
 }
 
 #[test]
@@ -114,7 +169,7 @@ proptest! {
         ], 0..12),
         width in 0usize..90,
     ) {
-        let rows = lines(&pieces.concat(), &Look::default(), width);
+        let rows = lines("a.rs", &pieces.concat(), &Look::default(), width);
         for row in rows {
             prop_assert!(!row.to_string().contains(char::is_control));
             prop_assert!(width < 20 || wrap::cells(&row) <= width, "{}", row);

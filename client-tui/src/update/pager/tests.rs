@@ -64,6 +64,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
                 signal: None,
                 output_bytes: 9,
                 output_lines: 1,
+                head: String::new(),
                 tail: output.to_owned(),
                 sandbox_stopped: false,
             },

@@ -202,7 +202,7 @@ impl Part<'_> {
                             .lines()
                             .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width)),
                     ),
-                    (true, false) => rows.extend(diff::lines(diff, look, width)),
+                    (true, false) => rows.extend(diff::lines(path, diff, look, width)),
                 }
                 rows
             }

@@ -23,21 +23,49 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
         true => "» ",
         false => "> ",
     };
-    let mark = span(look, Ink::User, mark);
+    let mark = span(look, Ink::Prompt, format!("{BAR}{mark}"));
     let words = words.trim_end();
     let (words, behind) = match open {
         true => (words.into(), 0),
         false => first(words, width(look)),
     };
     let clean = text::clean(&words);
-    let mut rows = hang(look, &mark, Ink::User, &lines(clean.trim_end()));
+    let mut rows = hang(look, &mark, Ink::Prompt, &lines(clean.trim_end()));
     let more = rows.len().saturating_sub(PROMPT) + behind;
     if more > 1 && !open {
         rows.truncate(PROMPT);
-        let hint = left_out(look, Msg::MoreLines, more, width(look).saturating_sub(2));
-        rows.push(before("  ".into(), hint));
+        let room = width(look).saturating_sub(wrap::width(BAR) + 2);
+        let hint = left_out(look, Msg::MoreLines, more, room);
+        rows.push(before("   ".into(), hint));
     }
-    rows
+    framed(look, rows)
+}
+
+/// Before each row of a prompt.
+const BAR: &str = "▌";
+
+/// A prompt is found by eye far above: by the bar before all of its rows, and the ground behind them.
+fn framed(look: &Look, rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    let style = look.theme.style(Ink::Prompt);
+    let longest = rows.iter().map(wrap::cells).max().unwrap_or_default();
+    // A cell more, where there is one.
+    let all = (longest + 1).min(width(look));
+    let framed = rows.into_iter().enumerate().map(|(index, mut row)| {
+        if let Some(first) = row.spans.first_mut().filter(|_| index > 0) {
+            let rest = first.content.get(1..).unwrap_or_default();
+            first.content = format!("{BAR}{rest}").into();
+            first.style = style;
+        }
+        for span in &mut row.spans {
+            span.style.bg = style.bg;
+        }
+        let missing = all.saturating_sub(wrap::cells(&row));
+        if style.bg.is_some() && missing > 0 {
+            row.spans.push(Span::styled(" ".repeat(missing), style));
+        }
+        row
+    });
+    framed.collect()
 }
 
 /// The lines of a prompt that can be among its first rows, each as far as it can be, and how many are behind them: a

@@ -8,7 +8,7 @@ use super::*;
 use crate::messages::Language;
 use crate::model::transcript::tests::scene::*;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::{Ink, Theme};
 
 fn look(columns: u16, language: Language) -> Look {
     Look {
@@ -85,8 +85,8 @@ fn a_turn_reads_well_at_forty_columns() {
     assert_eq!(
         shown(&turn(), &narrow()),
         [
-            "> make it new, wherever it is old, and",
-            "  tell me",
+            "▌> make it new, wherever it is old, and",
+            "▌  tell me",
             "",
             "∴ thought: The plan",
             "",
@@ -101,7 +101,7 @@ fn a_turn_reads_well_at_forty_columns() {
             "  │ 6",
             "  │ 7",
             "",
-            "» also the docs",
+            "▌» also the docs",
             "",
             "Done.",
             "! the output limit cut off the answer",
@@ -266,7 +266,7 @@ fn long_things_are_folded_and_open_wholly() {
     ];
     let rows = shown(&events, &narrow());
     assert!(
-        rows.contains(&"  … 18 more lines (/view expands)".to_owned()),
+        rows.contains(&"▌  … 18 more lines (/view expands)".to_owned()),
         "{rows:#?}"
     );
     assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
@@ -277,7 +277,7 @@ fn long_things_are_folded_and_open_wholly() {
     };
     let rows = shown(&events, &full);
     assert!(
-        rows.contains(&"  … 18 more lines (Ctrl-B expands)".to_owned()),
+        rows.contains(&"▌  … 18 more lines (Ctrl-B expands)".to_owned()),
         "{rows:#?}"
     );
     let open = Look {
@@ -506,7 +506,7 @@ fn a_page_of_a_hundred_thousand_rows_makes_only_what_is_seen() {
     assert!(cache.kept() < 10, "{} are made", cache.kept());
     assert_eq!(height(&transcript, &look, &mut cache), 9_000 * 11 - 1);
     let top = page(&transcript, &look, &mut cache, usize::MAX, 30);
-    assert_eq!(texts(&top)[0], "> line");
+    assert_eq!(texts(&top)[0], "▌> line");
     assert!(cache.kept() < 10, "what is only counted is not kept");
 }
 
@@ -827,7 +827,8 @@ fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
 #[test]
 fn the_line_of_a_call_does_not_repeat_what_stands_before_it() {
     let cases = [
-        ("read src/a.rs: lines 1–2 of 2", " · lines 1–2 of 2"),
+        ("read src/a.rs: lines 1–2 of 2", " · 2 lines"),
+        ("read src/a.rs: lines 2–3 of 9", " · lines 2–3 of 9"),
         ("src/a.rs: 120 lines", " · 120 lines"),
         ("read src/a.rsx: lines 1–2", " · read src/a.rsx: lines 1–2"),
     ];
@@ -841,5 +842,102 @@ fn the_line_of_a_call_does_not_repeat_what_stands_before_it() {
             &look(80, Language::English),
         );
         assert_eq!(rows[0], format!("✓ read_file src/a.rs{end}"));
+    }
+}
+
+#[test]
+fn a_long_output_shows_its_beginning_and_its_end_and_counts_what_is_between() {
+    let all: Vec<String> = (1..=400).map(|line| format!("line {line}")).collect();
+    let shown = |count: usize, kept: usize, head: usize| {
+        let tail = all[count - kept..count].join("\n") + "\n";
+        let display = json!({"type": "command", "exit_code": 0, "signal": null, "output_bytes": 1, "output_lines": count,
+            "head": all[..head].join("\n"), "tail": tail});
+        let events = [
+            started(1, "c", "bash", "x"),
+            finished(2, "c", "ok", &display),
+        ];
+        texts(&super::tests::all(&folded(&events), &narrow()))[1..]
+            .join("|")
+            .replace("  │ ", "")
+    };
+    let ends = "line 1|line 2|… {} more lines (/view expands)|line {a}|line {b}|line {c}";
+    let of = |between: &str, from: usize| {
+        let text = ends.replace("{}", between);
+        let text = text.replace("{a}", &from.to_string());
+        text.replace("{b}", &(from + 1).to_string())
+            .replace("{c}", &(from + 2).to_string())
+    };
+    assert_eq!(shown(20, 20, 0), of("15", 18));
+    assert_eq!(shown(400, 50, 3), of("395", 398));
+    assert_eq!(shown(6, 6, 0), all[..6].join("|"));
+    // Nothing is known of its beginning.
+    let end = "… 397 earlier lines (/view expands)|line 398|line 399|line 400";
+    assert_eq!(shown(400, 50, 0), end);
+}
+
+#[test]
+fn searches_say_what_they_look_for_and_how_much_they_found() {
+    let asked = |name: &str, arguments: &Value| json!({"item": "m1.1", "text": "", "finish": "tool_calls", "calls": [{"id": "c", "name": name, "arguments": arguments.to_string()}]});
+    let head = |name: &str, arguments: &Value, text: &str, language| {
+        let events = [
+            event(Some(1), "message.assistant", &asked(name, arguments)),
+            started(2, "c", name, "."),
+            finished(3, "c", "ok", &json!({"type": "line", "text": text})),
+        ];
+        shown(&events, &look(80, language)).pop().unwrap()
+    };
+    let grep = json!({"pattern": "total\\("});
+    let within = json!({"pattern": "a", "path": "src"});
+    let glob = json!({"pattern": "**/*.rs"});
+    let (english, chinese) = (Language::English, Language::Chinese);
+    for (found, wanted) in [
+        (
+            head("grep", &grep, "4 matches in 3 files", english),
+            "✓ grep \"total\\(\" · 4 in 3 files",
+        ),
+        (
+            head("grep", &grep, "1 matches in 1 files", english),
+            "✓ grep \"total\\(\" · 1 in 1 file",
+        ),
+        (
+            head("grep", &within, "0 matches in 0 files", english),
+            "✓ grep \"a\" in src · no matches",
+        ),
+        (
+            head("grep", &grep, "4 matches in 3 files", chinese),
+            "✓ grep \"total\\(\" · 3 个文件中 4 处",
+        ),
+        (
+            head("glob", &glob, "17 files", english),
+            "✓ glob **/*.rs · 17 files",
+        ),
+        (
+            head("glob", &glob, "1 files", chinese),
+            "✓ glob **/*.rs · 1 个文件",
+        ),
+    ] {
+        assert_eq!(found, wanted);
+    }
+}
+
+#[test]
+fn a_prompt_is_marked_in_every_theme() {
+    let events = [user(
+        1,
+        "make it new, wherever it is old, and tell me",
+        "prompt",
+    )];
+    for theme in [Theme::Dark, Theme::Light, Theme::Sixteen, Theme::None] {
+        let rows = all(&folded(&events), &Look { theme, ..narrow() });
+        assert_eq!(rows.len(), 2);
+        let style = theme.style(Ink::Prompt);
+        for row in &rows {
+            assert!(row.to_string().starts_with('▌'), "{row}");
+            assert!(row.spans.iter().all(|span| span.style.bg == style.bg));
+        }
+        let filled = matches!(theme, Theme::Dark | Theme::Light);
+        assert_eq!(style.bg.is_some(), filled);
+        let cells = |row: &Line<'static>| crate::render::wrap::cells(row);
+        assert_eq!(cells(&rows[0]) == cells(&rows[1]), filled, "one block");
     }
 }

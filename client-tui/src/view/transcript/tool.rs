@@ -12,6 +12,8 @@ use crate::model::transcript::{ToolOutcome, ToolRun, printed};
 use crate::render::{diff, short, wrap};
 use crate::theme::Ink;
 
+/// Rows of the beginning of an output, where it is long.
+const HEAD: usize = 2;
 /// Rows of a diff that are shown where it is not open.
 const DIFF: usize = 20;
 /// Rows of what a failed call printed.
@@ -27,7 +29,7 @@ const BAR: &str = "  │ ";
 pub(super) fn rows(tool: &ToolRun, look: &Look, open: bool) -> Vec<Line<'static>> {
     let mut rows = vec![head(tool, look)];
     match &tool.outcome {
-        None => rows.extend(output(look, &tool.output, 0, RUNNING, open)),
+        None => rows.extend(output(look, "", &tool.output, 0, RUNNING, open)),
         Some(done) => rows.extend(body(done, look, open)),
     }
     rows
@@ -89,7 +91,7 @@ fn result(done: &ToolOutcome, subject: &str, look: &Look) -> Vec<String> {
     match (&done.display, done.status) {
         (Display::Diff { added, removed, .. }, _) => words.push(format!("+{added} −{removed}")),
         (Display::Line { text }, CallStatus::Ok) => {
-            words.push(language.translate(&short(text, subject)).into_owned());
+            words.push(shared::result(language, &short(text, subject)));
         }
         (Display::Line { .. }, _) => {}
         (Display::Command { .. }, CallStatus::Ok) => words.extend(printed_lines(done, look)),
@@ -150,15 +152,18 @@ fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
     let mut rows = match &done.display {
         Display::Line { .. } if done.status == CallStatus::Ok => Vec::new(),
         Display::Line { text } => said(look, text, open),
-        Display::Diff { diff, .. } => changes(diff, look, open),
+        Display::Diff { path, diff, .. } => changes(path, diff, look, open),
         Display::Command {
-            tail, output_lines, ..
+            head,
+            tail,
+            output_lines,
+            ..
         } => {
             let most = match done.status {
                 CallStatus::Ok => PRINTED,
                 _ => FAILED,
             };
-            output(look, tail, *output_lines, most, open)
+            output(look, head, tail, *output_lines, most, open)
         }
     };
     if stopped(done) {
@@ -198,9 +203,9 @@ fn stopped(done: &ToolOutcome) -> bool {
 }
 
 /// A diff, wholly where it is open.
-fn changes(diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
+fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
     let room = width(look).saturating_sub(2);
-    let mut rows = diff::lines(diff, look, room);
+    let mut rows = diff::lines(path, diff, look, room);
     let more = rows.len().saturating_sub(DIFF);
     if more > 1 && !open {
         rows.truncate(DIFF);
@@ -235,45 +240,68 @@ fn all_lines(tail: &str, output_lines: u64) -> usize {
     here.max(usize::try_from(output_lines).unwrap_or(usize::MAX))
 }
 
-/// The end of what was printed: `most` rows of it, or all of it where it is open. `all`: lines of the whole output,
-/// where this may be its end.
-fn output(look: &Look, text: &str, all: u64, most: usize, open: bool) -> Vec<Line<'static>> {
-    let clean = printed(text);
-    let lines = lines(clean.trim_end_matches('\n'));
+/// What was printed: its first rows and the last `most` ones, or all of it where it is open. `all`: lines of the whole
+/// output, where `tail` may be its end and `head` its beginning. Nothing is known of the beginning of what still runs.
+fn output(
+    look: &Look,
+    head: &str,
+    tail: &str,
+    all: u64,
+    most: usize,
+    open: bool,
+) -> Vec<Line<'static>> {
+    let clean = printed(tail);
+    let lines = self::lines(clean.trim_end_matches('\n'));
     // Before these; the others are on their way, or too long to be read here.
-    let missing = all_lines(text, all).saturating_sub(clean.lines().count());
-    let bar = || span(look, Ink::Border, BAR);
+    let missing = all_lines(tail, all).saturating_sub(clean.lines().count());
     let room = width(look).saturating_sub(wrap::width(BAR)).max(1);
     if open {
-        let rows = lines.iter().flat_map(|line| {
-            let line = Line::from(span(look, Ink::Dim, line.clone()));
-            wrap::line(&line, room)
-        });
-        let rows = rows.map(|row| before(bar(), row));
-        let gap = (missing > 0).then(|| {
-            let words = look
-                .language
-                .fill(Msg::LinesMissing, &[&missing.to_string()]);
-            before(
-                bar(),
-                Line::from(span(look, Ink::Dim, wrap::cut(&words, room))),
-            )
-        });
-        return gap.into_iter().chain(rows).collect();
+        return opened(look, &lines, missing, room);
     }
-    let mut rows = Vec::new();
-    let mut from = lines.len().saturating_sub(most);
-    // What is left out is reported in a row that could as well show one.
-    if from == 1 && missing == 0 {
-        from = 0;
-    }
-    if from + missing > 0 {
-        let hint = left_out(look, Msg::EarlierLines, from + missing, room);
-        rows.push(before(bar(), hint));
-    }
-    rows.extend(lines.iter().skip(from).map(|line| {
+    let first = match missing {
+        0 if all > 0 => lines.clone(),
+        0 => Vec::new(),
+        _ => self::lines(printed(head).trim_end_matches('\n')),
+    };
+    let first: Vec<String> = first.into_iter().take(HEAD).collect();
+    let from = lines.len().saturating_sub(most);
+    let between = (from + missing).saturating_sub(first.len());
+    let shown = |line: &String| {
         let words = span(look, Ink::Dim, wrap::cut(wrap::beginning(line, room), room));
-        before(bar(), Line::from(words))
-    }));
-    rows
+        before(bar(look), Line::from(words))
+    };
+    // What is left out is reported in a row that could as well show one.
+    if missing == 0 && between <= 1 && (all > 0 || from <= 1) {
+        return lines.iter().map(shown).collect();
+    }
+    let which = match first.is_empty() {
+        true => Msg::EarlierLines,
+        false => Msg::MoreLines,
+    };
+    let hint = before(bar(look), left_out(look, which, between, room));
+    let last = lines.iter().skip(from);
+    (first.iter().map(shown).chain([hint]))
+        .chain(last.map(shown))
+        .collect()
+}
+
+fn bar(look: &Look) -> Span<'static> {
+    span(look, Ink::Border, BAR)
+}
+
+/// All lines that are here, wrapped; `missing` are not, before them.
+fn opened(look: &Look, lines: &[String], missing: usize, room: usize) -> Vec<Line<'static>> {
+    let rows = lines.iter().flat_map(|line| {
+        let line = Line::from(span(look, Ink::Dim, line.clone()));
+        wrap::line(&line, room)
+    });
+    let gap = (missing > 0).then(|| {
+        let words = look
+            .language
+            .fill(Msg::LinesMissing, &[&missing.to_string()]);
+        Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
+    });
+    (gap.into_iter().chain(rows))
+        .map(|row| before(bar(look), row))
+        .collect()
 }

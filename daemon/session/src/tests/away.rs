@@ -61,6 +61,7 @@ fn body() -> impl Strategy<Value = Body> {
             signal: None,
             output_bytes: 0,
             output_lines: 1,
+            head: String::new(),
             tail: String::new(),
             sandbox_stopped: false,
         })),

@@ -46,6 +46,7 @@ impl NewOutput {
                 signal: exit.and_then(|exit| exit.signal),
                 output_bytes: self.output_bytes,
                 output_lines: self.output_lines,
+                head: String::new(),
                 tail,
                 sandbox_stopped: false,
             },

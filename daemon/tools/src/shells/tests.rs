@@ -121,6 +121,7 @@ async fn each_look_tells_what_is_new() {
             signal: None,
             output_bytes: 12,
             output_lines: 3,
+            head: String::new(),
             tail: String::new(),
             sandbox_stopped: false,
         }

@@ -23,6 +23,10 @@ pub struct CacheHistory {
     pub resets: u64,
     /// Providers that have said something of their caches.
     send: BTreeSet<String>,
+    /// The cache did not serve what it should have, and that was reported.
+    missed: bool,
+    /// Earlier bytes have changed, and that was reported.
+    rewritten: bool,
 }
 
 /// A request that was answered.
@@ -42,8 +46,31 @@ impl CacheHistory {
         self.resets += 1;
     }
 
+    /// Whether people know of misses of this kind already: later ones are seen in the share that is shown.
+    #[must_use]
+    pub fn is_reported(&self, cause: MissCause) -> bool {
+        match cause {
+            MissCause::Ours => self.rewritten,
+            MissCause::Vendor | MissCause::Expired | MissCause::ProbablyExpired => self.missed,
+            MissCause::NotReported => true,
+        }
+    }
+
+    fn missed(&mut self, cause: MissCause) {
+        match cause {
+            MissCause::Ours => self.rewritten = true,
+            MissCause::Vendor | MissCause::Expired | MissCause::ProbablyExpired => {
+                self.missed = true;
+            }
+            MissCause::NotReported => {}
+        }
+    }
+
     /// A request was answered at `at`.
     pub(super) fn apply(&mut self, usage: &Usage, at: Stamp, wire: &Wire) {
+        if let Some(miss) = &usage.cache_miss {
+            self.missed(miss.cause);
+        }
         if usage.purpose != Purpose::Answer {
             return;
         }

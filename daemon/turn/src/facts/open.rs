@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::{MissCause, ToolBlocked, ToolFinished};
+use proto::record::{ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
@@ -60,8 +60,6 @@ pub struct OpenTurn {
     pub prodded: bool,
     /// The last request of the turn is, or was, without tools.
     pub summing_up: bool,
-    /// Why the vendor's cache did not serve requests of the turn: each is reported once.
-    pub missed: BTreeSet<MissCause>,
     /// It is so because the model went in circles.
     pub stuck: bool,
     /// The newest calls that have their results, for calls that repeat them.
@@ -248,6 +246,7 @@ impl OpenTurn {
             signal,
             output_bytes,
             output_lines: _,
+            head: _,
             tail,
             sandbox_stopped: _,
         } = &finished.display

@@ -20,8 +20,6 @@ impl Facts {
         }
         if let Some(open) = &mut self.open {
             open.usage.add(&totals);
-            let cause = usage.cache_miss.as_ref().map(|miss| miss.cause);
-            open.missed.extend(cause);
         }
     }
 }

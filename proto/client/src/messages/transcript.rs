@@ -17,6 +17,11 @@ crate::catalog! {
     Exit = "exit {0}", "退出码 {0}";
     Signal = "signal {0}", "信号 {0}";
     Line = "1 line", "1 行";
+    Files = "{0} files", "{0} 个文件";
+    File = "1 file", "1 个文件";
+    /// What was found: places, files.
+    Matches = "{0} in {1}", "{1}中 {0} 处";
+    NoMatches = "no matches", "没有匹配";
     Lines = "{0} lines", "{0} 行";
     Done = "done", "完成";
     Failed = "failed", "失败";

@@ -43,6 +43,8 @@ pub(super) struct Known {
     children: HashMap<Pid, (String, bool)>,
     /// What waits for the user.
     asked: HashMap<InteractionId, Asked>,
+    /// What searches that have not ended look for.
+    searches: HashMap<CallId, String>,
     /// The newest turn of which it was told that its commands are not kept.
     unkept: Option<u64>,
     /// The list of what is to be done, as it was reported last.
@@ -57,8 +59,11 @@ pub(super) struct Known {
 impl Known {
     fn calls(&mut self, calls: &[ToolCall]) {
         for call in calls {
+            let search = call.search();
             let named = (call.name.clone(), call.subject());
             self.calls.insert(call.id.clone(), named);
+            self.searches
+                .extend(search.map(|search| (call.id.clone(), search)));
         }
     }
 
@@ -289,7 +294,8 @@ impl<T: AnswerText> Transcript<T> {
         let tool = ToolRun {
             call: started.call.clone(),
             tool: started.tool.clone(),
-            subject: started.subject.clone(),
+            subject: (self.known.searches.get(&started.call).cloned())
+                .unwrap_or_else(|| started.subject.clone()),
             outside: started.outside,
             started: true,
             output: String::new(),
@@ -331,6 +337,7 @@ impl<T: AnswerText> Transcript<T> {
 
     fn tool_finished(&mut self, finished: &ToolFinished, at: At) {
         let call = &finished.call;
+        let search = self.known.searches.remove(call);
         if self.known.blocked.remove(call) && !self.known.running.contains_key(call) {
             return;
         }
@@ -347,6 +354,7 @@ impl<T: AnswerText> Transcript<T> {
         // It never started: what judged it, or asked, knows what it was.
         let judged = self.known.calls.get(call).cloned();
         let (tool, subject) = judged.unwrap_or((finished.tool.clone(), String::new()));
+        let subject = search.unwrap_or(subject);
         let tool = ToolRun {
             call: call.clone(),
             tool,

@@ -163,6 +163,38 @@ pub fn call_status(language: Language, status: CallStatus) -> &'static str {
     })
 }
 
+/// The result of a call in a few words: `4 in 3 files`, `120 lines`.
+#[must_use]
+pub fn result(language: Language, text: &str) -> String {
+    counted(language, text).unwrap_or_else(|| language.translate(text).into_owned())
+}
+
+/// Counts as the tools write them.
+fn counted(language: Language, text: &str) -> Option<String> {
+    let (first, rest) = text.split_once(' ')?;
+    let words: Vec<&str> = rest.split(' ').collect();
+    let count = |word: &str| word.parse::<u64>().ok();
+    let all = |message: Msg, one: Msg, count: u64| match count {
+        1 => language.say(one).to_owned(),
+        count => language.fill(message, &[&count.to_string()]),
+    };
+    match (first, words.as_slice()) {
+        ("lines", [range, "of", total]) if *range == format!("1–{total}") => {
+            Some(all(Msg::Lines, Msg::Line, count(total)?))
+        }
+        (count_of, ["files"]) => Some(all(Msg::Files, Msg::File, count(count_of)?)),
+        (count_of, ["lines"]) => Some(all(Msg::Lines, Msg::Line, count(count_of)?)),
+        (matches, ["matches", "in", files, "files"]) => match (count(matches)?, count(files)?) {
+            (0, 0) => Some(language.say(Msg::NoMatches).to_owned()),
+            (matches, files) => {
+                let files = all(Msg::Files, Msg::File, files);
+                Some(language.fill(Msg::Matches, &[&matches.to_string(), &files]))
+            }
+        },
+        _ => None,
+    }
+}
+
 /// How an answer ended, where that is to be told.
 #[must_use]
 pub fn answer_end(language: Language, finish: Finish) -> Option<&'static str> {

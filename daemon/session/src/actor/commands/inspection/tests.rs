@@ -71,6 +71,7 @@ fn what_a_command_has_changed_stands_there_without_a_count() {
         tail: String::new(),
         output_bytes: 0,
         output_lines: 1,
+        head: String::new(),
         sandbox_stopped: false,
     };
     let why = "too much".to_owned();
@@ -114,6 +115,7 @@ fn a_patch_of_several_files_names_each_and_one_that_is_too_much_leaves_the_edits
         tail: String::new(),
         output_bytes: 0,
         output_lines: 1,
+        head: String::new(),
         sandbox_stopped: false,
     };
     tool.changed = (0..FILES_MAX)

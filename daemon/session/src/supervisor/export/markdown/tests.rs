@@ -135,6 +135,7 @@ fn a_session_reads_as_a_conversation() {
                 signal: None,
                 output_bytes: 9,
                 output_lines: 1,
+                head: String::new(),
                 tail: String::new(),
                 sandbox_stopped: false,
             },
