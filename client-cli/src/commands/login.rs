@@ -145,7 +145,10 @@ async fn chosen(
                 near::hint(name, names, "List providers with `reasonix models`."),
             ))
         }
-        (None, None, Some(person)) => pick::provider(person, &known.providers).await,
+        (None, None, Some(person)) => {
+            let present = known.default_model.as_deref().unwrap_or_default();
+            pick::provider(person, &known.providers, present).await
+        }
         (None, None, None) => Err(Error::usage(
             "no provider was named, and there is no default model",
             "`reasonix login PROVIDER`; `reasonix models` lists them",

@@ -71,7 +71,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
         return output::table(
             [
                 "PID", "STATE", "MODEL", "TURNS", "TOKENS", "COST", "CONTEXT", "APPROVAL",
-                "CREATED", "ACTIVE", "ATTACHED", "LABELS", "SESSION", "CWD", "LAST",
+                "CREATED", "ACTIVE", "ATTACHED", "LABELS", "SESSION", "CWD", "TITLE", "LAST",
             ],
             &rows,
         );
@@ -79,7 +79,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
     let rows: Vec<_> = sessions.iter().map(row).collect();
     output::table(
         [
-            "PID", "STATE", "MODEL", "TURNS", "TOKENS", "ACTIVE", "CWD", "LAST",
+            "PID", "STATE", "MODEL", "TURNS", "TOKENS", "ACTIVE", "CWD", "TITLE",
         ],
         &rows,
     )
@@ -87,10 +87,6 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
 
 /// A session as a row: what `ls` and `ps` show.
 fn row(session: &SessionSummary) -> [String; 8] {
-    let name = session
-        .name
-        .as_deref()
-        .map_or_else(String::new, |name| format!("{name}: "));
     [
         session.pid.to_string(),
         format!("{}{}", state(session), held(session)),
@@ -99,13 +95,13 @@ fn row(session: &SessionSummary) -> [String; 8] {
         output::short(session.usage.prompt_tokens + session.usage.output_tokens),
         format!("{} ago", output::ago(session.active_at)),
         session.cwd.clone(),
-        format!("{name}{}", session.last_line),
+        session.title.clone(),
     ]
 }
 
 /// The same with what else is known.
-fn long_row(session: &SessionSummary) -> [String; 15] {
-    let [pid, state, model, turns, tokens, _, cwd, last] = row(session);
+fn long_row(session: &SessionSummary) -> [String; 16] {
+    let [pid, state, model, turns, tokens, _, cwd, title] = row(session);
     // Date and time to the minute.
     let minute = |at: Stamp| at.to_string().chars().take(16).collect();
     [
@@ -123,7 +119,8 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         session.labels.join(","),
         session.session.to_string(),
         cwd,
-        last,
+        title,
+        session.last_line.clone(),
     ]
 }
 
