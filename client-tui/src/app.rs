@@ -350,6 +350,12 @@ impl App {
                     let names = names.await.unwrap_or_default();
                     Answer::Directory { directory, names }
                 }),
+                Effect::Tree(root) => self.spawn(async move {
+                    let place = root.clone();
+                    let paths = tokio::task::spawn_blocking(move || perform::tree(&place));
+                    let paths = paths.await.unwrap_or_default();
+                    Answer::Tree { root, paths }
+                }),
                 Effect::OfferKeys => {
                     let client = self.client.clone();
                     // Where it fails the session waits on, and says so.

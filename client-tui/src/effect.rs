@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use client::DecodedEvent;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
-use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
+use proto::params::config::{
+    ProviderListOutput, ProviderListParams, TrustGetParams, TrustOutput, TrustSetParams,
+};
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, DeleteParams, ForkOutput, ForkParams, RewindOutput,
     RewindParams, StatsOutput, StatsParams,
@@ -13,7 +15,8 @@ use proto::params::history::{
 use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
-    PromptParams, QueuedPrompt, ReorderParams, SetParams, SignalParams, UnqueueParams,
+    PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, SignalParams,
+    UnqueueParams,
 };
 use proto::params::{history, hook, process, rules};
 use proto::{CallId, Pid, Seq};
@@ -49,6 +52,8 @@ pub enum Effect {
     Edit(String),
     /// Reads a directory for the menu of files; comes back as [`Answer::Directory`].
     Directory(PathBuf),
+    /// Reads the names of all that is below a directory, for the same menu; comes back as [`Answer::Tree`].
+    Tree(PathBuf),
     /// Offers this process's keys to a session that lost its own.
     OfferKeys,
 }
@@ -82,6 +87,10 @@ pub enum Call {
     EditQueued(EditParams),
     Reorder(ReorderParams),
     Sessions(ListParams),
+    /// The session that a text names, to go to it.
+    Find(String),
+    /// The models that sessions of this directory can have.
+    Models(ProviderListParams),
     Processes(process::ListParams),
     /// All open questions, of all sessions.
     Waiting,
@@ -153,6 +162,13 @@ pub enum Answer {
         taken_back: Vec<String>,
     },
     Sessions(ListOutput),
+    /// There is a session that is called so.
+    Found(Box<SessionSummary>),
+    /// `keys`: variables of keys that this process has.
+    Models {
+        list: ProviderListOutput,
+        keys: Vec<String>,
+    },
     Processes(process::ListOutput),
     Waiting(Vec<Interaction>),
     Checkpoints {
@@ -208,6 +224,11 @@ pub enum Answer {
     Directory {
         directory: PathBuf,
         names: Vec<String>,
+    },
+    /// The paths of what is below a directory, those of directories with a slash at the end.
+    Tree {
+        root: PathBuf,
+        paths: Vec<String>,
     },
     Copied {
         characters: usize,

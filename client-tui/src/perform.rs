@@ -46,6 +46,11 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         }
         Call::Interrupt { session, queue } => interrupt(client, session, queue).await?,
         Call::Sessions(params) => Answer::Sessions(client.call::<SessionList>(&params).await?),
+        Call::Find(session) => Answer::Found(Box::new(client.session(&session).await?)),
+        Call::Models(params) => Answer::Models {
+            list: client.call::<ProviderList>(&params).await?,
+            keys: client.credentials().await.into_keys().collect(),
+        },
         Call::Processes(params) => Answer::Processes(client.call::<ProcessList>(&params).await?),
         Call::Waiting => {
             let all = interaction::ListParams::default();
@@ -219,6 +224,37 @@ pub fn names(directory: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// Paths of what is below a directory, nearest first, those of directories with a slash at the end: without what git
+/// ignores, without hidden names and `node_modules`. Stops at [`NAMES_MAX`] paths or after [`TREE_TIME`].
+#[must_use]
+pub fn tree(root: &Path) -> Vec<String> {
+    let started = std::time::Instant::now();
+    let mut walk = ignore::WalkBuilder::new(root);
+    walk.require_git(false)
+        .filter_entry(|entry| entry.file_name() != "node_modules");
+    let mut paths: Vec<String> = walk
+        .build()
+        .flatten()
+        .take_while(|_| started.elapsed() < TREE_TIME)
+        .filter_map(|entry| {
+            let path = entry.path().strip_prefix(root).ok()?.to_str()?;
+            let directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let path = if directory {
+                format!("{path}/")
+            } else {
+                path.to_owned()
+            };
+            (path.len() > 1).then_some(path)
+        })
+        .take(NAMES_MAX)
+        .collect();
+    paths.sort_by_cached_key(|path| (path.matches('/').count(), path.to_lowercase()));
+    paths
+}
+
+/// Longest time to look for paths.
+const TREE_TIME: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Names that a menu chooses from; of a directory that holds more the rest is not offered.
 const NAMES_MAX: usize = 20_000;

@@ -50,7 +50,7 @@ commands! {
     Help "help" ["keys", "?"] "" WATCH = "keys and commands", "按键与命令";
     New "new" [] "" DRIVE = "start a new session in this directory", "在本目录开始新会话";
     Clear "clear" [] "" DRIVE_SESSION = "hide the conversation from the model; files stay", "对模型隐藏之前的对话，文件不变";
-    Resume "resume" [] "" WATCH = "open a stored session of this directory", "选择本目录已存的会话";
+    Resume "resume" [] "[SESSION]" WATCH = "open a stored session: by pid, id or name, or pick one of this directory", "打开已存的会话：按编号、id 或名称，或从本目录中选择";
     Sessions "sessions" [] "" WATCH = "switch between sessions", "切换会话";
     Top "top" ["ps"] "" WATCH = "show running sessions and commands; pause or stop them", "查看正在运行的会话和命令，可暂停或结束";
     Inbox "inbox" [] "" WATCH = "show open questions of all sessions", "查看所有会话中待回答的问题";
@@ -66,7 +66,7 @@ commands! {
     Rename "rename" [] "NAME" DRIVE_SESSION = "name the session", "为会话命名";
     Compact "compact" [] "[preview|undo|WORDS]" DRIVE_SESSION = "replace old messages by a summary, or undo that", "把旧消息压缩为摘要，或撤销";
     Pin "pin" [] "[TURN]" DRIVE_SESSION = "keep a turn unchanged in every compaction", "压缩时逐字保留某一回合";
-    Model "model" [] "MODEL" DRIVE_SESSION = "switch to another model from the next request on", "从下一次请求起换用其他模型";
+    Model "model" [] "[MODEL]" DRIVE = "pick another model, or switch to this one, from the next request on", "选择其他模型或换用指定模型，从下一次请求起生效";
     Effort "effort" [] "LEVEL|auto" DRIVE_SESSION = "set the reasoning effort", "设置推理强度";
     Budget "budget" [] "[LIMIT AMOUNT]" DRIVE_SESSION = "show or change the session's budget", "查看或修改会话的预算";
     Preset "preset" [] "fast|smart|max" DRIVE_SESSION = "switch model, effort and samples together", "一次切换模型、推理强度与采样数";

@@ -165,7 +165,7 @@ methods! {
     ProviderSet = "provider.set", Drive, true, config::ProviderSetParams => config::SetOutput,
         "Adds or changes a provider in the user's config.";
     ProviderProbe = "provider.probe", Drive, false, config::ProviderProbeParams => config::ProviderProbeOutput,
-        "Checks that a provider answers and accepts the key. Sends no prompt.";
+        "Checks that a provider answers and accepts the key, and keeps its list of models.";
     CredentialSet = "credential.set", Drive, true, config::CredentialSetParams => config::CredentialSetOutput,
         "Stores or removes a key.";
     TrustGet = "trust.get", Watch, false, config::TrustGetParams => config::TrustOutput,

@@ -34,6 +34,7 @@ mod hostile;
 mod house;
 mod keys;
 mod lifecycle;
+mod model_lists;
 mod models;
 mod money;
 mod plans;

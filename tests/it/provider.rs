@@ -447,6 +447,8 @@ fn permanent_failures_are_not_retried() {
 #[test]
 fn references_to_models_resolve_and_those_that_do_not_say_what_there_is() {
     let model = Model::start(Vec::new());
+    // An endpoint without a list would take any name.
+    model.list(&["small", "shared"]);
     let house = House::new();
     let entry = |name: &str, models: &str| {
         format!(
@@ -486,7 +488,7 @@ fn references_to_models_resolve_and_those_that_do_not_say_what_there_is() {
     for (reference, words) in [
         ("shared", &["first/shared", "second/shared"][..]),
         ("third", &["first", "second"]),
-        ("first/large", &["small", "shared"]),
+        ("first/large", &["second/large", "more: `reasonix models`"]),
         ("third/small", &["first", "second"]),
     ] {
         let ran = run(&house, &["--model", reference], "hello").expect(64, "failed");

@@ -146,7 +146,10 @@ async fn chosen(
                 near::hint(name, names, say!(Msg::ListProviders)),
             ))
         }
-        (None, None, Some(person)) => pick::provider(person, &known.providers).await,
+        (None, None, Some(person)) => {
+            let present = known.default_model.as_deref().unwrap_or_default();
+            pick::provider(person, &known.providers, present).await
+        }
         (None, None, None) => Err(Error::usage(say!(Msg::NoneNamed), say!(Msg::NoneNamedHint))),
     }
 }

@@ -86,6 +86,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
                 Head::Labels,
                 Head::Session,
                 Head::Cwd,
+                Head::Title,
                 Head::Last,
             ],
             &rows,
@@ -101,7 +102,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
             Head::Tokens,
             Head::Active,
             Head::Cwd,
-            Head::Last,
+            Head::Title,
         ],
         &rows,
     )
@@ -109,10 +110,6 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
 
 /// A session as a row: what `ls` and `ps` show.
 fn row(session: &SessionSummary) -> [String; 8] {
-    let name = session
-        .name
-        .as_deref()
-        .map_or_else(String::new, |name| format!("{name}: "));
     [
         session.pid.to_string(),
         format!("{}{}", state(session), held(session)),
@@ -121,13 +118,13 @@ fn row(session: &SessionSummary) -> [String; 8] {
         output::short(session.usage.prompt_tokens + session.usage.output_tokens),
         say!(Msg::Ago, output::ago(session.active_at)),
         session.cwd.clone(),
-        format!("{name}{}", session.last_line),
+        session.title.clone(),
     ]
 }
 
 /// The same with what else is known.
-fn long_row(session: &SessionSummary) -> [String; 15] {
-    let [pid, state, model, turns, tokens, _, cwd, last] = row(session);
+fn long_row(session: &SessionSummary) -> [String; 16] {
+    let [pid, state, model, turns, tokens, _, cwd, title] = row(session);
     // Date and time to the minute.
     let minute = |at: Stamp| at.to_string().chars().take(16).collect();
     [
@@ -145,7 +142,8 @@ fn long_row(session: &SessionSummary) -> [String; 15] {
         session.labels.join(","),
         session.session.to_string(),
         cwd,
-        last,
+        title,
+        session.last_line.clone(),
     ]
 }
 

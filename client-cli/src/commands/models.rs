@@ -19,14 +19,15 @@ use crate::{output, reach, text};
 /// List the models of all providers, with prices and key status.
 ///
 /// `*` marks the default model. Prices are US dollars per million tokens: input / cached input / output. `~`: the price
-/// differs at other hours or for long prompts. `-`: unknown.
+/// differs at other hours or for long prompts. `-`: unknown. Models that only the provider's own list has are `listed` in
+/// the last column. That list is kept, and asked for again when it is a day old and the provider is in use.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// Also ask each usable provider for its models, and list them.
+    /// First ask each usable provider for its list of models, and keep it.
     #[arg(long)]
-    probe: bool,
+    refresh: bool,
 }
 
 /// One model of one provider.
@@ -42,7 +43,7 @@ pub struct Row {
     usable: bool,
     /// In words: `stored`, `missing (VAR)`, …
     key: String,
-    /// `default`, `provider` (it was asked), or the file of the entry.
+    /// `default`, `listed` (only its endpoint lists it), or the file of the entry.
     origin: String,
     /// Built in, and not configured.
     shipped: bool,
@@ -57,9 +58,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let list = client.call::<ProviderList>(&params).await?;
     let mut rows = Vec::new();
     for provider in &list.providers {
-        let offered = match args.probe && is_usable(provider) {
+        let offered = match args.refresh && is_usable(provider) {
             true => offered(&client, provider).await?,
-            false => (Vec::new(), Vec::new()),
+            false => (provider.listed.clone(), Vec::new()),
         };
         let (models, facts) = offered;
         rows.extend(of(provider, &models, &facts, list.default_model.as_deref()));
@@ -188,7 +189,7 @@ fn of(
         .iter()
         .map(|name| row(Some(name), &provider.origin));
     let more = offered.iter().filter(|name| !known.contains(name));
-    let more = more.map(|name| row(Some(name), say!(Msg::FromProvider)));
+    let more = more.map(|name| row(Some(name), say!(Msg::Listed)));
     let rows: Vec<Row> = configured.chain(more).collect();
     match rows.is_empty() {
         true => vec![row(None, &provider.origin)],

@@ -95,8 +95,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         ));
     }
     if let Some(url) = &args.base_url
-        && !url.starts_with("https://")
-        && !url.starts_with("http://")
+        && !pick::is_url(url)
     {
         let what = say!(Msg::NoUrl, url);
         return Err(Error::usage(what, say!(Msg::UrlStarts)));
@@ -247,9 +246,16 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
 
 async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Result<SetUp, Error> {
     let params = ProviderListParams { cwd: key::here() };
-    let known = client.call::<ProviderList>(&params).await?.providers;
-    let mut provider = choose(person, &known, args).await?;
-    let is_known = known.iter().any(|known| known.name == provider.name);
+    let list = client.call::<ProviderList>(&params).await?;
+    let known = list.providers;
+    let present = list.default_model.unwrap_or_default();
+    let mut provider = choose(person, &known, &present, args).await?;
+    let before = known.iter().find(|known| known.name == provider.name);
+    if let (Some(person), Some(before), None) = (&mut *person, before, &args.base_url)
+        && pick::may_move(before)
+    {
+        provider.base_url = pick::url(person, &before.base_url).await?;
+    }
     let source = args.source();
     match &source {
         Source::Variable(name) => provider.api_key_env.clone_from(name),
@@ -262,7 +268,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
             say!(Msg::LeaveKeyStdin),
         ));
     }
-    let moved = args.base_url.is_some() || !is_known;
+    let moved = before.is_none_or(|before| before.base_url != provider.base_url);
     let search = Search {
         client,
         provider: &provider,
@@ -273,9 +279,9 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
     };
     let Key { new, probed } = search.find(person).await?;
     let offered = probed.map(|probed| probed.models).unwrap_or_default();
-    let model = choose_model(person, &provider, &offered, args).await?;
-    let before = known.iter().find(|known| known.name == provider.name);
-    let changed = changes(before, &provider, model.as_deref(), moved);
+    let model = choose_model(person, &provider, &present, &offered, args).await?;
+    let listed = !offered.is_empty();
+    let changed = changes(before, &provider, model.as_deref(), (moved, listed));
     save(client, &provider, new, changed, model).await
 }
 
@@ -283,6 +289,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
 async fn choose(
     person: &mut Option<Person>,
     known: &[ProviderStatus],
+    present: &str,
     args: &Args,
 ) -> Result<ProviderStatus, Error> {
     let Some(name) = &args.provider else {
@@ -292,7 +299,7 @@ async fn choose(
                 "`--provider NAME`",
             ));
         };
-        return pick::provider(person, known).await;
+        return pick::provider(person, known, present).await;
     };
     let named = known.iter().find(|known| known.name == *name);
     match (named, &args.base_url) {
@@ -316,10 +323,12 @@ async fn choose(
     }
 }
 
-/// The model that is asked for, or chosen, or the provider's first.
+/// The model that is asked for, or chosen, or the one that is there, or the provider's first. `present`: what sessions
+/// use that name no model.
 async fn choose_model(
     person: &mut Option<Person>,
     provider: &ProviderStatus,
+    present: &str,
     offered: &[String],
     args: &Args,
 ) -> Result<Option<String>, Error> {
@@ -330,11 +339,15 @@ async fn choose_model(
         true => &provider.models,
         false => offered,
     };
-    let configured = Some(provider.default.as_str())
+    let chosen = present.strip_prefix(provider.name.as_str());
+    let configured = chosen
+        .and_then(|model| model.strip_prefix('/'))
+        .or(Some(provider.default.as_str()))
         .filter(|default| !default.is_empty())
         .or_else(|| provider.models.first().map(String::as_str));
+    // The one that is there stays, whether or not the endpoint lists it.
     let default = configured
-        .filter(|default| models.iter().any(|model| model == default))
+        .filter(|default| !provider.shipped || models.iter().any(|model| model == default))
         .or_else(|| models.first().map(String::as_str));
     match person {
         Some(person) => pick::model(person, models, default).await.map(Some),
@@ -342,17 +355,18 @@ async fn choose_model(
     }
 }
 
-/// What of the entry is to be written: what is not so already.
+/// What of the entry is to be written: what is not so already. A list of the endpoint's (`listed`) is not: the daemon
+/// keeps it.
 fn changes(
     before: Option<&ProviderStatus>,
     provider: &ProviderStatus,
     model: Option<&str>,
-    moved: bool,
+    (moved, listed): (bool, bool),
 ) -> ProviderSetParams {
     let same_variable = before.is_some_and(|before| before.api_key_env == provider.api_key_env);
-    let is_listed = model.is_none_or(|model| provider.models.iter().any(|known| known == model));
+    let is_known = model.is_none_or(|model| provider.models.iter().any(|known| known == model));
     let mut models = Vec::new();
-    if !is_listed {
+    if !is_known && !listed {
         models.clone_from(&provider.models);
         models.extend(model.map(str::to_owned));
     }

@@ -43,6 +43,6 @@ client::catalog! {
     Expired = "expired", "已过期";
     Yes = "yes", "是";
     No = "no", "否";
-    FromProvider = "provider", "服务商";
+    Listed = "listed", "已列出";
     Tools = "tools", "工具";
 }

@@ -63,6 +63,11 @@ client::catalog! {
     Missing = "missing ({0})", "缺少（{0}）";
     ProviderRow = "{0}. {1}  {2}  key: {3}", "{0}. {1}  {2}  密钥：{3}";
     NewEndpoint = "   `new`: another endpoint", "   `new`：其他接入点";
+    AskProviderPresent = "Provider (number or name) [{0}]: ", "服务商（编号或名称）[{0}]：";
+    AskUrlPresent = "URL [{0}]: ", "URL [{0}]：";
+    KeySentLater = "· {0} answers; the present key is sent there from the first prompt on", "· {0} 有应答；从第一条提示词起，当前密钥会发送到那里";
+    NoShell = "no shell was given", "没有给出 shell";
+    NoShellHint = "`reasonix completions bash`", "`reasonix completions bash`";
     AskProvider = "Provider (number or name): ", "服务商（编号或名称）：";
     NewAdds = "`new` adds another one", "`new` 添加其他服务商";
     NoSuchProvider = "! there is no provider `{0}`. {1}", "! 没有服务商 `{0}`。{1}";

@@ -41,6 +41,7 @@ client::catalog! {
     Key = "KEY", "密钥";
     Kind = "KIND", "类型";
     Labels = "LABELS", "标签";
+    Title = "TITLE", "标题";
     Last = "LAST", "最近内容";
     List = "LIST", "列表";
     Match = "MATCH", "匹配";

@@ -14,7 +14,7 @@ pub fn summary(pid: u64, state: &str) -> Value {
         "usage": {"requests": 1, "prompt_tokens": 12_000, "cached_tokens": 0, "output_tokens": 345,
                   "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
         "context_tokens": 0, "context_window": 0, "created_at": "2026-01-01T00:00:00.000Z",
-        "active_at": "2026-01-02T03:04:05.000Z", "last_line": "last", "queued": 0, "pending_interactions": 0,
+        "active_at": "2026-01-02T03:04:05.000Z", "title": "na\u{1b}[31mme", "last_line": "last", "queued": 0, "pending_interactions": 0,
         "attached": 0, "seq": 9,
     })
 }
@@ -255,9 +255,7 @@ fn listings_come_as_table_as_ids_and_as_json() {
         "{table:?}"
     );
     assert!(
-        lines[1].contains("12k")
-            && lines[1].contains("name: last")
-            && !table.out.contains('\u{1b}'),
+        lines[1].contains("12k") && lines[1].contains("  name") && !table.out.contains('\u{1b}'),
         "{table:?}"
     );
     assert_eq!(

@@ -143,13 +143,13 @@ fn ps_has_four_forms() {
     let (head, row) = table.split_once('\n').expect("a row");
     assert_eq!(
         head.split_whitespace().collect::<Vec<_>>().join(" "),
-        "PID STATE MODEL TURNS TOKENS ACTIVE CWD LAST"
+        "PID STATE MODEL TURNS TOKENS ACTIVE CWD TITLE"
     );
     let (before, after) = row.split_once(" ago ").expect("how long ago");
     let (before, _) = before.split_once("12k ").expect("tokens");
     assert_eq!(
         (before, after),
-        ("3    running  p/m    2      ", " /tmp  name: last")
+        ("3    running  p/m    2      ", " /tmp  name")
     );
     assert_eq!(head.find("CWD"), row.find("/tmp"));
     assert_eq!(

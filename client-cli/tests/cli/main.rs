@@ -9,6 +9,7 @@ mod fake;
 
 mod attach;
 mod commands;
+mod completions;
 mod control;
 mod history;
 mod listings;

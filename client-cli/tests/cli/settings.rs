@@ -75,7 +75,7 @@ fn models_are_listed_with_their_keys_and_the_default() {
         (&rows[2]["usable"], &rows[2]["key"]),
         (&json!(true), &json!("set here (OTHER_API_KEY)"))
     );
-    let done = run(&mut reasonix(&fake.home(), &["models", "--probe", "-q"]));
+    let done = run(&mut reasonix(&fake.home(), &["models", "--refresh", "-q"]));
     assert!(done.out.contains("deep/deep-new\n"), "{done:?}");
     assert!(done.err.contains("230 ms; the key works"), "{}", done.err);
     assert_eq!(

@@ -173,7 +173,7 @@ fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
     assert_eq!(
         fake.params("provider.set"),
         [
-            json!({"name": "local", "base_url": "http://127.0.0.1:1/v1", "models": ["m1"], "default": "m1",
+            json!({"name": "local", "base_url": "http://127.0.0.1:1/v1", "default": "m1",
                    "api_key_env": "", "make_default": true}),
             json!({"name": "deep", "default": "deep-large", "api_key_env": "MY_KEY", "make_default": true}),
             json!({"name": "deep", "default": "deep-large", "make_default": true}),
@@ -256,10 +256,7 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     );
     assert_eq!(
         fake.params("provider.set"),
-        [
-            json!({"name": "deep", "models": ["deep-small", "deep-large", "deep-new"], "default": "deep-new",
-                "make_default": true})
-        ]
+        [json!({"name": "deep", "default": "deep-new", "make_default": true})]
     );
 }
 
@@ -366,4 +363,65 @@ fn the_first_run_without_a_terminal_says_what_would_be_enough() {
     let done = typist.running.done();
     assert_eq!(done.code, Some(78), "{done:?}");
     assert!(untouched(&fake));
+}
+
+/// A daemon whose provider `deep` is configured and has a key; of another address it knows none.
+fn configured() -> Fake {
+    Fake::start(|call: &Call| match call.method.as_str() {
+        "provider.list" => vec![Act::Answer(json!({
+            "providers": [provider("deep", true, false), provider("other", false, true)],
+            "default_model": "deep/deep-alias"}))],
+        "provider.probe" => {
+            let moved = call.params["base_url"].is_string();
+            vec![Act::Answer(probed(
+                if moved { "missing" } else { "works" },
+                true,
+            ))]
+        }
+        "provider.set" => vec![Act::Answer(json!({"file": "/h/config.toml",
+            "value": {"key": "default_model", "value": "deep", "origin": "/h/config.toml"}}))],
+        _ => vec![Act::Answer(json!({}))],
+    })
+}
+
+#[test]
+fn when_it_is_run_again_enter_keeps_what_is_there() {
+    let fake = configured();
+    let mut typist = Typist::start(&fake, &["setup"]);
+    typist.say("Provider (number or name) [deep]: ", "");
+    typist.say("URL [https://deep.example/v1]: ", "");
+    typist.say("Enter keeps the present one): ", "");
+    typist.say("Model (number or name) [deep-alias]: ", "");
+    let done = typist.running.done();
+    assert_eq!(done.code, Some(0), "{done:?} {}", typist.screen.text());
+    assert!(fake.params("credential.set").is_empty());
+    assert_eq!(fake.params("provider.probe")[0]["base_url"], Value::Null);
+    assert_eq!(
+        fake.params("provider.set"),
+        [json!({"name": "deep", "default": "deep-alias", "make_default": true})]
+    );
+}
+
+#[test]
+fn the_address_of_a_configured_provider_can_be_changed() {
+    let fake = configured();
+    let mut typist = Typist::start(&fake, &["setup"]);
+    typist.say("Provider (number or name) [deep]: ", "deep");
+    typist.say("URL [https://deep.example/v1]: ", "deep.example");
+    typist.screen.wait_for("a URL starts with https://");
+    typist.say("URL [https://deep.example/v1]: ", "https://two.example/v1");
+    typist.say("Enter keeps the present one): ", "");
+    typist.say("Model (number or name) [deep-alias]: ", "deep-new");
+    let done = typist.running.done();
+    let text = typist.screen.text();
+    assert_eq!(done.code, Some(0), "{done:?} {text}");
+    assert!(text.contains("from the first prompt on"), "{text}");
+    assert!(fake.params("credential.set").is_empty());
+    assert_eq!(
+        fake.params("provider.set"),
+        [
+            json!({"name": "deep", "base_url": "https://two.example/v1", "default": "deep-new",
+            "make_default": true})
+        ]
+    );
 }

@@ -6,6 +6,7 @@ pub mod composer;
 pub mod dialog;
 pub mod edge;
 pub mod lists;
+pub mod models;
 pub mod pager;
 pub mod status;
 pub mod text;

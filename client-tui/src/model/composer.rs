@@ -109,7 +109,7 @@ impl Composer {
     fn empty(&mut self) {
         self.history.leave();
         self.buffer.reset();
-        self.menu = menu::Menu::default();
+        self.menu.reset();
         if let Some(vim) = &mut self.vim {
             *vim = vim::Vim::default();
         }

@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 pub mod fixtures;
+pub mod models;
 pub mod rows;
 pub mod words;
 
@@ -62,6 +63,8 @@ pub enum ListOf {
     Processes,
     /// What waits for a person, in all sessions.
     Inbox,
+    /// Models to switch to. What is typed filters at once.
+    Models,
 }
 
 /// What stands in a list.
@@ -77,6 +80,7 @@ pub enum Content {
     Processes(process::ListOutput),
     /// Oldest first.
     Inbox(Vec<Interaction>),
+    Models(Vec<models::Offer>),
 }
 
 /// What a row is of: stays the same however often the list is refreshed.
@@ -96,6 +100,8 @@ pub enum Key {
     Prompt(PromptId),
     Interaction(InteractionId, Pid),
     Choice(Choice),
+    /// `provider/model`.
+    Model(String),
 }
 
 /// What is taken back.
@@ -152,7 +158,10 @@ impl ListDialog {
             slid: None,
             pressed: None,
             rested: now,
-            filter: Filter::default(),
+            filter: Filter {
+                open: what == ListOf::Models,
+                ..Filter::default()
+            },
             due: now,
             at: Stamp::default(),
             previews: HashMap::new(),
@@ -174,7 +183,7 @@ impl ListDialog {
         match self.what {
             ListOf::Sessions { .. } | ListOf::Inbox => Some(Duration::from_secs(1)),
             ListOf::Processes => Some(Duration::from_millis(500)),
-            ListOf::Turns | ListOf::Queue => None,
+            ListOf::Turns | ListOf::Queue | ListOf::Models => None,
         }
     }
 

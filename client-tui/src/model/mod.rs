@@ -289,6 +289,10 @@ impl Model {
             true => what.into_owned(),
             false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
+        // What the daemon says for a shell has a command of its own here.
+        let words = words
+            .replace("`reasonix models`", "`/model`")
+            .replace("`reasonix ls`", "`/sessions`");
         let words = self.calls(&words);
         self.toast(Tone::Error, words);
     }

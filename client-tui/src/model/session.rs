@@ -27,6 +27,8 @@ pub struct Session {
     pub pid: Pid,
     pub cwd: String,
     pub options: SessionOptions,
+    /// What lists call it, as of the newest snapshot: its name then, else its first prompt.
+    pub title: String,
     /// `provider/model` that is asked again when the turn has ended: the one of the options stands in for it.
     pub instead_of: Option<String>,
     pub state: State,
@@ -84,6 +86,7 @@ impl Session {
             pid,
             cwd: String::new(),
             options: SessionOptions::default(),
+            title: String::new(),
             instead_of: None,
             state: State::Idle,
             waiting_for: None,
@@ -180,6 +183,7 @@ impl Session {
             kind: Some(summary.kind),
             ..SessionOptions::default()
         };
+        self.title.clone_from(&summary.title);
         self.instead_of.clone_from(&summary.instead_of);
         self.enter(summary.state, summary.waiting_for, &summary.cause, at);
         self.read_only.clone_from(&summary.read_only);

@@ -45,11 +45,14 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         Answer::Sessions(_)
         | Answer::Processes(_)
         | Answer::Waiting(_)
+        | Answer::Models { .. }
         | Answer::Preview { .. } => list::take(model, answer),
+        Answer::Found(found) => return list::visit(model, &found),
         Answer::Done(Call::SetTrust(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
         Answer::Revoked { rule, output } => permissions::revoked(model, &rule, &output),
         Answer::Edited(Ok(text)) => model.composer.restore(&text, language),
         Answer::Directory { directory, names } => composer::listed(model, directory, names),
+        Answer::Tree { root, paths } => composer::walked(model, root, paths),
         Answer::Copied {
             characters,
             result: Ok(copied),
@@ -134,12 +137,15 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Interrupted { .. }
         | Answer::Failed { .. }
         | Answer::Sessions(_)
+        | Answer::Found(_)
+        | Answer::Models { .. }
         | Answer::Processes(_)
         | Answer::Waiting(_)
         | Answer::Preview { .. }
         | Answer::Revoked { .. }
         | Answer::Edited(_)
         | Answer::Directory { .. }
+        | Answer::Tree { .. }
         | Answer::Copied { .. }
         | Answer::Exported { .. }
         | Answer::Deleted(_) => {}
@@ -151,7 +157,11 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
 fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
     match call {
         Call::Answer(params) => interaction::refused(model, &params, &trouble),
-        Call::Sessions(_) | Call::Processes(_) | Call::Waiting | Call::Preview { .. } => {
+        Call::Sessions(_)
+        | Call::Processes(_)
+        | Call::Waiting
+        | Call::Models(_)
+        | Call::Preview { .. } => {
             list::take(model, Answer::Failed { call, trouble });
         }
         // What would happen is asked by lists, but for an undo.

@@ -117,6 +117,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
     match row.command {
         Command::Help => pager::open(model, Reading::Help),
         Command::New => daemon::fresh(model),
+        Command::Resume if !arguments.is_empty() => called(Call::Find(arguments.to_owned())),
         Command::Resume => list::open(model, ListOf::Sessions { here: true }),
         Command::Sessions => list::open(model, ListOf::Sessions { here: false }),
         Command::Top => list::open(model, ListOf::Processes),
@@ -143,13 +144,8 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Rename => rename(session, arguments),
         Command::Compact => compact(session, arguments),
         Command::Pin => pin(model, session, arguments),
-        Command::Model => set(
-            session,
-            SessionOptions {
-                model: Some(arguments.to_owned()),
-                ..SessionOptions::default()
-            },
-        ),
+        Command::Model if arguments.is_empty() => list::open(model, ListOf::Models),
+        Command::Model => list::models::choose(model, arguments),
         Command::Effort => {
             let effort = if arguments == "auto" { "" } else { arguments };
             set(
@@ -211,7 +207,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
 }
 
 /// The directory of the session, or the one that we were started in.
-fn here(model: &Model) -> String {
+pub(super) fn here(model: &Model) -> String {
     let session = model.session.as_ref().map(|session| session.cwd.clone());
     let session = session.filter(|cwd| !cwd.is_empty());
     session.unwrap_or_else(|| model.place.cwd.to_string_lossy().into_owned())

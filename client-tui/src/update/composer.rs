@@ -9,7 +9,7 @@ use super::{everywhere, submit};
 use crate::effect::Effect;
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
-use crate::model::composer::menu::{Around, written};
+use crate::model::composer::menu::{Around, Reads, written};
 use crate::model::composer::{self, vim};
 
 /// Takes a key; `None`: it means nothing here.
@@ -32,6 +32,11 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     }
     composer.menu.close(composer.buffer.as_str());
     Vec::new()
+}
+
+/// The paths below a directory have come, for the menu of files.
+pub fn walked(model: &mut Model, root: PathBuf, paths: Vec<String>) {
+    model.composer.menu.walked(root, paths);
 }
 
 /// The names in a directory have come, for the menu of files.
@@ -229,11 +234,11 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
 }
 
 /// Brings the menu up to what is written now.
-fn refresh(model: &mut Model) -> Option<Effect> {
+fn refresh(model: &mut Model) -> Vec<Effect> {
     let composer = &mut model.composer;
     if composer.is_normal() {
-        composer.menu = composer::menu::Menu::default();
-        return None;
+        composer.menu.reset();
+        return Vec::new();
     }
     let session = model
         .session
@@ -246,8 +251,13 @@ fn refresh(model: &mut Model) -> Option<Effect> {
         role: model.place.role,
     };
     let (text, caret) = (composer.buffer.as_str(), composer.buffer.caret());
-    let directory = composer.menu.refresh(text, caret, around)?;
-    Some(Effect::Directory(directory))
+    let reads = composer.menu.refresh(text, caret, around).into_iter();
+    reads
+        .map(|read| match read {
+            Reads::Directory(directory) => Effect::Directory(directory),
+            Reads::Tree(root) => Effect::Tree(root),
+        })
+        .collect()
 }
 
 #[cfg(test)]

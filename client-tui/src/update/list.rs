@@ -3,12 +3,14 @@
 mod accept;
 mod filter;
 mod loaded;
+pub mod models;
 mod queue;
 mod turns;
 
 use std::time::Duration;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
+use proto::params::config::ProviderListParams;
 use proto::params::process;
 use proto::params::session::ListParams;
 
@@ -19,6 +21,7 @@ use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Choice, Key, ListDialog, ListOf};
 use crate::model::{Dialog, Link, Model, Tone};
 
+pub use accept::visit;
 pub use loaded::take;
 
 /// How long an answer may take until it is asked again.
@@ -42,7 +45,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let own = match dialog.what {
         ListOf::Processes => keymap::find(Context::Processes, key),
         ListOf::Queue => keymap::find(Context::Queue, key),
-        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox => None,
+        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox | ListOf::Models => None,
     };
     let action = own.or_else(|| keymap::find(Context::List, key))?;
     let held = held(model, key);
@@ -163,6 +166,9 @@ fn ask(model: &mut Model) -> Vec<Effect> {
         }),
         ListOf::Processes => Call::Processes(process::ListParams::default()),
         ListOf::Inbox => Call::Waiting,
+        ListOf::Models => Call::Models(ProviderListParams {
+            cwd: Some(super::commands::here(model)),
+        }),
         ListOf::Turns => match &model.session {
             Some(session) => Call::Checkpoints {
                 session: session.id.to_string(),

@@ -8,7 +8,7 @@ use proto::params::session::{InspectPart, Signal, When};
 use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, SessionId};
 
-use super::scene::{attached, busy, call, fresh, press, say, toast};
+use super::scene::{attached, busy, call, fresh, press, say, take, toast};
 use crate::effect::{Answer, Call, Effect, Trouble};
 use crate::event::{Event, Heard};
 use crate::keymap::{Action, BINDINGS, Context};
@@ -121,6 +121,40 @@ fn every_key_that_works_everywhere_has_a_script() {
     }
 }
 
+/// What comes of the answers to `/resume 75`.
+fn resumed(model: &mut Model) {
+    let unknown = Trouble {
+        what: "There is no session `75`.".into(),
+        hint: "Did you mean `7`, `5`? List sessions with `reasonix ls`.".into(),
+        name: Some(proto::ErrorName::NotFound),
+    };
+    let find = || Call::Find("75".to_owned());
+    let failed = Answer::Failed {
+        call: find(),
+        trouble: unknown,
+    };
+    take(
+        model,
+        vec![Event::Answered {
+            follow: 0,
+            answer: failed,
+        }],
+    );
+    assert_eq!(
+        toast(model),
+        "There is no session `75`. · Did you mean `7`, `5`? List sessions with `/sessions`."
+    );
+    let mut found = crate::model::list::fixtures::summary(75, "The other", 3);
+    found.title = "The other".into();
+    let id = found.session.to_string();
+    let answer = Answer::Found(Box::new(found));
+    let effects = take(model, vec![Event::Answered { follow: 0, answer }]);
+    assert!(
+        matches!(&effects[..], [Effect::Follow { session, .. }] if *session == id),
+        "{effects:?}"
+    );
+}
+
 /// A command, said, and what must come of it.
 #[allow(clippy::too_many_lines, reason = "a row for each command")]
 fn said(command: Command) {
@@ -151,6 +185,11 @@ fn said(command: Command) {
                 of,
                 ListOf::Sessions { here: true }
             )));
+            let mut model = attached();
+            let effects = say(&mut model, "/resume 75");
+            assert_eq!(call(&effects), &Call::Find("75".to_owned()));
+            assert!(model.session.is_some(), "until it is found nothing is left");
+            resumed(&mut model);
         }
         Command::Sessions => {
             say(&mut model, "/sessions");
@@ -238,6 +277,9 @@ fn said(command: Command) {
             assert!(matches!(call(&effects), Call::Pin(params) if params.item.0 == "m2"));
         }
         Command::Model => {
+            say(&mut model, "/model");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Models)));
+            press(&mut model, &["esc"]);
             let effects = say(&mut model, "/model other/one");
             let Call::Set(set) = call(&effects) else {
                 panic!("it sets the model");

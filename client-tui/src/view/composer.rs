@@ -118,7 +118,17 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
                 }
                 command(row, model, commands.unwrap_or_default().min(width / 2))
             }
-            Entries::Files(names) => (client::text::line(names.get(index)?), String::new()),
+            Entries::Files(files) => {
+                let file = files.get(index)?;
+                let here = menu
+                    .typed()
+                    .is_some_and(|typed| typed.parent == file.parent);
+                let parent = if here { "" } else { file.parent.as_str() };
+                (
+                    client::text::line(&format!("{parent}{}", file.name)),
+                    String::new(),
+                )
+            }
             Entries::None => return None,
         };
         let behind = if selected { place.as_str() } else { "" };

@@ -9,6 +9,7 @@ use super::status::fit::{self, Group};
 use super::{Panel, framed, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::lists::Msg;
+use crate::messages::models::Msg as Models;
 use crate::model::Model;
 use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Content, Key, ListDialog, ListOf, words};
@@ -182,6 +183,7 @@ fn heading(dialog: &ListDialog, model: &Model) -> String {
         ListOf::Queue => language.say(Msg::QueueTitle).to_owned(),
         ListOf::Processes => language.say(Msg::ProcessesTitle).to_owned(),
         ListOf::Inbox => language.say(Msg::InboxTitle).to_owned(),
+        ListOf::Models => language.say(Models::Title).to_owned(),
     }
 }
 
@@ -268,6 +270,7 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
         ListOf::Queue => Msg::NoQueue,
         ListOf::Processes => Msg::NoProcesses,
         ListOf::Inbox => Msg::NoInbox,
+        ListOf::Models => return Some(language.say(Models::None).to_owned()),
     };
     Some(language.say(message).to_owned())
 }
@@ -295,15 +298,16 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
             (Context::Queue, MoveDown),
             (Context::Queue, Action::SteerNow),
         ],
-        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox => &[],
+        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox | ListOf::Models => &[],
     };
     let mut wanted = vec![(Context::List, Accept), (Context::List, Close)];
     wanted.extend(own);
-    if dialog.restore.is_none() {
+    let picks = dialog.what == ListOf::Models;
+    if dialog.restore.is_none() && !picks {
         wanted.push((Context::List, Filter));
     }
     let mut groups = Vec::new();
-    if dialog.filter.open {
+    if dialog.filter.open && !picks {
         let [keep, clear] = [Accept, Close].map(|action| keymap::shown(Context::List, action));
         let words = language.fill(Msg::FilterKeys, &[&keep, &clear]);
         groups.push(Group::new(0, Ink::Dim, wrap::cut(&words, width)));

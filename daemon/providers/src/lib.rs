@@ -42,5 +42,5 @@ pub mod fuzz;
 mod playback;
 
 pub use options::{ProviderOptions, Timeouts};
-pub use probe::{ProbeRequest, ProbeResult, probe};
+pub use probe::{MODELS_MAX, ProbeRequest, ProbeResult, list_models, probe};
 pub use registry::{KINDS, OpenError, ProviderContext, open};

@@ -25,7 +25,7 @@ const TIME_MAX: Duration = Duration::from_secs(15);
 /// Maximum bytes read of a response.
 const ANSWER_MAX: usize = 1 << 20;
 /// Maximum models returned.
-const MODELS_MAX: usize = 200;
+pub const MODELS_MAX: usize = 2_000;
 
 /// A probe request.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct ProbeResult {
     pub key: KeyState,
     /// Time until the first response.
     pub duration: Duration,
-    /// Model ids, at most 200.
+    /// Model ids, at most 2,000.
     pub models: Vec<String>,
     /// The result in one line, without secrets.
     pub text: String,
@@ -82,19 +82,7 @@ type ProbeFailure = (String, &'static str);
 /// Runs a probe. Takes at most 15 s. Dropping the future cancels the request.
 pub async fn probe(what: ProbeRequest) -> ProbeResult {
     let started = Instant::now();
-    let site = ErrorContext {
-        entry: Arc::new(EntryInfo {
-            name: what.name.clone(),
-            models: Vec::new(),
-            key_env: what.key_env.clone(),
-            header_values: what
-                .headers
-                .iter()
-                .map(|(_, value)| value.clone())
-                .collect(),
-        }),
-        key: what.key.clone(),
-    };
+    let site = site(&what);
     let (stem, path) = list_of(&what);
     let said = match http::address(stem, path) {
         Ok(url) => ask(&what, &site, &url, started).await,
@@ -107,6 +95,40 @@ pub async fn probe(what: ProbeRequest) -> ProbeResult {
         text: site.clean(&said.text),
         hint: site.clean(&said.hint),
         ..said
+    }
+}
+
+/// Asks for the list of models alone: sends no prompt, and says nothing about the key. Empty: there is no list at this
+/// address. `None`: no answer that says. Takes at most 15 s.
+pub async fn list_models(what: ProbeRequest) -> Option<Vec<String>> {
+    let (stem, path) = list_of(&what);
+    let url = http::address(stem, path).ok()?;
+    let deadline = Instant::now() + TIME_MAX;
+    let answer = send(&what, &url, what.key.as_ref(), None, deadline)
+        .await
+        .ok()?;
+    if answer.is_elsewhere() {
+        return Some(Vec::new());
+    }
+    let site = site(&what);
+    let models = models(&answer.body).into_iter();
+    (answer.status == 200).then(|| models.map(|model| site.clean(&model)).collect())
+}
+
+/// What texts about an answer are cleaned of.
+fn site(what: &ProbeRequest) -> ErrorContext {
+    ErrorContext {
+        entry: Arc::new(EntryInfo {
+            name: what.name.clone(),
+            models: Vec::new(),
+            key_env: what.key_env.clone(),
+            header_values: what
+                .headers
+                .iter()
+                .map(|(_, value)| value.clone())
+                .collect(),
+        }),
+        key: what.key.clone(),
     }
 }
 

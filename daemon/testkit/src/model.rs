@@ -82,6 +82,10 @@ pub(crate) struct State {
     pub script: Script,
     pub requests: Vec<Request>,
     pub served: Vec<Served>,
+    /// Answer to `GET …/models`. Empty: there is no such list.
+    pub listed: Vec<String>,
+    /// How often that was asked for.
+    pub lists_asked: usize,
 }
 
 impl Shared {
@@ -124,6 +128,17 @@ impl Model {
         model
     }
 
+    /// From now on its endpoint lists these models.
+    pub fn list(&self, models: &[&str]) {
+        self.shared.state().listed = models.iter().map(|&model| model.to_owned()).collect();
+    }
+
+    /// How often its list was asked for.
+    #[must_use]
+    pub fn lists_asked(&self) -> usize {
+        self.shared.state().lists_asked
+    }
+
     /// A model whose port refuses connections until [`Model::listen`].
     ///
     /// # Panics
@@ -148,6 +163,8 @@ impl Model {
                     script: script.into(),
                     requests: Vec::new(),
                     served: Vec::new(),
+                    listed: Vec::new(),
+                    lists_asked: 0,
                 }),
                 arrived: watch::channel(0).0,
                 ended: watch::channel(0).0,

@@ -138,6 +138,8 @@ pub struct Facts {
     /// Every call id of the conversation: ids are unique in a session, whatever the vendor does.
     pub call_ids: HashSet<CallId>,
     pub last_line: String,
+    /// The first line of the first prompt: the session's title where it has no name.
+    pub first_line: String,
     /// What was done for which `request_id`, and when.
     pub requests: HashMap<RequestId, RequestResult>,
     /// What the vendor's cache can be expected to hold.

@@ -62,7 +62,13 @@ pub struct ProviderStatus {
     #[serde(default)]
     pub shipped: bool,
     pub origin: String,
-    /// Facts about its models, in the order of `models`.
+    /// Models that its endpoint lists besides `models`, as it listed them last. Empty: none, or it was never asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<String>,
+    /// Time of that list; absent: it was never asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed_at: Option<crate::Stamp>,
+    /// Facts about its models, in the order of `models` and `listed`.
     #[serde(default)]
     pub facts: Vec<ModelFacts>,
 }

@@ -62,6 +62,9 @@ pub struct SessionSummary {
     pub ppid: Pid,
     #[serde(default)]
     pub name: Option<String>,
+    /// What lists call it: the name, else the first line of the first prompt, at most 120 characters. Empty: neither.
+    #[serde(default)]
+    pub title: String,
     #[serde(default)]
     pub labels: Vec<String>,
     pub cwd: String,

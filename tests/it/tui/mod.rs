@@ -7,6 +7,7 @@ mod harness;
 mod keys;
 mod offered;
 mod outputs;
+mod pickers;
 mod pictures;
 mod planning;
 mod rest;

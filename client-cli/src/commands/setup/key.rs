@@ -69,6 +69,15 @@ impl Search<'_> {
                         probed: Some(probed),
                     });
                 }
+                // The daemon sends a key that it has to the address that it has it for, and to no other.
+                (KeyState::Missing, true) if self.keeps_for_another_address(new.as_deref()) => {
+                    let host = text::line(&probed.host);
+                    output::progress(&say!(Msg::KeySentLater, host));
+                    return Ok(Key {
+                        new,
+                        probed: Some(probed),
+                    });
+                }
                 (KeyState::Wrong | KeyState::Missing, true) => answer(&probed),
                 (_, false) => {
                     self.unreachable(&probed, person).await?;
@@ -127,6 +136,12 @@ impl Search<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the daemon's own key stays, and the address becomes another one.
+    fn keeps_for_another_address(&self, new: Option<&str>) -> bool {
+        let keeps = self.keep && self.base_url.is_some() && *self.source == Source::Unsaid;
+        keeps && new.is_none() && self.provider.has_key
     }
 
     /// A key that is there already, in words.

@@ -57,10 +57,45 @@ pub fn is_usable(provider: &ProviderStatus) -> bool {
     }
 }
 
-/// A provider of the list, or an endpoint that is not in it.
+/// Whether a person is asked for the address of an entry: it is their own, or of a server on this machine.
+pub fn may_move(provider: &ProviderStatus) -> bool {
+    let is_own = !provider.shipped || provider.api_key_env.is_empty();
+    is_own && !provider.base_url.is_empty()
+}
+
+/// The address of a provider; Enter keeps the present one.
+pub async fn url(person: &mut Person, present: &str) -> Result<String, Error> {
+    let prompt = say!(Msg::AskUrlPresent, text::line(present));
+    loop {
+        let url = person.line(&prompt).await?;
+        match url.as_str() {
+            "" => return Ok(present.to_owned()),
+            url if is_url(url) => return Ok(url.to_owned()),
+            _ => output::progress(say!(Msg::UrlStartsWarn)),
+        }
+    }
+}
+
+/// Whether it can be the address of an API.
+pub fn is_url(text: &str) -> bool {
+    text.starts_with("https://") || text.starts_with("http://")
+}
+
+/// The configured provider that `present` (a provider, a model, or both) is of.
+fn present_one<'a>(known: &'a [ProviderStatus], present: &str) -> Option<&'a ProviderStatus> {
+    let mut own = known.iter().filter(|known| !known.shipped);
+    own.find(|known| {
+        let model = present.strip_prefix(known.name.as_str());
+        let is_named = model.is_some_and(|model| model.is_empty() || model.starts_with('/'));
+        is_named || known.models.iter().any(|model| model == present)
+    })
+}
+
+/// A provider of the list, or an endpoint that is not in it. Enter keeps the one that `present` is of.
 pub async fn provider(
     person: &mut Person,
     known: &[ProviderStatus],
+    present: &str,
 ) -> Result<ProviderStatus, Error> {
     let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
     let width = names.iter().map(|name| name.chars().count()).max();
@@ -75,15 +110,24 @@ pub async fn provider(
         ));
     }
     output::progress(say!(Msg::NewEndpoint));
+    let present = present_one(known, present);
+    let prompt = match present {
+        Some(present) => say!(Msg::AskProviderPresent, text::line(&present.name)),
+        None => say!(Msg::AskProvider).to_owned(),
+    };
     loop {
-        let line = person.line(say!(Msg::AskProvider)).await?;
+        let line = person.line(&prompt).await?;
         match typed(&line, &names) {
             Typed::Index(index) => {
                 if let Some(provider) = known.get(index) {
                     return Ok(provider.clone());
                 }
             }
-            Typed::Other("") => {}
+            Typed::Other("") => {
+                if let Some(present) = present {
+                    return Ok(present.clone());
+                }
+            }
             Typed::Other("new") => return endpoint(person, &names).await,
             Typed::Other(other) => {
                 let hint = near::hint(other, names.iter().copied(), say!(Msg::NewAdds));
@@ -106,7 +150,7 @@ async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus,
     };
     let base_url = loop {
         let url = person.line(say!(Msg::AskUrl)).await?;
-        if url.starts_with("https://") || url.starts_with("http://") {
+        if is_url(&url) {
             break url;
         }
         output::progress(say!(Msg::UrlStartsWarn));
@@ -131,6 +175,8 @@ pub fn unknown(name: &str, base_url: &str) -> ProviderStatus {
         key_from: String::new(),
         shipped: false,
         origin: String::new(),
+        listed: Vec::new(),
+        listed_at: None,
         facts: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 fn only_what_is_not_so_already_is_written() {
     let mut provider = pick::unknown("deep", "https://deep.example/v1");
     provider.models = vec!["a".into()];
-    let same = changes(Some(&provider), &provider, Some("a"), false);
+    let same = changes(Some(&provider), &provider, Some("a"), (false, false));
     let expected = ProviderSetParams {
         name: "deep".into(),
         default: Some("a".into()),
@@ -12,8 +12,13 @@ fn only_what_is_not_so_already_is_written() {
         ..ProviderSetParams::default()
     };
     assert_eq!(same, expected);
-    let other = changes(None, &provider, Some("b"), true);
+    let other = changes(None, &provider, Some("b"), (true, false));
     assert_eq!(other.models, ["a", "b"]);
     assert_eq!(other.base_url.as_deref(), Some("https://deep.example/v1"));
     assert_eq!(other.api_key_env.as_deref(), Some("DEEP_API_KEY"));
+    let listed = changes(None, &provider, Some("b"), (true, true));
+    assert!(
+        listed.models.is_empty(),
+        "the daemon keeps the endpoint's list"
+    );
 }

@@ -1,6 +1,6 @@
 //! The menus below the text: commands behind a `/`, files behind an `@`.
 //!
-//! No I/O: the names of a directory are asked for and come later. Made anew only where what they depend on has changed.
+//! No I/O: names are asked for and come later. Made anew only where what they depend on has changed.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,8 @@ use proto::hello::Role;
 
 use super::text::{Class, class};
 use crate::slash::{COMMANDS, Row};
+
+mod tree;
 
 /// Where menus look things up.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,8 @@ pub struct Menu {
     listing: Option<(PathBuf, Vec<String>)>,
     /// The directory that was asked for.
     asked: Option<PathBuf>,
+    /// The paths below the session's directory.
+    tree: tree::Tree,
 }
 
 /// What can be taken.
@@ -42,8 +46,26 @@ pub enum Entries {
     #[default]
     None,
     Commands(Vec<&'static Row>),
-    /// Names in one directory, those of directories with a slash at the end.
-    Files(Vec<String>),
+    /// Files and directories: those of one directory first, then what is found anywhere below the session's.
+    Files(Vec<FileEntry>),
+}
+
+/// A file or a directory that can be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Up to the last slash, with it, as it will stand in the text.
+    pub parent: String,
+    /// A directory's ends in a slash.
+    pub name: String,
+}
+
+/// What the menu needs to be read for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// The names of one directory.
+    Directory(PathBuf),
+    /// The paths of all that is below one.
+    Tree(PathBuf),
 }
 
 /// A path that is being typed.
@@ -81,10 +103,24 @@ impl Menu {
 
     /// Closes it until the text is another one than this.
     pub fn close(&mut self, text: &str) {
+        self.reset();
+        self.closed = Some(text.to_owned());
+    }
+
+    /// Nothing is typed that it is for. The paths that were read stay for the next time.
+    pub fn reset(&mut self) {
+        let mut tree = std::mem::take(&mut self.tree);
+        tree.left();
         *self = Self {
-            closed: Some(text.to_owned()),
+            tree,
             ..Self::default()
         };
+    }
+
+    /// What the selected entry is, where it is a file or a directory.
+    #[must_use]
+    pub fn typed(&self) -> Option<&Typed> {
+        self.typed.as_ref()
     }
 
     /// Moves the selection, around at the ends.
@@ -108,45 +144,51 @@ impl Menu {
     /// The path that is selected, and where it belongs.
     #[must_use]
     pub fn file(&self) -> Option<(Typed, String)> {
-        let Entries::Files(names) = &self.entries else {
-            return None;
+        let file = self.entry()?;
+        let typed = Typed {
+            parent: file.parent.clone(),
+            ..self.typed.clone()?
         };
-        Some((self.typed.clone()?, names.get(self.selected)?.clone()))
+        Some((typed, file.name.clone()))
     }
 
-    /// After the text or the caret has moved. The directory whose names are needed, where they are not there.
-    pub fn refresh(&mut self, text: &str, caret: usize, around: Around) -> Option<PathBuf> {
+    /// After the text or the caret has moved. What is to be read for it, where that is not there.
+    pub fn refresh(&mut self, text: &str, caret: usize, around: Around) -> Vec<Reads> {
         if self.closed.as_deref() == Some(text) {
-            return None;
+            return Vec::new();
         }
         self.closed = None;
         if let Some(word) = command_word(text) {
             if self.word.as_deref() != Some(word) {
-                *self = Self {
-                    entries: Entries::Commands(commands(word, around.role)),
-                    word: Some(word.to_owned()),
-                    ..Self::default()
-                };
+                self.reset();
+                self.entries = Entries::Commands(commands(word, around.role));
+                self.word = Some(word.to_owned());
             }
-            return None;
+            return Vec::new();
         }
         self.word = None;
         let Some(typed) = path(text, caret) else {
-            *self = Self::default();
-            return None;
+            self.reset();
+            return Vec::new();
         };
-        let directory = directory(&typed.parent, around)?;
+        let Some(directory) = directory(&typed.parent, around) else {
+            return Vec::new();
+        };
         let known = self.listing.as_ref().is_some_and(|it| it.0 == directory);
         if known && self.typed.as_ref() == Some(&typed) {
-            return None;
+            return Vec::new();
         }
         self.typed = Some(typed);
         self.filter(known);
-        if known || self.asked.as_ref() == Some(&directory) {
-            return None;
+        let mut reads = Vec::new();
+        if self.tree.needs(around.cwd) {
+            reads.push(Reads::Tree(around.cwd.to_path_buf()));
         }
-        self.asked = Some(directory.clone());
-        Some(directory)
+        if !known && self.asked.as_ref() != Some(&directory) {
+            self.asked = Some(directory.clone());
+            reads.push(Reads::Directory(directory));
+        }
+        reads
     }
 
     /// The names of a directory have come.
@@ -155,20 +197,60 @@ impl Menu {
             return;
         }
         self.asked = None;
-        // What a terminal would obey cannot be written into the text either.
-        let names = names.into_iter();
-        let names = names.filter(|name| super::chips::plain(name) == *name && !name.contains('\n'));
-        self.listing = Some((directory, names.collect()));
+        self.listing = Some((directory, typeable(names)));
         self.filter(true);
+    }
+
+    /// The paths below a directory have come. What is selected stays.
+    pub fn walked(&mut self, root: PathBuf, paths: Vec<String>) {
+        self.tree.walked(root, typeable(paths));
+        if self.typed.is_none() || self.asked.is_some() {
+            return;
+        }
+        let selected = self.entry().cloned();
+        self.filter(true);
+        if let (Some(selected), Entries::Files(files)) = (selected, &self.entries) {
+            let place = files.iter().position(|file| *file == selected);
+            self.selected = place.unwrap_or_default();
+        }
+    }
+
+    fn entry(&self) -> Option<&FileEntry> {
+        match &self.entries {
+            Entries::Files(files) => files.get(self.selected),
+            Entries::None | Entries::Commands(_) => None,
+        }
     }
 
     fn filter(&mut self, known: bool) {
         self.selected = 0;
         self.entries = match (&self.typed, &self.listing) {
-            (Some(typed), Some((_, names))) if known => Entries::Files(files(&typed.name, names)),
+            (Some(typed), Some((_, names))) if known => {
+                let mut entries: Vec<FileEntry> = files(&typed.name, names)
+                    .into_iter()
+                    .map(|name| FileEntry {
+                        parent: typed.parent.clone(),
+                        name,
+                    })
+                    .collect();
+                let found = self.tree.find(typed);
+                let elsewhere = |entry: &FileEntry| entry.parent != typed.parent;
+                entries.extend(found.into_iter().filter(elsewhere));
+                if !typed.name.is_empty() {
+                    let wanted = typed.name.to_lowercase();
+                    entries.sort_by_key(|it| !it.name.to_lowercase().starts_with(&wanted));
+                }
+                Entries::Files(entries)
+            }
             _ => Entries::None,
         };
     }
+}
+
+/// Without names that a terminal would obey: they cannot be written into the text either.
+fn typeable(mut names: Vec<String>) -> Vec<String> {
+    names.retain(|name| super::chips::plain(name) == *name && !name.contains('\n'));
+    names
 }
 
 /// The name of a command that is being typed.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proto::outcome::UsageTotals;
+use proto::params::config::{ModelFacts, ModelPrice, ProviderListOutput, ProviderStatus};
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
 use proto::params::interaction::{
     Choice, Interaction, InteractionKind, InteractionRequest, Question,
@@ -26,13 +27,14 @@ pub const NOW: Stamp = Stamp(1_790_000_000_000);
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
 
 /// Every list.
-pub const ALL: [ListOf; 6] = [
+pub const ALL: [ListOf; 7] = [
     ListOf::Sessions { here: true },
     ListOf::Sessions { here: false },
     ListOf::Turns,
     ListOf::Queue,
     ListOf::Processes,
     ListOf::Inbox,
+    ListOf::Models,
 ];
 
 /// What the daemon says to a list that was opened, with these calls waiting; `None`: it is not asked.
@@ -45,6 +47,10 @@ pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
         ListOf::Turns => Answer::Checkpoints {
             undo: false,
             output: checkpoints(true),
+        },
+        ListOf::Models => Answer::Models {
+            list: providers(),
+            keys: vec!["FAR_API_KEY".to_owned()],
         },
         ListOf::Queue => return None,
     })
@@ -91,6 +97,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         context_window: 64_000,
         created_at: Stamp(0),
         active_at: Stamp(NOW.0 - minutes * 60_000 - 500),
+        title: line.to_owned(),
         last_line: line.to_owned(),
         queued: 0,
         pending_interactions: 0,
@@ -116,7 +123,8 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
 /// One that runs, one that waits, one that sleeps, one that is paused, one that has exited.
 pub fn sessions() -> Vec<SessionSummary> {
     let mut idle = summary(3, "Explained the parser", 180);
-    idle.name = Some("解析器重构 parser".to_owned());
+    idle.title = "解析器重构 parser".to_owned();
+    idle.name = Some(idle.title.clone());
     let mut running = summary(4, "Run the tests and fix what fails", 5);
     running.state = State::Running;
     running.cause = "model answers".to_owned();
@@ -247,4 +255,47 @@ pub fn queued() -> Vec<QueuedPrompt> {
         prompt(2, "第二个", true),
         prompt(3, HOSTILE, false),
     ]
+}
+
+/// A provider with its key, one without, one whose key this process has, and one that comes with the program.
+pub fn providers() -> ProviderListOutput {
+    let provider = |name: &str, models: &[&str], variable: &str| ProviderStatus {
+        name: name.to_owned(),
+        kind: "openai".to_owned(),
+        base_url: format!("https://{name}.example/v1"),
+        models: models.iter().map(|&model| model.to_owned()).collect(),
+        api_key_env: variable.to_owned(),
+        default: models[0].to_owned(),
+        has_key: false,
+        key_from: String::new(),
+        shipped: false,
+        origin: "/home/config.toml".to_owned(),
+        listed: Vec::new(),
+        listed_at: None,
+        facts: vec![ModelFacts {
+            model: models[0].to_owned(),
+            context_window: 128_000,
+            price: Some(ModelPrice {
+                input: 270_000,
+                output: 1_100_000,
+                ..ModelPrice::default()
+            }),
+            ..ModelFacts::default()
+        }],
+    };
+    let mut near = provider("near", &["chat", "coder"], "NEAR_API_KEY");
+    near.has_key = true;
+    near.listed = vec!["reasoner-with-a-long-name".to_owned(), HOSTILE.to_owned()];
+    let mut shipped = provider("builtin", &["unseen"], "BUILTIN_API_KEY");
+    shipped.shipped = true;
+    ProviderListOutput {
+        providers: vec![
+            near,
+            provider("far", &["large"], "FAR_API_KEY"),
+            provider("none", &["locked"], "NONE_API_KEY"),
+            provider("local", &["llama"], ""),
+            shipped,
+        ],
+        default_model: Some("near/chat".to_owned()),
+    }
 }

@@ -10,8 +10,8 @@ use proto::params::session::{QueuedPrompt, SessionSummary};
 use proto::record::{ChildKind, RewoundResult};
 use proto::state::State;
 
-use super::words;
 use super::{Choice, Content, Key, ListDialog, ListOf, Restore};
+use super::{models, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::render::short;
@@ -61,13 +61,24 @@ pub fn rows(dialog: &ListDialog, model: &Model) -> Vec<Row> {
     );
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut buffer = Vec::new();
-    let mut holds = |row: &Row| {
+    let mut score = |row: &Row| {
         let texts: Vec<&str> = row.cells.iter().map(|cell| cell.text.as_str()).collect();
-        let shown = texts.join(" ");
+        // The figures of a model are not looked for.
+        let shown = match row.key {
+            Key::Model(_) => texts
+                .first()
+                .map_or_else(String::new, |name| (*name).to_owned()),
+            _ => texts.join(" "),
+        };
         let shown = Utf32Str::new(&shown, &mut buffer);
-        pattern.score(shown, &mut matcher).is_some()
+        pattern.score(shown, &mut matcher)
     };
-    let mut found: Vec<Row> = all.into_iter().filter(|row| holds(row)).collect();
+    let found = all.into_iter();
+    let mut scored: Vec<(u32, Row)> = found.filter_map(|row| Some((score(&row)?, row))).collect();
+    if matches!(dialog.content, Content::Models(_)) {
+        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    }
+    let mut found: Vec<Row> = scored.into_iter().map(|(_, row)| row).collect();
     if matches!(dialog.content, Content::Sessions(_)) {
         found.sort_by_key(|row| numbered(row, &wanted));
     }
@@ -106,6 +117,10 @@ fn all(dialog: &ListDialog, model: &Model) -> Vec<Row> {
         Content::Inbox(asked) => asked
             .iter()
             .map(|one| self::asked(one, dialog, model))
+            .collect(),
+        Content::Models(offers) => offers
+            .iter()
+            .map(|offer| models::row(offer, model))
             .collect(),
     }
 }
@@ -160,11 +175,9 @@ fn session(session: &SessionSummary, dialog: &ListDialog, model: &Model, here: b
     }
 }
 
-/// The name of a session, else what was said last in it.
+/// The title of a session; before its first prompt there may be none.
 fn named(session: &SessionSummary) -> String {
-    let name = session.name.as_deref().map(client::text::line);
-    name.filter(|name| !name.trim().is_empty())
-        .unwrap_or_else(|| words::plain(&session.last_line))
+    client::text::line(&session.title)
 }
 
 fn turns(turns: &CheckpointsOutput, dialog: &ListDialog, model: &Model) -> Vec<Row> {

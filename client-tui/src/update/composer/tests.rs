@@ -240,7 +240,11 @@ fn list(model: &mut Model, directory: &str, names: &[&str]) {
 fn files_are_completed_a_level_at_a_time() {
     let mut model = model();
     let asked = |path: &str| vec![Effect::Directory(PathBuf::from(path))];
-    assert_eq!(press(&mut model, "'see_@"), asked("/proj/"));
+    let with_tree = vec![
+        Effect::Tree(PathBuf::from("/proj")),
+        Effect::Directory(PathBuf::from("/proj/")),
+    ];
+    assert_eq!(press(&mut model, "'see_@"), with_tree);
     assert_eq!(press(&mut model, "'s"), [], "it is on its way");
     list(&mut model, "/elsewhere", &["sx"]);
     assert!(!model.composer.menu.is_open());
@@ -255,7 +259,11 @@ fn files_are_completed_a_level_at_a_time() {
     assert_eq!(press(&mut model, "'mn enter"), []);
     assert_eq!(shown(&model), "see @src/main.rs |");
     assert!(!model.composer.menu.is_open());
-    assert_eq!(press(&mut model, "'@"), asked("/proj/"));
+    assert_eq!(
+        press(&mut model, "'@"),
+        with_tree,
+        "read again for the next"
+    );
     list(
         &mut model,
         "/proj/",
@@ -272,6 +280,53 @@ fn files_are_completed_a_level_at_a_time() {
         shown(&model),
         "see @src/main.rs @\"my file.txt\" @\"my dir/x\" |"
     );
+}
+
+#[test]
+fn files_are_found_anywhere_below_the_directory() {
+    let walk = |model: &mut Model, paths: &[&str]| {
+        let paths = paths.iter().map(|&path| path.to_owned()).collect();
+        walked(model, PathBuf::from("/proj"), paths);
+    };
+    let mut model = model();
+    press(&mut model, "'see_@");
+    list(&mut model, "/proj/", &["src/", "my_widgets/"]);
+    press(&mut model, "'wid");
+    // What is selected stays when more comes.
+    let paths = [
+        "src/",
+        "src/ui/widget.rs",
+        "src/my dir/wide.md",
+        "src/w/i/d.rs",
+    ];
+    walk(&mut model, &paths);
+    press(&mut model, "tab");
+    assert_eq!(shown(&model), "see @my_widgets/|");
+    model.composer.take();
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &["src/", "my_widgets/"]);
+    // Names that begin so come first, and no key waits for the paths to be read again.
+    press(&mut model, "'widg enter");
+    assert_eq!(shown(&model), "@src/ui/widget.rs |");
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &["src/", "my_widgets/"]);
+    press(&mut model, "'wide enter");
+    assert_eq!(shown(&model), "@src/ui/widget.rs @\"src/my dir/wide.md\" |");
+    model.composer.take();
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &["src/", "my_widgets/"]);
+    press(&mut model, "'suwget enter");
+    assert_eq!(
+        shown(&model),
+        "@src/ui/widget.rs |",
+        "letters in this order"
+    );
+    model.composer.take();
+    walk(&mut model, &["src/bad\u{1b}wid"]);
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &["src/"]);
+    press(&mut model, "'wid");
+    assert!(!model.composer.menu.is_open());
 }
 
 #[test]
@@ -412,8 +467,14 @@ proptest! {
                     let letters = text.chars().map(|it| KeyEvent::new(KeyCode::Char(it), KeyModifiers::empty()));
                     for letter in letters {
                         for effect in key(&mut model, &letter).unwrap_or_default() {
-                            if let Effect::Directory(directory) = effect {
-                                listed(&mut model, directory, vec!["src/".into(), "a b".into()]);
+                            match effect {
+                                Effect::Directory(directory) => {
+                                    listed(&mut model, directory, vec!["src/".into(), "a b".into()]);
+                                }
+                                Effect::Tree(root) => {
+                                    walked(&mut model, root, vec!["src/".into(), "src/a b".into()]);
+                                }
+                                _ => {}
                             }
                         }
                     }

@@ -1,10 +1,10 @@
 //! What a row is taken for: going to a session, pausing it, ending it.
 
-use proto::params::session::{Signal, SignalParams};
+use proto::params::session::{SessionSummary, Signal, SignalParams};
 use proto::state::State;
 use proto::{Pid, RequestId, SessionId};
 
-use super::{current, dialog, queue, turns};
+use super::{current, dialog, models, queue, turns};
 use crate::effect::{Call, Effect};
 use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
@@ -19,18 +19,28 @@ pub fn take(model: &mut Model) -> Vec<Effect> {
     match current(model) {
         None => Vec::new(),
         Some(Key::New) => fresh(model),
-        Some(Key::Session(id)) => visit(model, &id.to_string()),
-        Some(Key::Child { session, .. }) => visit(model, &session.to_string()),
+        Some(Key::Session(id)) => go(model, &id.to_string()),
+        Some(Key::Child { session, .. }) => go(model, &session.to_string()),
         Some(Key::Interaction(_, session)) => answer_in(model, session),
         Some(Key::Undo) => turns::choose(model, None),
         Some(Key::Turn(turn)) => turns::choose(model, Some(turn)),
         Some(Key::Prompt(_)) => queue::edit(model),
         Some(Key::Choice(choice)) => turns::take(model, choice),
+        Some(Key::Model(name)) => models::take(model, &name),
     }
 }
 
+/// Goes to a session that was asked for by its pid, id or name.
+pub fn visit(model: &mut Model, found: &SessionSummary) -> Vec<Effect> {
+    let effects = go(model, &found.session.to_string());
+    if model.called.is_none() {
+        model.called = Some((found.session, found.pid.to_string()));
+    }
+    effects
+}
+
 /// Goes to a session; where it is the one that is here, the list closes.
-fn visit(model: &mut Model, session: &str) -> Vec<Effect> {
+fn go(model: &mut Model, session: &str) -> Vec<Effect> {
     if is_here(model, session) {
         model.dialog = None;
         return Vec::new();

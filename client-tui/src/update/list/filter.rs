@@ -2,11 +2,12 @@
 
 use crossterm::event::KeyEvent;
 
-use super::{dialog_mut, loaded, moves};
+use super::{accept, dialog_mut, loaded, moves};
 use crate::effect::Effect;
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
 use crate::model::line::Input;
+use crate::model::list::ListOf;
 
 /// Takes a key while the filter is written.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
@@ -14,7 +15,13 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         return Some(Vec::new());
     }
     let action = keymap::find(Context::List, key)?;
+    let picks = dialog_mut(model)?.what == ListOf::Models;
     match action {
+        Action::Accept if picks => return Some(accept::take(model)),
+        Action::Close if picks => {
+            model.dialog = None;
+            return Some(Vec::new());
+        }
         Action::Accept => dialog_mut(model)?.filter.open = false,
         Action::Close => {
             let filter = &mut dialog_mut(model)?.filter;

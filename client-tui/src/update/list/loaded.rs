@@ -12,7 +12,7 @@ use super::{dialog, dialog_mut, select, turns};
 use crate::effect::{Answer, Call, Trouble};
 use crate::model::Model;
 use crate::model::list::rows::{Row, numbered, rows};
-use crate::model::list::{Content, Key, ListOf, Preview, words};
+use crate::model::list::{Content, Key, ListOf, Preview, models, words};
 
 /// Characters of an answer that a preview keeps, from its end.
 const PREVIEW_MAX: usize = 4_000;
@@ -35,6 +35,9 @@ pub fn take(model: &mut Model, answer: Answer) {
             content(model, Ok(Content::Processes(list)))
         }
         (Answer::Waiting(open), ListOf::Inbox) => content(model, Ok(Content::Inbox(open))),
+        (Answer::Models { list, keys }, ListOf::Models) => {
+            content(model, Ok(Content::Models(models::offers(&list, &keys))));
+        }
         (Answer::Checkpoints { output, .. }, ListOf::Turns) => {
             content(model, Ok(Content::Turns(output)));
         }
@@ -55,6 +58,7 @@ pub fn take(model: &mut Model, answer: Answer) {
             (Call::Sessions(_), ListOf::Sessions { .. })
             | (Call::Processes(_), ListOf::Processes)
             | (Call::Waiting, ListOf::Inbox)
+            | (Call::Models(_), ListOf::Models)
             | (Call::Checkpoints { .. }, ListOf::Turns) => content(model, Err(trouble)),
             _ => {}
         },
@@ -112,6 +116,11 @@ pub fn settle(model: &mut Model) {
         }
         Some(_) => dialog.position(&rows),
         None if dialog.covers() => 0,
+        None if dialog.what == ListOf::Models => {
+            let present = Key::Model(models::present(model).to_owned());
+            let place = rows.iter().position(|row| row.key == present);
+            place.unwrap_or_default()
+        }
         None => {
             // Not a new session, nor the one that is here: a list is opened to go elsewhere.
             let here = model
@@ -156,6 +165,8 @@ pub fn narrow(model: &mut Model) {
     let is_named = |row: &Row| numbered(row, wanted) < 2;
     let named = matches!(dialog.content, Content::Sessions(_)) && !wanted.is_empty();
     let kept = kept.filter(|_| !(named && rows.first().is_some_and(is_named)));
+    // The best one stands first.
+    let kept = kept.filter(|_| dialog.what != ListOf::Models || wanted.is_empty());
     if !rows.is_empty() {
         select(model, &rows, kept.unwrap_or(0));
     }

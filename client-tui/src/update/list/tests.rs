@@ -118,7 +118,8 @@ fn every_key_of_the_table_does_what_it_says_in_its_list() {
             Context::Queue => &[ListOf::Queue],
             _ => continue,
         };
-        for what in lists {
+        // What is typed in the list of models filters it.
+        for what in lists.iter().filter(|what| **what != ListOf::Models) {
             for name in row.keys {
                 does(row.action, name, *what);
             }
@@ -690,4 +691,78 @@ fn a_key_that_is_held_down_ends_one_thing() {
     let mut model = opened(ListOf::Queue);
     let before = press(&mut model, "d");
     assert_eq!((before.len(), press(&mut model, "d").len()), (1, 0));
+}
+
+fn names(model: &Model) -> Vec<String> {
+    let rows = rows(dialog(model).unwrap(), model);
+    rows.into_iter()
+        .map(|row| row.cells[0].text.clone())
+        .collect()
+}
+
+/// The list of models of a session that asks `near/coder`.
+fn models() -> Model {
+    let mut model = model();
+    model.session.as_mut().unwrap().options.model = Some("near/coder".to_owned());
+    open(&mut model, ListOf::Models);
+    take(&mut model, answer(ListOf::Models, Vec::new()).unwrap());
+    model
+}
+
+#[test]
+fn a_model_is_found_by_its_letters_and_chosen() {
+    let mut model = models();
+    let all = names(&model);
+    assert_eq!(all[..2], ["near/chat", "near/coder"]);
+    assert!(!all.contains(&"builtin/unseen".to_owned()), "it has no key");
+    assert_eq!(at(&model), Some(Key::Model("near/coder".to_owned())));
+    assert_eq!(press(&mut model, "enter"), [], "it is the present one");
+    assert!(model.dialog.is_none());
+    let mut model = models();
+    press(&mut model, "k j g l l m");
+    assert!(names(&model).is_empty(), "letters are written");
+    press(&mut model, "ctrl-u l l m");
+    assert_eq!(names(&model), ["local/llama"]);
+    let effects = press(&mut model, "enter");
+    assert!(
+        matches!(called(&effects), Call::Set(set) if set.options.model.as_deref() == Some("local/llama"))
+    );
+    assert!(model.dialog.is_none());
+    let mut model = models();
+    press(&mut model, "l l m esc");
+    assert!(model.dialog.is_none(), "Esc leaves");
+    let mut model = models();
+    let effects = press(&mut model, "up enter");
+    assert!(
+        matches!(called(&effects), Call::Set(set) if set.options.model.as_deref() == Some("near/chat"))
+    );
+}
+
+#[test]
+fn a_model_says_what_it_costs_and_whether_its_key_is_there() {
+    let model = models();
+    let rows = rows(dialog(&model).unwrap(), &model);
+    let row = |name: &str| {
+        let row = rows.iter().find(|row| row.cells[0].text == name).unwrap();
+        let texts: Vec<&str> = row.cells.iter().map(|cell| cell.text.as_str()).collect();
+        format!("{}{}", row.mark.0, texts.join(","))
+    };
+    assert_eq!(row("near/chat"), " near/chat,$0.27/1.1,128k,key");
+    assert_eq!(row("near/coder"), "●near/coder,,,key");
+    assert_eq!(row("far/large"), " far/large,$0.27/1.1,128k,key");
+    assert_eq!(row("none/locked"), " none/locked,$0.27/1.1,128k,no key");
+    assert_eq!(row("local/llama"), " local/llama,$0.27/1.1,128k,");
+}
+
+#[test]
+fn before_the_first_prompt_a_model_is_the_next_sessions() {
+    let mut model = model();
+    model.session = None;
+    open(&mut model, ListOf::Models);
+    take(&mut model, answer(ListOf::Models, Vec::new()).unwrap());
+    press(&mut model, "l l m");
+    assert_eq!(press(&mut model, "enter"), []);
+    assert_eq!(model.place.model, "local/llama");
+    let template = &model.place.template.options;
+    assert_eq!(template.model.as_deref(), Some("local/llama"));
 }

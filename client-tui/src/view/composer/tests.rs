@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::*;
 use crate::messages::Language;
 use crate::model::Place;
-use crate::model::composer::menu::Around;
+use crate::model::composer::menu::{Around, Reads};
 
 fn model(rows: u16) -> Model {
     let place = Place::of("/proj");
@@ -141,10 +141,11 @@ fn open(model: &mut Model, text: &str) {
         home: None,
         role: Role::Drive,
     };
-    let directory = model.composer.menu.refresh(text, text.len(), around);
-    if let Some(directory) = directory {
-        let names = (0..20).map(|n| format!("f{n:02}")).collect();
-        model.composer.menu.listed(directory, names);
+    for read in model.composer.menu.refresh(text, text.len(), around) {
+        if let Reads::Directory(directory) = read {
+            let names = (0..20).map(|n| format!("f{n:02}")).collect();
+            model.composer.menu.listed(directory, names);
+        }
     }
 }
 

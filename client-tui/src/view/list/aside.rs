@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::model::list::rows::Row;
-use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, words};
+use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, models, words};
 use crate::render::{short, wrap};
 use crate::theme::Ink;
 
@@ -44,6 +44,7 @@ pub fn lines(
         Some(Key::Turn(turn)) => self::turn(&mut words, dialog, *turn),
         Some(Key::Prompt(id)) => prompt(&mut words, *id),
         Some(Key::Interaction(id, _)) => inbox(&mut words, dialog, id),
+        Some(Key::Model(name)) => offer(&mut words, dialog, name),
         Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
     }
     words.lines
@@ -86,6 +87,24 @@ impl Words<'_> {
         };
         self.lines.extend(lines.into_iter().skip(skip).take(left));
     }
+}
+
+/// What is known of a model.
+fn offer(words: &mut Words<'_>, dialog: &ListDialog, name: &str) {
+    let Content::Models(offers) = &dialog.content else {
+        return;
+    };
+    let Some(offer) = offers.iter().find(|offer| offer.name == name) else {
+        return;
+    };
+    let [figures, key, name] = models::about(offer, words.model.look.language);
+    words.row(&name, Ink::Text);
+    words.text(&figures, Ink::Dim, false);
+    let ink = match offer.key {
+        models::KeyPresence::Missing(_) => Ink::Warning,
+        models::KeyPresence::NotNeeded | models::KeyPresence::There => Ink::Dim,
+    };
+    words.text(&key, ink, false);
 }
 
 fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {

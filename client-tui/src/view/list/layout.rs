@@ -86,6 +86,10 @@ fn columns(dialog: &ListDialog) -> (&'static [Column], usize) {
             },
             8,
         ),
+        ListOf::Models => (
+            const { &[left(0, 0), right(16, 2), right(6, 3), left(8, 1)] },
+            0,
+        ),
         ListOf::Inbox => (
             const { &[right(6, 0), left(14, 2), left(0, 0), right(6, 1)] },
             2,

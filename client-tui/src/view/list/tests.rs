@@ -110,6 +110,13 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
                 children: Vec::new(),
             }),
             ListOf::Inbox => Answer::Waiting(Vec::new()),
+            ListOf::Models => Answer::Models {
+                list: proto::params::config::ProviderListOutput {
+                    providers: Vec::new(),
+                    default_model: None,
+                },
+                keys: Vec::new(),
+            },
             ListOf::Turns | ListOf::Queue => {
                 let turns = Vec::new();
                 let undo = false;
@@ -120,7 +127,10 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
         update::take(&mut model, answer);
         let shown = text(&drawn(&model));
         assert!(
-            shown.contains("ppear") || shown.contains("rompt") || shown.contains("send"),
+            shown.contains("ppear")
+                || shown.contains("setup")
+                || shown.contains("rompt")
+                || shown.contains("send"),
             "{shown}"
         );
     }
@@ -329,13 +339,14 @@ proptest! {
         name in "\\PC{0,40}|[\\x00-\\x1f\u{7f}-\u{9f}a漢🎉\u{301}\u{200d}\u{202e}]{0,30}",
         columns in 1_u16..140,
         rows in 2_u16..50,
-        which in 0_usize..6,
+        which in 0_usize..7,
         presses in proptest::collection::vec(0_usize..6, 0..6),
     ) {
         let mut model = opened(ALL[which], (columns, rows), Language::Chinese);
         if let Some(Dialog::List(dialog)) = &mut model.dialog {
             match &mut dialog.content {
-                Content::Sessions(sessions) => sessions[0].name = Some(name.clone()),
+                Content::Sessions(sessions) => sessions[0].title = name.clone(),
+                Content::Models(offers) => offers[0].name = format!("p/{name}"),
                 Content::Turns(turns) => turns.turns[2].prompt = name.clone(),
                 Content::Processes(list) => list.processes[0].cause = name.clone(),
                 Content::Inbox(_) | Content::Queue | Content::Loading => {}

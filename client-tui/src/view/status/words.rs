@@ -27,6 +27,7 @@ pub fn title(model: &Model) -> String {
         .options
         .name
         .as_deref()
+        .or_else(|| Some(session.title.as_str()).filter(|title| !title.is_empty()))
         .or_else(|| first_words(model));
     // Of a long line the beginning is enough, whatever is cleaned out of it.
     let head: String = name

@@ -82,7 +82,7 @@ async fn some_vendors_refuse_a_key_with_another_status() {
 
 #[tokio::test]
 async fn model_names_are_redacted_and_limited() {
-    let mut ids: Vec<_> = (0..500)
+    let mut ids: Vec<_> = (0..3_000)
         .map(|n| serde_json::json!({"id": n.to_string()}))
         .collect();
     ids[0] = serde_json::json!({"id": format!("m\u{1b}[2J {CANARY}")});

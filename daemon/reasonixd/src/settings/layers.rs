@@ -15,7 +15,7 @@ use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{self, KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
-use super::{Settings, hooks, presets, providers, read, shipped, value};
+use super::{Settings, hooks, model_lists, presets, providers, read, shipped, value};
 use crate::dotenv;
 
 /// A layer of settings.
@@ -92,6 +92,9 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
         .as_ref()
         .is_some_and(|project| project.hooks_trusted);
     let mut loaded = reading.finish(project);
+    for entry in &mut loaded.settings.providers {
+        entry.list = model_lists::read(home, entry);
+    }
     loaded.hooks = found.finish(hooks_trusted);
     loaded.problems.extend(loaded.hooks.problems.clone());
     for key in ["default_model", "agent.fallback_model"] {

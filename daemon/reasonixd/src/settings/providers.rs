@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use proto::{ErrorName, Failure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::dollars::DollarPrice;
+use super::model_lists::ModelList;
 
 /// One entry.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -60,6 +60,9 @@ pub struct ProviderEntry {
     /// The file that it came from.
     #[serde(skip)]
     pub origin: String,
+    /// What its endpoint listed last; `None`: it was never asked.
+    #[serde(skip)]
+    pub list: Option<ModelList>,
 }
 
 /// The keys of an entry with a sentence each, for the example file and for near-name hints.
@@ -183,7 +186,7 @@ impl ProviderEntry {
         lowest.filter(|_| !thinks_only_then).cloned()
     }
 
-    /// All models, the default first.
+    /// All models of the config, the default first.
     #[must_use]
     pub fn all_models(&self) -> Vec<String> {
         let mut models = Vec::new();
@@ -194,77 +197,30 @@ impl ProviderEntry {
         }
         models
     }
-}
 
-/// Finds what a reference means: a provider's name, a bare model, or `provider/model`; the first that fits, in that order.
-///
-/// # Errors
-/// `not_found` with what there is; `ambiguous` with the candidates.
-pub fn find<'a>(
-    providers: &'a [ProviderEntry],
-    wanted: &str,
-) -> Result<(&'a ProviderEntry, String), Failure> {
-    if let Some(entry) = providers.iter().find(|entry| entry.name == wanted) {
-        let model = entry.all_models().into_iter().next();
-        return model.map(|model| (entry, model)).ok_or_else(|| {
-            Failure::new(
-                ErrorName::InvalidConfig,
-                format!("The provider `{wanted}` has no model."),
-                format!("Add `model = \"…\"` to it in {}.", entry.origin),
-            )
-        });
+    /// What its endpoint lists besides them.
+    #[must_use]
+    pub fn listed(&self) -> Vec<String> {
+        let known = self.all_models();
+        let list = self.list.iter().flat_map(|list| &list.models);
+        list.filter(|model| !known.contains(model))
+            .cloned()
+            .collect()
     }
-    let offering: Vec<_> = providers
-        .iter()
-        .filter(|entry| entry.all_models().iter().any(|model| model == wanted))
-        .collect();
-    match offering.as_slice() {
-        [entry] => return Ok((entry, wanted.to_owned())),
-        [] => {}
-        several => {
-            let candidates: Vec<_> = several
-                .iter()
-                .map(|entry| format!("{}/{wanted}", entry.name))
-                .collect();
-            return Err(Failure::new(
-                ErrorName::Ambiguous,
-                format!(
-                    "Several providers offer the model `{wanted}`: {}.",
-                    candidates.join(", ")
-                ),
-                format!("Give one of them, for example `{}`.", candidates[0]),
-            )
-            .with("candidates", candidates));
-        }
+
+    /// Whether any name may be a model of it: its endpoint has no list, or one that was cut off.
+    #[must_use]
+    pub fn takes_any_model(&self) -> bool {
+        self.list.as_ref().is_some_and(|list| !list.complete)
     }
-    if let Some((name, model)) = wanted.split_once('/')
-        && let Some(entry) = providers.iter().find(|entry| entry.name == name)
-    {
-        let models = entry.all_models();
-        if models.iter().any(|known| known == model) {
-            return Ok((entry, model.to_owned()));
-        }
-        return Err(Failure::new(
-            ErrorName::NotFound,
-            format!("The provider `{name}` has no model `{model}`."),
-            format!(
-                "It offers {}. Add others to its `models` in {}.",
-                models.join(", "),
-                entry.origin
-            ),
-        )
-        .with("nearest", models));
+
+    /// Whether the config says the same, whatever the endpoints list.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let bare = |entry: &Self| Self {
+            list: None,
+            ..entry.clone()
+        };
+        bare(self) == bare(other)
     }
-    let known: Vec<_> = providers.iter().map(|entry| entry.name.clone()).collect();
-    let hint = if known.is_empty() {
-        "No provider is configured: add one under `[[providers]]` in the config.".to_owned()
-    } else {
-        format!("Providers: {}.", known.join(", "))
-    };
-    Err(Failure::new(
-        ErrorName::NotFound,
-        format!("Unknown model or provider `{wanted}`."),
-        hint,
-    )
-    .with("nearest", known))
 }

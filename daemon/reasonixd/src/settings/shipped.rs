@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use proto::{ErrorName, Failure};
 use serde::Deserialize;
 
-use super::providers::{ProviderEntry, find};
+use super::providers::ProviderEntry;
+use super::references::{find, unknown};
 
 /// The kind of an endpoint of which nothing else is said.
 pub const KIND: &str = "openai";
@@ -78,11 +79,7 @@ pub fn find_any(
         let entry = shipped.iter().find(|entry| entry.name == name)?;
         (!model.trim().is_empty()).then(|| (entry.clone(), model.to_owned()))
     });
-    any.ok_or_else(|| {
-        let names: Vec<_> = shipped.iter().map(|entry| entry.name.as_str()).collect();
-        let hint = format!("{} Built-in providers: {}.", missed.hint, names.join(", "));
-        Failure { hint, ..missed }
-    })
+    any.ok_or_else(|| unknown(configured, &shipped, wanted))
 }
 
 /// What a session gets where nothing is configured: the first that has a model chosen and whose key is there.

@@ -4,6 +4,13 @@ use proto::Pid;
 use proto::params::session::SessionSummary;
 use turn::Facts;
 
+/// What lists call a session. A terminal obeys nothing in it.
+fn title(name: Option<&str>, first_line: &str) -> String {
+    let name = name.map(str::trim).filter(|name| !name.is_empty());
+    let visible = |c: &char| !c.is_control();
+    name.unwrap_or(first_line).chars().filter(visible).collect()
+}
+
 /// The summary that lists show. `None` before the first record. What runs or waits outside is not in it: only the
 /// actor knows.
 pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
@@ -13,6 +20,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         session: created.session,
         pid: created.pid,
         ppid: Pid(created.ppid.0),
+        title: title(options.name.as_deref(), &facts.first_line),
         name: options.name,
         labels: options.labels.unwrap_or_default(),
         cwd: created.cwd.clone(),

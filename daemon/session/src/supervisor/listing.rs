@@ -49,11 +49,11 @@ impl Supervisor {
             )
             .with("candidates", names)),
             Ok(SessionLookup::None(nearest)) => {
-                let hint = match nearest.first() {
-                    Some(near) => {
-                        format!("Did you mean `{near}`? List sessions with `reasonix ls`.")
-                    }
-                    None => "List sessions with `reasonix ls`.".to_owned(),
+                let near: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+                let near = near.join(", ");
+                let hint = match near.is_empty() {
+                    false => format!("Did you mean {near}? List sessions with `reasonix ls`."),
+                    true => "List sessions with `reasonix ls`.".to_owned(),
                 };
                 Err(Failure::new(
                     ErrorName::NotFound,

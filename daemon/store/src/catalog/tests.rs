@@ -50,6 +50,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         context_window: 0,
         created_at: Stamp(0),
         active_at: Stamp(1000),
+        title: String::new(),
         last_line: String::new(),
         queued: 0,
         pending_interactions: 0,

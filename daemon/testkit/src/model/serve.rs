@@ -22,6 +22,12 @@ pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     let mut connection = Connection::new(stream);
     // An error is the other side's: it has gone. The next connection says more.
     while let Ok(Some(incoming)) = connection.read().await {
+        if incoming.method == "GET" && incoming.path.ends_with("/models") {
+            if list(&mut connection, &shared).await.is_err() {
+                return;
+            }
+            continue;
+        }
         let (request, known) = take(&incoming, &shared);
         let turn = Turn {
             shared: &shared,
@@ -41,6 +47,20 @@ pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
                 shared.note(request.number, |served| served.dropped = true);
                 return;
             }
+        }
+    }
+}
+
+/// Answers with the list of models, which counts as no request of a session; 404 where there is none.
+async fn list(connection: &mut Connection, shared: &Shared) -> io::Result<()> {
+    let listed = shared.state().listed.clone();
+    shared.state().lists_asked += 1;
+    let data: Vec<Value> = listed.iter().map(|id| json!({"id": id})).collect();
+    match listed.is_empty() {
+        true => connection.reply(404, &[], "{}").await,
+        false => {
+            let body = json!({"data": data}).to_string();
+            connection.reply(200, &[], &body).await
         }
     }
 }

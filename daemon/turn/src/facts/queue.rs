@@ -28,6 +28,9 @@ impl Facts {
         self.asked_since = true;
         self.over_budget = false;
         self.last_line = first_line(&prompt.text);
+        if self.first_line.is_empty() {
+            self.first_line.clone_from(&self.last_line);
+        }
         self.remember(
             prompt.request_id,
             record,
@@ -48,6 +51,9 @@ impl Facts {
         if let Some(queued) = waiting {
             if self.last_line == first_line(&queued.text) {
                 self.last_line = first_line(&edited.text);
+            }
+            if self.turns == 0 && self.first_line == first_line(&queued.text) {
+                self.first_line = first_line(&edited.text);
             }
             queued.text.clone_from(&edited.text);
             queued.steer = edited.steer;

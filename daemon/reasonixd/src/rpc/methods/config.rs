@@ -11,7 +11,7 @@ use crate::credentials::Own;
 use crate::daemon::{Daemon, blocking};
 use crate::doctor;
 use crate::rpc::peer::Peer;
-use crate::settings::{Project, ProviderEntry, facts, shipped};
+use crate::settings::{Project, ProviderEntry, facts, model_lists, shipped};
 use crate::wire;
 
 pub async fn check(
@@ -43,7 +43,10 @@ pub async fn providers(
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
         let own = daemon.own_keys(&loaded);
         let configured = &loaded.settings.providers;
-        let shipped = shipped::besides(configured);
+        let mut shipped = shipped::besides(configured);
+        for entry in &mut shipped {
+            entry.list = model_lists::read(daemon.home.root(), entry);
+        }
         let all = configured
             .iter()
             .map(|entry| (entry, false))
@@ -75,7 +78,9 @@ fn status(entry: &ProviderEntry, shipped: bool, own: &Own) -> p::ProviderStatus 
         models: entry.all_models(),
         api_key_env: entry.api_key_env.clone().unwrap_or_default(),
         origin: entry.origin.clone(),
-        facts: facts::for_clients(entry, &entry.all_models()),
+        facts: facts::for_clients(entry, &[entry.all_models(), entry.listed()].concat()),
+        listed: entry.listed(),
+        listed_at: entry.list.as_ref().map(|list| list.at),
     }
 }
 

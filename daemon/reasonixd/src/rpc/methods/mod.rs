@@ -6,6 +6,7 @@ mod daemon;
 mod history;
 mod hook;
 mod interaction;
+mod model_list;
 mod oversized;
 mod process;
 mod rules;
@@ -64,12 +65,15 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
 fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCreate, _, _>(to, |d, peer, p| async move {
         let client = Client { name: peer.name() };
-        d.finish(|d| async move {
+        let (keys, cwd) = (p.credentials.clone(), p.cwd.clone());
+        let made = Arc::clone(&d).finish(|d| async move {
             d.supervisor
                 .create(p, &client, &ProfileChoice::default())
                 .await
-        })
-        .await
+        });
+        let made = made.await?;
+        model_list::refresh(d, cwd, &made.model, keys);
+        Ok(made)
     });
     add::<m::SessionList, _, _>(to, |d, _, p| async move { d.supervisor.list(p).await });
     add::<m::SessionGet, _, _>(to, |d, _, p| async move {

@@ -1,5 +1,6 @@
 //! `session.*`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use proto::record::SessionSet;
 use proto::{ErrorName, Failure, SessionOptions};
 use session::{Attach, Follow, Following};
 
-use super::oversized;
+use super::{model_list, oversized};
 use crate::daemon::Daemon;
 use crate::rpc::peer::{NoSubscription, Peer, SUBSCRIPTIONS_MAX};
 
@@ -143,7 +144,13 @@ pub async fn set(
         request_id: params.request_id,
         ..SessionSet::default()
     };
-    handle.set_and_say(set, chosen.notice).await
+    let model = set.options.model.clone();
+    let summary = handle.set_and_say(set, chosen.notice).await?;
+    if model.is_some() {
+        let cwd = summary.cwd.clone();
+        model_list::refresh(daemon, cwd, &summary.model, BTreeMap::new());
+    }
+    Ok(summary)
 }
 
 #[cfg(test)]

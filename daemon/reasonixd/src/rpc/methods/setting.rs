@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use contract::Secret;
 use proto::params::config::{self, KeyState};
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, Stamp};
 use providers::ProbeRequest;
 
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
+use crate::settings::model_lists::{self, ModelList};
 use crate::settings::{Loaded, ProviderEntry, edit, facts, shipped};
 use crate::wire;
 
@@ -81,7 +82,11 @@ pub async fn provider_set(
         })?;
         // It counts as it is read, not as it was written.
         let loaded = daemon.settings(None);
-        let counts = loaded.settings.providers.contains(&entry);
+        let counts = loaded
+            .settings
+            .providers
+            .iter()
+            .any(|known| known.is_same(&entry));
         let mut notices = Vec::new();
         if !counts {
             notices.push(format!(
@@ -142,9 +147,15 @@ pub async fn provider_probe(
     _peer: Arc<Peer>,
     params: config::ProviderProbeParams,
 ) -> Result<config::ProviderProbeOutput, Failure> {
-    match blocking(move || prepared(&daemon, params)).await?? {
+    let asks = Arc::clone(&daemon);
+    match blocking(move || prepared(&asks, params)).await?? {
         Prepared::Ask(probe, entry) => {
-            let output = probe_output(providers::probe(*probe).await);
+            let probed = providers::probe(*probe).await;
+            if let Some(list) = ModelList::of(&entry.base_url, &probed, Stamp::now()) {
+                let name = entry.name.clone();
+                blocking(move || model_lists::keep(daemon.home.root(), &name, &list)).await?;
+            }
+            let output = probe_output(probed);
             Ok(config::ProviderProbeOutput {
                 facts: facts::for_clients(&entry, &output.models),
                 ..output
@@ -155,13 +166,16 @@ pub async fn provider_probe(
 }
 
 /// What is left to do for a probe.
-enum Prepared {
+pub(super) enum Prepared {
     Ask(Box<ProbeRequest>, Box<ProviderEntry>),
     Done(Box<config::ProviderProbeOutput>),
 }
 
 /// Finds out what is to be asked, and with which key.
-fn prepared(daemon: &Daemon, params: config::ProviderProbeParams) -> Result<Prepared, Failure> {
+pub(super) fn prepared(
+    daemon: &Daemon,
+    params: config::ProviderProbeParams,
+) -> Result<Prepared, Failure> {
     let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
     let mut entry = probed(&loaded, &params)?;
     let mut own_key = true;

@@ -1,0 +1,87 @@
+//! The paths below the session's directory, and those of them that fit what is typed behind an `@`.
+//!
+//! They are read again each time that an `@` is begun; until they come, those of before serve.
+
+use std::path::{Path, PathBuf};
+
+use nucleo_matcher::{Config, Matcher};
+
+use super::{FileEntry, Typed, fuzzy, score};
+
+/// Paths that a menu offers: who finds nothing among so many types more.
+const FOUND_MAX: usize = 50;
+
+/// What was read last.
+#[derive(Debug, Default)]
+pub struct Tree {
+    root: PathBuf,
+    /// Those of directories end in a slash; the nearest first.
+    paths: Vec<String>,
+    /// It was asked for, for the present `@`.
+    asked: bool,
+}
+
+impl Tree {
+    /// Whether the paths below this directory are to be read now. Says so once, until [`Tree::left`].
+    pub fn needs(&mut self, root: &Path) -> bool {
+        if self.root != root {
+            self.root = root.to_path_buf();
+            self.paths.clear();
+            self.asked = false;
+        }
+        !std::mem::replace(&mut self.asked, true)
+    }
+
+    /// The `@` is done: the next one reads again.
+    pub fn left(&mut self) {
+        self.asked = false;
+    }
+
+    pub fn walked(&mut self, root: PathBuf, paths: Vec<String>) {
+        if self.root == root {
+            self.paths = paths;
+        }
+    }
+
+    /// What fits, the best first: names that begin so, then paths that have the letters in this order.
+    pub fn find(&self, typed: &Typed) -> Vec<FileEntry> {
+        let outside = typed.parent.starts_with(['/', '~']) || typed.parent.contains("../");
+        if typed.name.is_empty() || outside {
+            return Vec::new();
+        }
+        let mut config = Config::DEFAULT.match_paths();
+        config.prefer_prefix = true;
+        let mut matcher = Matcher::new(config);
+        let pattern = fuzzy(&format!("{}{}", typed.parent, typed.name));
+        let wanted = typed.name.to_lowercase();
+        let mut found: Vec<_> = self
+            .paths
+            .iter()
+            .filter_map(|path| {
+                let score = score(&pattern, path.trim_end_matches('/'), &mut matcher)?;
+                let name = split(path).1.to_lowercase();
+                let order = (!name.starts_with(&wanted), u32::MAX - score, path.len());
+                Some((order, path))
+            })
+            .collect();
+        if found.len() > FOUND_MAX {
+            found.select_nth_unstable(FOUND_MAX);
+            found.truncate(FOUND_MAX);
+        }
+        found.sort_unstable();
+        let entry = |path: &String| {
+            let (parent, name) = split(path);
+            FileEntry {
+                parent: parent.to_owned(),
+                name: name.to_owned(),
+            }
+        };
+        found.into_iter().map(|(_, path)| entry(path)).collect()
+    }
+}
+
+/// The directory of a path, with its slash, and the name in it.
+fn split(path: &str) -> (&str, &str) {
+    let name = path.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
+    path.split_at(name)
+}

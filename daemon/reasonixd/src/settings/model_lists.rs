@@ -1,0 +1,98 @@
+//! The lists of models that endpoints answered, a small file each in the home: `<home>/models/NAME.json`. They may be
+//! lost at any time. Written by `provider.probe` and by the refresh in the background; blocks.
+
+use std::path::{Path, PathBuf};
+
+use proto::Stamp;
+use proto::params::config::KeyState;
+use providers::ProbeResult;
+use serde::{Deserialize, Serialize};
+
+use super::providers::ProviderEntry;
+use super::write;
+
+/// How old a list may be before it is asked for again, in milliseconds.
+const AGE_MAX_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Largest file that is read, in bytes.
+const FILE_MAX: u64 = 1 << 20;
+
+/// What an endpoint answered when it was asked for its models.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelList {
+    /// The address that answered: the list of another address says nothing about this one.
+    pub base_url: String,
+    pub at: Stamp,
+    /// Empty: the endpoint has no list.
+    pub models: Vec<String>,
+    /// All its models are here. False: the endpoint has no list, or a longer one than is read.
+    pub complete: bool,
+}
+
+impl ModelList {
+    /// What a probe found out; `None`: nothing about the list.
+    #[must_use]
+    pub fn of(base_url: &str, probed: &ProbeResult, now: Stamp) -> Option<Self> {
+        let answered = matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
+        if !probed.reachable || (probed.models.is_empty() && !answered) {
+            return None;
+        }
+        Some(Self::new(base_url, probed.models.clone(), now))
+    }
+
+    /// What this address answered just now; no models: it has no list.
+    #[must_use]
+    pub fn new(base_url: &str, models: Vec<String>, now: Stamp) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            at: now,
+            complete: (1..providers::MODELS_MAX).contains(&models.len()),
+            models,
+        }
+    }
+
+    /// Whether it is to be asked for again. A clock that was set back counts as well.
+    #[must_use]
+    pub fn is_old(&self, now: Stamp) -> bool {
+        !(0..AGE_MAX_MS).contains(&now.0.saturating_sub(self.at.0))
+    }
+}
+
+/// What is kept of an entry's endpoint. A file that cannot be read is as good as none.
+#[must_use]
+pub fn read(home: &Path, entry: &ProviderEntry) -> Option<ModelList> {
+    let file = file(home, &entry.name)?;
+    let small = std::fs::metadata(&file).is_ok_and(|data| data.len() <= FILE_MAX);
+    let text = small.then(|| std::fs::read(&file).ok()).flatten()?;
+    let list: ModelList = serde_json::from_slice(&text).ok()?;
+    (list.base_url == entry.base_url).then_some(list)
+}
+
+/// Keeps a list. It may be lost, so a disk that refuses is no failure of the caller; why goes to the daemon's log.
+pub fn keep(home: &Path, name: &str, list: &ModelList) {
+    let Some(file) = file(home, name) else { return };
+    let written = serde_json::to_string(list)
+        .map_err(std::io::Error::other)
+        .and_then(|text| {
+            use std::os::unix::fs::DirBuilderExt as _;
+            let mut directory = std::fs::DirBuilder::new();
+            directory.recursive(true).mode(0o700);
+            directory.create(home.join(DIRECTORY))?;
+            write::replace(&file, &text)
+        });
+    if let Err(error) = written {
+        tracing::warn!(provider = name, %error, "its list of models was not kept");
+    }
+}
+
+const DIRECTORY: &str = "models";
+
+/// The file of a provider; `None`: its name cannot be one of a file.
+fn file(home: &Path, name: &str) -> Option<PathBuf> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let fits = !name.is_empty() && name.len() <= 64 && name.chars().all(plain);
+    fits.then(|| home.join(DIRECTORY).join(format!("{name}.json")))
+}
+
+#[cfg(test)]
+mod tests;
