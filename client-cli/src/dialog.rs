@@ -87,8 +87,12 @@ impl Dialog {
                     Some(_) => String::new(),
                     None => format!(" · s this session{always}"),
                 };
+                let edit = match decision.command {
+                    Some(_) => " · e COMMAND run this instead",
+                    None => "",
+                };
                 let (yes, no) = (decision.yes.line, decision.no.line);
-                format!("? y {yes}{more} · n [words to the model] {no}: ")
+                format!("? y {yes}{more}{edit} · n [words to the model] {no}: ")
             }
             Shape::Fields(fields) => {
                 let next = self.replies.next(&fields.questions);
@@ -113,8 +117,17 @@ impl Dialog {
         if self.has_fields() {
             return self.reply(line);
         }
-        let (decision, note) = read(line).ok_or_else(String::new)?;
         let form = self.form();
+        if let Some(command) = edited(line) {
+            return match form.decision().and_then(|form| form.command) {
+                None => Err("this has no command that can be changed: y or n".to_owned()),
+                Some(_) if command.is_empty() => {
+                    Err("type the command after `e`: `e COMMAND`".to_owned())
+                }
+                Some(_) => Ok(Some(self.params(form.edit(command.to_owned())))),
+            };
+        }
+        let (decision, note) = read(line).ok_or_else(String::new)?;
         match form.decision().and_then(|form| form.refusal(decision)) {
             Some(why) => Err(why.to_owned()),
             None => Ok(Some(self.params(form.decide(decision, None, note)))),
@@ -176,6 +189,13 @@ impl Dialog {
 pub async fn send(client: &Client, params: &AnswerParams) -> Result<(), CallError> {
     let sent = client.call::<methods::InteractionAnswer>(params).await;
     sent.map(drop)
+}
+
+/// The command that a typed line wants to run instead of the shown one.
+fn edited(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    matches!(word, "e" | "E").then(|| rest.trim())
 }
 
 /// What a typed line decides, with words to the model; `None`: nothing that counts.

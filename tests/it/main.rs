@@ -14,6 +14,7 @@ mod compaction;
 mod containment;
 mod crash;
 mod deferred;
+mod edited;
 mod endings;
 mod environments;
 mod errors;

@@ -75,6 +75,9 @@ enum Verb {
         /// fits].
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
+        /// Command to run instead of the shown one. It is judged again: a deny rule still refuses it.
+        #[arg(long, value_name = "COMMAND", conflicts_with_all = ["session", "always", "rule"])]
+        edit: Option<String>,
     },
     /// Deny a call, or reject a plan, with an optional note to the model.
     Deny {
@@ -132,7 +135,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             session,
             always,
             rule,
+            edit,
         }) => {
+            if let Some(command) = edit {
+                change(&client, id, command).await?;
+                return Ok(0);
+            }
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(
                     "`--rule` needs `--session` or `--always`",
@@ -412,6 +420,18 @@ async fn decide(
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
     told(sent, &id, words)
+}
+
+/// Has another command run in place of the shown one, and the hash of what is shown here.
+async fn change(client: &Client, id: String, command: String) -> Result<(), Error> {
+    let open = find(client, &id).await?;
+    if let Some(open) = &open {
+        show(open.pieces());
+    }
+    // The daemon says what it is if it has no command.
+    let answer = form::untyped_edit(command);
+    let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
+    told(sent, &id, "allowed with the changed command")
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub enum Said {
     Approve(Option<String>),
     /// No; the words may begin with an id.
     Deny(String),
+    /// Yes, with another command; the words may begin with an id.
+    ChangeCommand(String),
     /// An answer to a question of the model; the words may begin with its id. Without words: it is to be shown.
     Answer(String),
     /// The conversation is to be hidden from the model; true: it was said a second time.
@@ -104,6 +106,8 @@ pub fn parse(line: &str) -> Said {
             Said::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
         }
         "/deny" => Said::Deny(rest.to_owned()),
+        "/change" if !rest.is_empty() => Said::ChangeCommand(rest.to_owned()),
+        "/change" => Said::Usage("/change [ID] COMMAND"),
         "/answer" => Said::Answer(rest.to_owned()),
         "/clear" if rest.is_empty() => Said::Clear(false),
         "/clear" if rest == "yes" => Said::Clear(true),
@@ -172,6 +176,7 @@ D /safe, /safe off    refuse every call that changes anything; stop that
 D /interrupt          stop the running turn
 A /approve [ID]       approve the oldest request or plan, or this one
 A /deny [ID] [NOTE]   deny it; the model gets the note
+A /change [ID] CMD    run this command instead of the one that waits for approval
 A N, or /answer TEXT  answer a question of the model: `2`, `1,3`, `2: and why`, or your own text after `/answer`
 D                     (while a question is open, a line that starts with a digit answers it)
 W /todos              show the to-do list

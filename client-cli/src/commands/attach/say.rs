@@ -53,6 +53,7 @@ impl Attached {
                 let (id, note) = self.split(&words);
                 self.answer(id, ApprovalDecision::Deny, note).await
             }
+            Said::ChangeCommand(words) => self.change_command(&words).await,
             Said::Unknown(word) => {
                 return self.note(&format!(
                     "unknown command `{word}`: `/help` lists the commands"
@@ -100,7 +101,9 @@ impl Attached {
             Said::Prompt(text) if self.is_answer(text) || self.decides(text).is_some() => {
                 Role::Approve
             }
-            Said::Approve(_) | Said::Deny(_) | Said::Answer(_) => Role::Approve,
+            Said::Approve(_) | Said::Deny(_) | Said::ChangeCommand(_) | Said::Answer(_) => {
+                Role::Approve
+            }
             Said::Prompt(_)
             | Said::Steer(_)
             | Said::Change(_)

@@ -413,6 +413,10 @@ impl<T: AnswerText> Transcript<T> {
     fn resolved(&mut self, resolved: &InteractionResolved, at: At) {
         let asked = self.known.asked(resolved);
         let call = resolved.call.clone();
+        if let Some(edit) = &resolved.edit {
+            let changed = (edit.tool.clone(), edit.command.clone());
+            self.known.calls.insert(call.clone(), changed);
+        }
         match asked.call_outcome(resolved) {
             CallOutcome::Denied => self.known.denied.insert(call),
             CallOutcome::Answered => self.known.answered.insert(call),

@@ -13,6 +13,8 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/interrupt", Said::Interrupt),
         ("/approve", Said::Approve(None)),
         ("/approve 3.1", Said::Approve(Some("3.1".into()))),
+        ("/change 3.1 ls -l", Said::ChangeCommand("3.1 ls -l".into())),
+        ("/change", Said::Usage("/change [ID] COMMAND")),
         ("/deny", Said::Deny(String::new())),
         ("/deny 3.1 keep it", Said::Deny("3.1 keep it".into())),
         ("/answer", Said::Answer(String::new())),
