@@ -38,7 +38,7 @@ pub use content::{
 };
 pub(crate) use interactions::recorded_answer;
 pub use interactions::{
-    answer_refusal, changes_command, content_of_answer, notification, persisted_rule,
+    answer_refusal, content_of_answer, edited_command, notification, persisted_rule,
 };
 pub use open::{Answerer, CallStage, OpenCall, OpenTurn, UserEdit};
 pub use resets::UndoableCompaction;

@@ -193,9 +193,20 @@ pub(crate) fn recorded_answer(
     }
 }
 
-/// Whether this is another command than the shown one.
+/// The command that an answer puts in place of the shown one, if it is another.
 #[must_use]
-pub fn changes_command(request: &InteractionRequest, command: &str) -> bool {
+pub fn edited_command<'a>(
+    request: &InteractionRequest,
+    answer: &'a InteractionAnswer,
+) -> Option<&'a str> {
+    let command = match answer {
+        InteractionAnswer::Approval { edited_command, .. } => edited_command.as_deref()?,
+        InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. } => return None,
+    };
+    changes_command(request, command).then_some(command)
+}
+
+fn changes_command(request: &InteractionRequest, command: &str) -> bool {
     match request {
         InteractionRequest::Approval(approval) => approval.subject != command,
         InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => true,

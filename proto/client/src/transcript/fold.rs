@@ -422,7 +422,7 @@ impl<T: AnswerText> Transcript<T> {
             CallOutcome::Answered => self.known.answered.insert(call),
             CallOutcome::Other => false,
         };
-        let resolved = resolved.clone();
+        let resolved = Box::new(resolved.clone());
         self.push(at, EntryKind::Resolved { asked, resolved });
     }
 

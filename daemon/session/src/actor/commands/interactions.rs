@@ -12,7 +12,7 @@ use proto::params::interaction::{AnswerParams, Interaction, InteractionAnswer};
 use proto::record::{CallEdit, InteractionResolved};
 use proto::{ErrorName, Failure, InteractionId, Seq, Stamp};
 use turn::Input;
-use turn::facts::{answer_refusal, changes_command, content_of_answer, persisted_rule};
+use turn::facts::{answer_refusal, content_of_answer, edited_command, persisted_rule};
 use turn::input::InteractionResolution;
 
 use crate::actor::Actor;
@@ -88,16 +88,9 @@ impl Actor {
         open: &Interaction,
         answer: &InteractionAnswer,
     ) -> Result<Option<CallEdit>, Failure> {
-        let InteractionAnswer::Approval {
-            edited_command: Some(command),
-            ..
-        } = answer
-        else {
+        let Some(command) = edited_command(&open.request, answer) else {
             return Ok(None);
         };
-        if !changes_command(&open.request, command) {
-            return Ok(None);
-        }
         let calls = self.machine.facts().open.iter();
         let mut calls = calls.flat_map(|turn| &turn.calls);
         let Some(waits) = calls.find(|waits| waits.call.id == open.call) else {
