@@ -88,8 +88,12 @@ impl Dialog {
                     Some(_) => String::new(),
                     None => say!(Msg::KeySession, always),
                 };
+                let edit = match decision.command {
+                    Some(_) => say!(Msg::KeyEdit),
+                    None => "",
+                };
                 let (yes, no) = (translated(decision.yes.line), translated(decision.no.line));
-                say!(Msg::PromptDecision, yes, more, no)
+                say!(Msg::PromptDecision, yes, format!("{more}{edit}"), no)
             }
             Shape::Fields(fields) => {
                 let next = self.replies.next(&fields.questions);
@@ -114,8 +118,15 @@ impl Dialog {
         if self.has_fields() {
             return self.reply(line);
         }
-        let (decision, note) = read(line).ok_or_else(String::new)?;
         let form = self.form();
+        if let Some(command) = edited(line) {
+            return match form.decision().and_then(|form| form.command) {
+                None => Err(say!(Msg::NoCommandToChange).to_owned()),
+                Some(_) if command.is_empty() => Err(say!(Msg::CommandAfterE).to_owned()),
+                Some(_) => Ok(Some(self.params(form.edit(command.to_owned())))),
+            };
+        }
+        let (decision, note) = read(line).ok_or_else(String::new)?;
         match form.decision().and_then(|form| form.refusal(decision)) {
             Some(why) => Err(translated(why).into_owned()),
             None => Ok(Some(self.params(form.decide(decision, None, note)))),
@@ -179,6 +190,13 @@ impl Dialog {
 pub async fn send(client: &Client, params: &AnswerParams) -> Result<(), CallError> {
     let sent = client.call::<methods::InteractionAnswer>(params).await;
     sent.map(drop)
+}
+
+/// The command that a typed line wants to run instead of the shown one.
+fn edited(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    matches!(word, "e" | "E").then(|| rest.trim())
 }
 
 /// What a typed line decides, with words to the model; `None`: nothing that counts.

@@ -85,10 +85,11 @@ catalog! {
     Close = "close", "关闭";
     Filter = "filter", "筛选";
     // Approvals
-    AllowOnce = "allow once", "允许一次";
-    AllowSession = "allow for this session", "本会话内允许";
+    AllowOnce = "yes, once", "允许一次";
+    AllowSession = "yes, for this session", "本会话内允许";
     AllowAlways = "always allow in this workspace", "在此工作区始终允许";
-    Deny = "deny, with an optional note", "拒绝，可附说明";
+    Deny = "no, with an optional note", "拒绝，可附说明";
+    EditCommand = "edit the command first", "先修改命令";
     EditScope = "choose the scope of the approval", "选择允许的范围";
     SetAside = "answer later (stays open)", "稍后回答（问题保持未答）";
     // Questions
@@ -215,7 +216,8 @@ keys! {
     Approval ["s"] AllowSession;
     Approval ["a"] AllowAlways;
     Approval ["n"] Deny;
-    Approval ["e"] EditScope;
+    Approval ["e"] EditCommand;
+    Approval ["p"] EditScope;
     Approval ["up", "k"] ScrollUp;
     Approval ["down", "j"] ScrollDown;
     Approval ["pageup"] PageUp;

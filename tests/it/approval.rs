@@ -86,6 +86,7 @@ async fn one_answers_and_all_others_see_who_it_was() {
             decision: ApprovalDecision::AllowSession,
             scope: Some(foreign),
             note: None,
+            edited_command: None,
         },
     );
     assert_eq!(
@@ -190,6 +191,7 @@ async fn a_no_reaches_the_model_with_its_reason() {
         decision: ApprovalDecision::Deny,
         scope: None,
         note: Some("not on a Friday".into()),
+        edited_command: None,
     };
     let no = answer_with(&open, no);
     answer(&client, &no).await.expect("a no");
@@ -235,6 +237,7 @@ async fn a_yes_for_the_session_covers_what_it_said_and_no_more() {
         decision: ApprovalDecision::AllowSession,
         scope: approval(&open).scopes.first().cloned(),
         note: None,
+        edited_command: None,
     };
     answer(&client, &answer_with(&open, narrowest))
         .await

@@ -164,6 +164,7 @@ async fn a_no_leaves_what_it_came_to_and_holds_for_the_turn() {
         decision: ApprovalDecision::Deny,
         scope: None,
         note: Some("put it into the project".into()),
+        edited_command: None,
     };
     answer(&client, &answer_with(&open, no))
         .await

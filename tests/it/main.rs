@@ -16,6 +16,7 @@ mod containment;
 mod crash;
 mod deferred;
 mod driven;
+mod edited;
 mod endings;
 mod environments;
 mod ephemeral;

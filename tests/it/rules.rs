@@ -39,6 +39,7 @@ fn decide_prefix(open: &Interaction, decision: ApprovalDecision) -> AnswerParams
         decision,
         scope: prefix.cloned(),
         note: None,
+        edited_command: None,
     };
     answer_with(open, answer)
 }

@@ -76,6 +76,7 @@ pub fn decide(interaction: &Interaction, decision: ApprovalDecision) -> AnswerPa
         decision,
         scope: None,
         note: None,
+        edited_command: None,
     };
     answer_with(interaction, answer)
 }

@@ -43,10 +43,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return list(words).await;
     }
     let Some(shell) = args.shell else {
-        return Err(Error::usage(
-            say!(Msg::NoShell),
-            say!(Msg::NoShellHint),
-        ));
+        return Err(Error::usage(say!(Msg::NoShell), say!(Msg::NoShellHint)));
     };
     let mut script = Vec::new();
     let mut command = crate::command();

@@ -77,6 +77,9 @@ enum Verb {
         /// fits].
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
+        /// Command to run instead of the shown one. It is judged again: a deny rule still refuses it.
+        #[arg(long, value_name = "COMMAND", conflicts_with_all = ["session", "always", "rule"])]
+        edit: Option<String>,
     },
     /// Deny a call, or reject a plan, with an optional note to the model.
     Deny {
@@ -134,7 +137,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             session,
             always,
             rule,
+            edit,
         }) => {
+            if let Some(command) = edit {
+                change(&client, id, command).await?;
+                return Ok(0);
+            }
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(say!(Msg::RuleNeeds), say!(Msg::RuleNeedsHint)));
             }
@@ -408,6 +416,18 @@ async fn decide(
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
     told(sent, &id, &translated(words))
+}
+
+/// Has another command run in place of the shown one, and the hash of what is shown here.
+async fn change(client: &Client, id: String, command: String) -> Result<(), Error> {
+    let open = find(client, &id).await?;
+    if let Some(open) = &open {
+        show(open.pieces());
+    }
+    // The daemon says what it is if it has no command.
+    let answer = form::untyped_edit(command);
+    let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
+    told(sent, &id, say!(Msg::AllowedEdited))
 }
 
 #[cfg(test)]

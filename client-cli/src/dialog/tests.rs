@@ -25,3 +25,29 @@ fn a_yes_is_one_letter_and_a_no_may_say_why() {
         assert_eq!(read(line), answer, "{line:?}");
     }
 }
+
+#[test]
+fn a_command_after_e_runs_in_place_of_the_shown_one() {
+    let opened = |editable: bool| {
+        let interaction = serde_json::json!({
+            "interaction_id": "3.1", "session": 3, "call": "c", "shown_hash": "h",
+            "opened_at": "2026-01-01T00:00:00.000Z",
+            "request": {"type": "approval", "tool": "bash", "subject": "rm x", "editable": editable,
+                "preview": {"type": "line", "text": ""}, "rule": "no rule allows it", "scopes": []},
+        });
+        Dialog::new(serde_json::from_str(&interaction.to_string()).unwrap())
+    };
+    let mut asked = opened(true);
+    assert!(asked.prompt().contains(" · e COMMAND run this instead · "));
+    let answer = asked.typed("e rm -i x").unwrap().unwrap().answer;
+    let sent = serde_json::to_value(answer).unwrap();
+    let edited = serde_json::json!({
+        "type": "approval", "decision": "allow_once", "edited_command": "rm -i x",
+    });
+    assert_eq!(sent, edited);
+    assert!(asked.typed("e").unwrap_err().contains("e COMMAND"));
+    assert!(asked.typed("echo").is_err(), "a word is no letter");
+    let mut other = opened(false);
+    assert!(!other.prompt().contains("e COMMAND"));
+    assert!(other.typed("e ls").unwrap_err().contains("no command"));
+}

@@ -58,6 +58,7 @@ client::catalog! {
     DirNothing = "{0}: not trusted, and there is nothing to trust", "{0}：未受信任，也没有需要信任的内容";
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
     HookBroken = "broken", "有误";
+    AllowedEdited = "allowed with the changed command", "已允许，并更改了命令";
     Answered = "answered", "已作答";
     Key = "key", "密钥";
     Keys = "keys", "密钥";

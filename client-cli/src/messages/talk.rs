@@ -88,6 +88,11 @@ client::catalog! {
     UnknownWord = "Unknown command `{0}`.", "未知命令 `{0}`。";
     KeyAlways = " · a always", " · a 始终";
     KeySession = " · s this session{0}", " · s 本会话{0}";
+    ChangeNeedsCommand = "type the command: `/change [ID] COMMAND`", "请输入命令：`/change [ID] COMMAND`";
+    NoCallWaits = "no call is waiting for approval", "没有等待批准的调用";
+    KeyEdit = " · e COMMAND run this instead", " · e COMMAND 改为运行此命令";
+    NoCommandToChange = "this has no command that can be changed: y or n", "这里没有可更改的命令：请用 y 或 n";
+    CommandAfterE = "type the command after `e`: `e COMMAND`", "请在 `e` 后输入命令：`e COMMAND`";
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";
     Numbers = "numbers (1,3)", "编号（1,3）";
     Number = "a number", "编号";

@@ -13,26 +13,32 @@ super::catalog! {
     /// 0: the tool, where the title does not name it.
     Tool = "tool: {0}", "工具：{0}";
     /// 0: what it covers.
-    KeySession = "allow for this session: {0}", "本会话内允许：{0}";
-    KeySessionLong = "allow for this session, as described above", "本会话内允许，范围见上文";
+    KeySession = "yes, {0} for the session", "允许，本会话内：{0}";
+    KeySessionShort = "session", "本会话";
     /// 0: what it covers.
-    KeyAlways = "always allow in this workspace: {0}", "在此工作区始终允许：{0}";
-    KeyAlwaysLong = "always allow, as described above", "始终允许，范围见上文";
-    /// {0}: the scope in words, with its rule.
-    AlwaysCovers = "always allowing in this workspace covers: {0}", "在此工作区始终允许的范围：{0}";
-    SessionCovers = "allowing for this session covers: {0}", "本会话内允许的范围：{0}";
+    KeyAlways = "always allow: {0}", "始终允许：{0}";
+    KeyAlwaysShort = "always", "始终";
+    KeyEdit = "edit the command first", "先修改命令";
+    KeyEditShort = "edit", "修改";
     KeyScope = "choose the scope", "选择范围";
+    KeyScopeShort = "scope", "范围";
     KeyAside = "answer later", "稍后回答";
+    KeyAsideShort = "later", "稍后";
+    /// Above the command that is being changed.
+    EditTitle = "Edit the command. It is checked again before it runs.", "修改命令。运行前会重新检查。";
+    EditEmpty = "The command is empty: write one, or press Esc.", "命令为空：请填写，或按 Esc。";
+    KeyRun = "run it", "运行";
+    KeyNewline = "new line", "换行";
     ScopeEdit = "editing files in the workspace", "编辑工作区中的文件";
     /// {0}: a file.
-    ScopeFile = "editing `{0}`", "编辑 `{0}`";
+    ScopeFile = "editing {0}", "编辑 {0}";
     /// {0}: a host.
-    ScopeHost = "fetching from `{0}`", "访问 `{0}`";
-    ScopeExact = "this command", "这条命令";
+    ScopeHost = "fetching from {0}", "访问 {0}";
+    ScopeExact = "this exact command", "仅这条命令";
     /// 0: how the command begins.
-    ScopeBegins = "`{0}` with any arguments", "`{0}`，参数不限";
+    ScopeBegins = "{0} (any arguments)", "{0}（参数不限）";
     /// 0: words of the scope, 1: its rule.
-    ScopeWords = "{0} ({1})", "{0}（{1}）";
+    ScopeWords = "{0} · {1}", "{0} · {1}";
     /// {0}: the scope in words, with its rule.
     ScopeSessionOnly = "{0} · for this session only", "{0} · 仅限本会话";
     ScopeTitle = "What should be allowed for this session or always?", "本会话内或始终允许的范围是什么？";

@@ -10,6 +10,7 @@ use proto::params::interaction::{Interaction, Question, Reply};
 use proto::record::InteractionResolved;
 use ratatui::text::Line;
 
+use self::command::CommandBox;
 use super::line::Input;
 use crate::keymap::Context;
 use crate::render::Made;
@@ -33,6 +34,8 @@ pub struct InteractionDialog {
     pub drafts: Vec<Draft>,
     /// Enter came, and nothing was chosen.
     pub nothing: bool,
+    /// The command as far as it was changed, while the box is closed.
+    pub command: Option<CommandBox>,
     /// What is judged, in rows: drawing and scrolling both need them.
     pub body: Rows,
 }
@@ -68,6 +71,8 @@ pub enum Part {
     Scopes(usize),
     /// Words: the note that goes with a no, or a reply in the user's own words.
     Words(Input),
+    /// The command, which is changed before it runs.
+    Command(CommandBox),
 }
 
 /// The draft of a reply to one question.
@@ -99,6 +104,7 @@ impl InteractionDialog {
             at: 0,
             drafts: vec![Draft::default(); count],
             nothing: false,
+            command: None,
             body: Rows::default(),
         }
     }
@@ -222,5 +228,6 @@ impl Asking {
     }
 }
 
+pub mod command;
 #[cfg(test)]
 pub mod scene;

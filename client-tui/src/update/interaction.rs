@@ -1,5 +1,7 @@
 //! Keys of interactions, and which one comes up when.
 
+mod command;
+
 use std::time::Instant;
 
 use client::form::{Asked, Form, ShownInteraction};
@@ -46,6 +48,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     }
     match (&mut dialog.part, action, reach) {
         (Part::Words(_), ..) => return write(model, key, action),
+        (Part::Command(_), ..) => return command::key(model, key, action),
         (_, None, _) => return swallow(key),
         (Part::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
         (Part::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
@@ -70,10 +73,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
 
 /// Takes a paste. It answers nothing: where words are being written it is written there.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    if let Some(Dialog::Interaction(dialog)) = &mut model.dialog
-        && let Part::Words(words) = &mut dialog.part
-    {
-        words.insert(text);
+    if let Some(Dialog::Interaction(dialog)) = &mut model.dialog {
+        match &mut dialog.part {
+            Part::Words(words) => words.insert(text),
+            Part::Command(edited) => edited.insert(text),
+            Part::Answer | Part::Scopes(_) => {}
+        }
     }
     Vec::new()
 }
@@ -123,6 +128,7 @@ fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
 
 /// A key of a decision.
 fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
+    let now = model.now;
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return Vec::new();
     };
@@ -136,6 +142,10 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::AllowAlways => ApprovalDecision::AllowAlways,
         Action::Deny => {
             dialog.part = Part::Words(Input::default());
+            return Vec::new();
+        }
+        Action::EditCommand => {
+            command::begin(dialog, now);
             return Vec::new();
         }
         Action::EditScope if !shape.scopes.is_empty() => {

@@ -1,14 +1,17 @@
 //! An interaction: what is judged or asked, and the keys that answer.
 
+mod choices;
+mod command;
 mod scopes;
 
 use std::ops::Range;
 use std::rc::Rc;
 
-use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction};
-use proto::params::interaction::{ApprovalDecision, Question};
+use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction, kinds, reason};
+use proto::params::interaction::Question;
 use ratatui::text::Line;
 
+use self::choices::Size;
 use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
 use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
@@ -20,11 +23,8 @@ use crate::render::markdown::Markdown;
 use crate::render::{Made, diff, wrap};
 use crate::theme::Ink;
 
-/// Rows of what would happen that are shown at least.
-const BODY_MIN: usize = 3;
-
-/// Rows that keys take at most where there is little room: a longer scope stands in what scrolls.
-const KEYS_MAX: usize = 8;
+/// Rows of what would happen that long choices leave to it.
+const BODY_MIN: usize = 6;
 
 /// Its parts, one below the other.
 struct Layout {
@@ -46,12 +46,13 @@ impl Layout {
         let head = head(dialog, &form, model, width);
         let (body, marked, covers, lower) = match &form.shape {
             Shape::Decision(shape) => {
-                let (lower, long) = decision_keys(dialog, shape, model, width, rows);
                 // The content of a dialog never changes.
                 let made = Made::of(look, width, 0);
                 let body = dialog.body.rows(made, || content_rows(&form, look, width));
+                let room = (rows, body.len().min(BODY_MIN));
+                let (lower, long) = decision_keys(dialog, shape, model, width, room);
                 let covers = match long {
-                    true => scopes::covers(shape, dialog.scope, look, width),
+                    true => choices::covers(shape, dialog.scope, look, width),
                     false => Vec::new(),
                 };
                 (body, 0..0, covers, lower)
@@ -112,7 +113,11 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
         width,
     );
     let mut panel = Panel::of(layout.head);
-    panel.below(Panel::of(shown));
+    // What is written goes before what it was: a window takes two rows at least.
+    let edits = matches!(dialog.part, Part::Command(_));
+    if !edits || layout.room >= shown.len() {
+        panel.below(Panel::of(shown));
+    }
     panel.below(layout.lower);
     framed::fitted(panel, rows)
 }
@@ -194,7 +199,11 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
     }
     for note in &form.notes {
         let value = note.value.unwrap_or_default();
-        let value = on_one_line(&look.language.translate(value));
+        let value = match note.message {
+            kinds::Msg::Because => reason::clause(look.language, value),
+            _ => look.language.translate(value).into_owned(),
+        };
+        let value = on_one_line(&value);
         let ink = if note.is_warning {
             Ink::Warning
         } else {
@@ -243,13 +252,14 @@ fn aside(context: Context, look: &Look) -> Hint {
     Hint::of(context, Action::SetAside, look.language.say(Msg::KeyAside))
 }
 
-/// The rows below what is judged, and whether the scopes were too long for them.
+/// The rows below what is judged, and whether the scopes were too long for them. `rows`: all that there are, and those
+/// that belong to what is judged.
 fn decision_keys(
     dialog: &InteractionDialog,
     shape: &Decision<'_>,
     model: &Model,
     width: usize,
-    rows: usize,
+    (rows, body): (usize, usize),
 ) -> (Panel, bool) {
     let look = &model.look;
     let say = |message| look.language.say(message);
@@ -265,58 +275,19 @@ fn decision_keys(
         let title = look.language.say(shape.note_title);
         return (framed::writing(title, note, &keys, look, width), false);
     }
-    let room = rows
-        .saturating_sub(1 + BODY_MIN)
-        .min(KEYS_MAX.max(rows / 3));
-    let full = answer_keys(shape, dialog.scope, look, width, false);
+    let room = rows.saturating_sub(1 + body);
+    if let Part::Command(edited) = &dialog.part {
+        return (
+            command::panel(edited, look, width, rows.saturating_sub(1)),
+            false,
+        );
+    }
+    let choices = |size| choices::rows(shape, dialog.scope, size, look, width);
+    let full = choices(Size::Full);
     match full.len() > room {
-        true => {
-            let long = answer_keys(shape, dialog.scope, look, width, true);
-            (Panel::of(long), true)
-        }
+        true => (Panel::of(choices(Size::Short)), true),
         false => (Panel::of(full), false),
     }
-}
-
-/// The keys of a decision. `long`: scopes are shown elsewhere.
-fn answer_keys(
-    shape: &Decision<'_>,
-    selected: usize,
-    look: &Look,
-    width: usize,
-    long: bool,
-) -> Vec<Line<'static>> {
-    let of = |action, words: &str| Hint::of(Context::Approval, action, words);
-    let more = [
-        (
-            Action::AllowSession,
-            ApprovalDecision::AllowSession,
-            (Msg::KeySession, Msg::KeySessionLong),
-        ),
-        (
-            Action::AllowAlways,
-            ApprovalDecision::AllowAlways,
-            (Msg::KeyAlways, Msg::KeyAlwaysLong),
-        ),
-    ];
-    let mut keys = vec![of(Action::AllowOnce, look.language.say(shape.yes.key))];
-    for (action, yes, messages) in more {
-        if let Some(scope) = shape.scope(yes, selected) {
-            keys.push(match long {
-                true => of(action, look.language.say(messages.1)),
-                false => {
-                    let scope = scopes::scope_words(scope, look);
-                    of(action, &look.language.fill(messages.0, &[&scope]))
-                }
-            });
-        }
-    }
-    keys.push(of(Action::Deny, look.language.say(shape.no.key)));
-    if shape.scopes.len() > 1 {
-        keys.push(of(Action::EditScope, look.language.say(Msg::KeyScope)));
-    }
-    keys.push(aside(Context::Approval, look));
-    hints(&keys, look, width)
 }
 
 /// The question with its options, and the rows of the marked one.

@@ -108,6 +108,31 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
+/// What becomes of a part that is not understood: inline code is named by its language.
+fn unknown_part(doubt: Doubt, part: &Part) -> Finding {
+    let language = part.program().and_then(language);
+    match language.filter(|_| doubt == Doubt::Code) {
+        Some(language) => {
+            let reason = format!("cannot be fully checked: it runs inline {language}");
+            Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason)
+        }
+        None => unknown(doubt),
+    }
+}
+
+/// The language that a program interprets.
+fn language(program: &str) -> Option<&'static str> {
+    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    Some(match name {
+        "python" | "pypy" => "Python",
+        "node" | "nodejs" | "deno" | "bun" => "JavaScript",
+        "perl" => "Perl",
+        "ruby" => "Ruby",
+        "php" => "PHP",
+        _ => return None,
+    })
+}
+
 /// What becomes of a line or part that is not understood.
 fn unknown(doubt: Doubt) -> Finding {
     let reason = format!("cannot be fully checked: {}", doubt.words());

@@ -46,6 +46,7 @@ impl Step<'_> {
             | CallStage::Open
             | CallStage::Waiting(_)
             | CallStage::Approved { .. }
+            | CallStage::Edited
             | CallStage::Started { .. }
             | CallStage::Closed => None,
         });
@@ -277,9 +278,14 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the user said yes to what would be shown now: if it looks different, they are asked again.
+    /// Whether the user said yes to what would be shown now: if it looks different, they are asked again. A command that
+    /// they wrote themselves needs no second yes: only that text is judged here.
     fn approved(&self, call: &ToolCall, decided: &Decided) -> bool {
-        matches!(self.stage_of(&call.id), Some(CallStage::Approved { shown_hash }) if *shown_hash == decided.shown_hash)
+        match self.stage_of(&call.id) {
+            Some(CallStage::Approved { shown_hash }) => *shown_hash == decided.shown_hash,
+            Some(CallStage::Edited) => true,
+            _ => false,
+        }
     }
 
     fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
@@ -307,7 +313,7 @@ impl Step<'_> {
             .is_some_and(|open| open.refused.contains(&decided.input_sha256))
     }
 
-    fn open_call(&self, id: &CallId) -> Option<&OpenCall> {
+    pub(super) fn open_call(&self, id: &CallId) -> Option<&OpenCall> {
         let mut calls = self.facts.open.iter().flat_map(|open| &open.calls);
         calls.find(|open| open.call.id == *id)
     }
@@ -379,10 +385,9 @@ impl Step<'_> {
         self.started(call, decided);
         let after = (!read_only).then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
-        self.effects.push(Effect::Run {
-            call: call.clone(),
-            after,
-        });
+        let open = self.open_call(&call.id);
+        let call = open.map_or_else(|| call.clone(), OpenCall::effective);
+        self.effects.push(Effect::Run { call, after });
         !read_only
     }
 }
@@ -408,7 +413,7 @@ fn next_to_judge(open: &[OpenCall], calls: &CallsInProgress) -> Option<ToolCall>
         match busy {
             true if open.read_only => {}
             true => return None,
-            false => return Some(open.call.clone()),
+            false => return Some(open.effective()),
         }
     }
     None

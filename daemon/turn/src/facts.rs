@@ -37,8 +37,10 @@ pub use content::{
     content_of_reset, content_of_rewind, content_of_set,
 };
 pub(crate) use interactions::recorded_answer;
-pub use interactions::{answer_refusal, content_of_answer, notification, persisted_rule};
-pub use open::{Answerer, CallStage, OpenCall, OpenTurn};
+pub use interactions::{
+    answer_refusal, content_of_answer, edited_command, notification, persisted_rule,
+};
+pub use open::{Answerer, CallStage, OpenCall, OpenTurn, UserEdit};
 pub use resets::UndoableCompaction;
 pub use stand_in::FallbackInUse;
 pub use view::{ConversationCounts, ConversationView, Rewind, RewindPlan, TurnMark};

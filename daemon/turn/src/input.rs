@@ -6,8 +6,8 @@ use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
 use proto::record::{
-    CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved, PromptQueued, Purpose,
-    SessionRewound, SessionSet, Usage,
+    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved,
+    PromptQueued, Purpose, SessionRewound, SessionSet, Usage,
 };
 use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
@@ -260,6 +260,8 @@ pub struct InteractionResolution {
     pub interaction_id: InteractionId,
     /// `None`: nobody is left who could answer.
     pub answer: Option<InteractionAnswer>,
+    /// The call as the answer changes it, where it does.
+    pub edit: Option<CallEdit>,
     /// Why there is no answer.
     pub reason: Option<String>,
     pub by: String,

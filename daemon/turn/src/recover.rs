@@ -17,6 +17,7 @@
 //! | with a call that changes things, started | result: effects unknown; goes on | the same; the turn ends `interrupted` |
 //! | with a reader, started | judged and run again | result: lost; the turn ends `interrupted` |
 //! | with a call that was not started, or approved and not started | judged, and run | result: not started; the turn ends `interrupted` |
+//! | with a call that the user changed, not started | judged and run as they changed it | result: not started, and the change; the turn ends `interrupted` |
 //! | with a call that the sandbox stopped, not let out yet | judged, and offered to a person; or, allowed, run outside | result: what it came to within |
 //! | with one that runs outside | result: stopped within, effects outside unknown; goes on | the same; the turn ends `interrupted` |
 //! | with a call that was cut or denied, or whose questions were answered | result: what it would have been | the same; the turn ends `interrupted` |
@@ -240,7 +241,8 @@ impl Step<'_> {
         if policy == RecoverPolicy::Idle {
             // Decision 9: what was approved and not started runs only where sessions go on by themselves.
             self.close_where(&mut calls, |open| {
-                matches!(open.stage, CallStage::Approved { .. }).then(not_started)
+                let allowed = matches!(open.stage, CallStage::Approved { .. } | CallStage::Edited);
+                allowed.then(not_started)
             });
         }
         self.begin_calls(calls)
@@ -296,9 +298,10 @@ impl Step<'_> {
                 CallStatus::Interrupted,
                 words::LOST_READ,
             )),
-            CallStage::Open | CallStage::Waiting(_) | CallStage::Approved { .. } => {
-                Some(not_started())
-            }
+            CallStage::Open
+            | CallStage::Waiting(_)
+            | CallStage::Approved { .. }
+            | CallStage::Edited => Some(not_started()),
             // Whatever is said here: what it came to is known.
             CallStage::Blocked => Some(not_started()),
         });

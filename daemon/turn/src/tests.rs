@@ -7,6 +7,7 @@ mod checker;
 mod checkpoints;
 mod circles;
 mod compacting;
+mod edited;
 mod ending;
 mod escape;
 mod fallback;

@@ -8,7 +8,7 @@ use proto::record::{
 };
 use proto::state::Mode;
 
-use crate::facts::{Answerer, ReportedPermissions};
+use crate::facts::{Answerer, ReportedPermissions, UserEdit};
 
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
@@ -113,6 +113,14 @@ fn denied_by_person(by: &str, note: Option<&str>) -> String {
         Some(note) if !note.trim().is_empty() => format!("Denied by the user ({by}): {note}"),
         _ => format!("Denied by the user ({by}). Do something else, or explain why it is needed."),
     }
+}
+
+/// The result of a call whose command the user changed: the model must not take it for that of its own.
+pub fn of_changed_command(user: &UserEdit, text: &str) -> String {
+    let (by, command) = (&user.by, &user.edit.command);
+    format!(
+        "The user ({by}) changed the command of this call before it ran, to:\n{command}\nThe rest is about the changed command; yours did not run.\n{text}"
+    )
 }
 
 /// Why a call that the sandbox stopped is not run outside: a person said no, or nobody was there.

@@ -6,6 +6,7 @@
 mod approval;
 pub mod kinds;
 pub mod lines;
+pub mod reason;
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use proto::params::interaction::{
 };
 use proto::{InteractionId, RequestId};
 
-pub use approval::{untyped_decision, untyped_decision_words};
+pub use approval::{untyped_decision, untyped_decision_words, untyped_edit};
 pub use kinds::{Asked, Msg, ends_plan_mode, untyped_replies};
 
 /// How an interaction is shown and answered.
@@ -100,6 +101,8 @@ pub struct Decision<'a> {
     pub scopes: &'a [Scope],
     /// Why it is asked.
     pub reason: Option<&'a str>,
+    /// The command, if an answer may change it.
+    pub command: Option<&'a str>,
     /// Set if a yes counts only once.
     pub once_only: Option<OnceOnly>,
     /// Whether a line with only `y` or `n` answers it.
@@ -129,6 +132,8 @@ pub struct Label {
     pub line: &'static str,
     /// Beside the key of a dialog.
     pub key: Msg,
+    /// The same where there is little room.
+    pub short: Msg,
 }
 
 /// Questions with options. Words of the user's own are always possible.
@@ -176,6 +181,13 @@ impl<'a> Form<'a> {
     ) -> InteractionAnswer {
         let answer = self.decision().map(|form| form.answer);
         answer.unwrap_or(untyped_decision)(decision, scope, note)
+    }
+
+    /// The answer that has this command run instead of the shown one. Without a command to change: one that the daemon
+    /// refuses, and says why.
+    #[must_use]
+    pub fn edit(&self, command: String) -> InteractionAnswer {
+        untyped_edit(command)
     }
 
     /// The answer with these replies. Without that shape: one that the daemon refuses with the form's kind.

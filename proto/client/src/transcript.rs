@@ -139,7 +139,7 @@ pub enum EntryKind<T> {
     /// How an interaction was settled.
     Resolved {
         asked: Asked,
-        resolved: InteractionResolved,
+        resolved: Box<InteractionResolved>,
     },
     /// The list of things to do, where it has changed.
     Todos(Vec<Todo>),

@@ -73,6 +73,9 @@ pub struct Approval {
     pub escape: Option<String>,
     /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
+    /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub editable: bool,
 }
 
 /// How far a yes reaches.
@@ -141,6 +144,10 @@ pub enum InteractionAnswer {
         /// With `deny`: words to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
+        /// With `allow_once`, if the request is `editable`: the command to run instead of the shown one. It is judged
+        /// again: a deny rule refuses it, and what would ask about it takes this answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edited_command: Option<String>,
     },
     Questions {
         /// One for each question, in their order.
@@ -159,6 +166,11 @@ impl InteractionAnswer {
     #[must_use]
     pub fn decision(&self) -> Option<(&'static str, &'static str)> {
         match self {
+            Self::Approval {
+                decision,
+                edited_command: Some(_),
+                ..
+            } => Some((decision.as_str(), "allowed with a changed command")),
             Self::Approval { decision, .. } => Some((decision.as_str(), decision.called())),
             Self::Plan { decision, .. } => Some((decision.as_str(), decision.called())),
             Self::Questions { .. } => None,

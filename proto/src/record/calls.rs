@@ -121,6 +121,9 @@ pub struct InteractionResolved {
     /// Absent: the daemon closed it. An approval is then denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<InteractionAnswer>,
+    /// The change that the user made to the call: the call runs so, and never as the model wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edit: Option<CallEdit>,
     /// Why the daemon closed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -131,6 +134,19 @@ pub struct InteractionResolved {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+}
+
+/// A change that the user made to a call before it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallEdit {
+    /// The tool that runs: the one that `tool_call` invokes, if the call is of that.
+    pub tool: String,
+    /// Its arguments as the model wrote them, as JSON with their canonical names.
+    pub original: String,
+    /// Its arguments with the command of the user.
+    pub edited: String,
+    /// That command.
+    pub command: String,
 }
 
 /// `calls.repaired`: repairs of malformed calls. The first three lists name calls of the next answer.

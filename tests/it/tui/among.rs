@@ -273,6 +273,6 @@ fn a_key_goes_to_what_waits_for_an_answer_in_another_session() {
     });
     terminal.press("enter");
     terminal.wait_text("touch made");
-    terminal.wait_text("y allow once");
+    terminal.wait_text("y yes");
     assert!(!terminal.screen().contains("Waiting for you"));
 }

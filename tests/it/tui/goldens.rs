@@ -25,7 +25,7 @@ fn looks() -> impl Iterator<Item = TerminalSetup> {
 }
 
 /// Compares one look at a scene with its file.
-fn compare(name: &str, look: TerminalSetup, terminal: &Terminal) {
+pub(super) fn compare(name: &str, look: TerminalSetup, terminal: &Terminal) {
     let TerminalSetup {
         columns,
         rows,

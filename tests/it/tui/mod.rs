@@ -1,6 +1,7 @@
 //! The terminal interface as people meet it: the real program in a pseudo-terminal, the real daemon, a scripted model.
 
 mod among;
+mod editing;
 mod endings;
 mod goldens;
 mod harness;

@@ -105,7 +105,7 @@ fn an_approval() {
     let scene = scene(FILES, answers, Pause::new(), prompt, |_| {});
     scene.wait("interaction.opened", 1);
     let terminal = scene.attach(at("en", "dark"));
-    terminal.wait_text("y allow once");
+    terminal.wait_text("y yes");
     let about =
         "Reasonix asks before it changes a file: the difference, and the answers y, s and n";
     picture("approval", about, Window::DARK, &terminal);

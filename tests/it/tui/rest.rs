@@ -55,7 +55,7 @@ fn nothing_is_written_while_only_others_work() {
         &["attach", &waiting.to_string()],
         TerminalSetup::USUAL,
     );
-    approval.wait_text("y allow once");
+    approval.wait_text("y yes");
     let all = [
         ("an empty line", resting(&scene, &[], "", "That is all.")),
         ("a draft", resting(&scene, &[], "a draft", "> a draft")),

@@ -162,7 +162,7 @@ fn switches(size: Size, endpoint: &Endpoint) -> Figure {
 
 /// From the key that answers a question in one interface until it has left the screen of another one.
 fn closes(size: Size, endpoint: &Endpoint) -> Figure {
-    const OPEN: &str = "allow once";
+    const OPEN: &str = "y yes";
     let questions = size.rounds.min(24);
     let (house, mut raw) = house(endpoint);
     let mut script = vec![Round::Asks; questions];

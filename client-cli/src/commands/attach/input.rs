@@ -19,6 +19,8 @@ pub enum Said {
     Approve(Option<String>),
     /// No; the words may begin with an id.
     Deny(String),
+    /// Yes, with another command; the words may begin with an id.
+    ChangeCommand(String),
     /// An answer to a question of the model; the words may begin with its id. Without words: it is to be shown.
     Answer(String),
     /// The conversation is to be hidden from the model; true: it was said a second time.
@@ -106,6 +108,8 @@ pub fn parse(line: &str) -> Said {
             Said::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
         }
         "/deny" => Said::Deny(rest.to_owned()),
+        "/change" if !rest.is_empty() => Said::ChangeCommand(rest.to_owned()),
+        "/change" => Said::Usage("/change [ID] COMMAND"),
         "/answer" => Said::Answer(rest.to_owned()),
         "/clear" if rest.is_empty() => Said::Clear(false),
         "/clear" if rest == "yes" => Said::Clear(true),

@@ -118,6 +118,23 @@ impl Attached {
         }
     }
 
+    /// Has another command run in place of the one that waits: that of the id in front, else the oldest.
+    pub(super) async fn change_command(&mut self, words: &str) -> Result<(), Error> {
+        let (id, command) = self.split(words);
+        let open = match &id {
+            None => self.first(Dialog::takes_one_word),
+            Some(id) => self.open.iter().find(|open| open.id().0 == *id),
+        };
+        match (open, command) {
+            (_, None) => self.note(say!(Msg::ChangeNeedsCommand)),
+            (None, Some(_)) => self.note(say!(Msg::NoCallWaits)),
+            (Some(open), Some(command)) => {
+                let params = open.params(open.form().edit(command));
+                Ok(dialog::send(&self.client, &params).await?)
+            }
+        }
+    }
+
     /// A question that was not shown here: it is shown, and not answered before it was.
     async fn listed(&mut self, id: &str) -> Result<(), Error> {
         let params = ListParams {

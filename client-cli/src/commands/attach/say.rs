@@ -55,6 +55,7 @@ impl Attached {
                 let (id, note) = self.split(&words);
                 self.answer(id, ApprovalDecision::Deny, note).await
             }
+            Said::ChangeCommand(words) => self.change_command(&words).await,
             Said::Unknown(word) => {
                 return self.note(&say!(Msg::UnknownCommand, word));
             }
@@ -104,7 +105,9 @@ impl Attached {
             Said::Prompt(text) if self.is_answer(text) || self.decides(text).is_some() => {
                 Role::Approve
             }
-            Said::Approve(_) | Said::Deny(_) | Said::Answer(_) => Role::Approve,
+            Said::Approve(_) | Said::Deny(_) | Said::ChangeCommand(_) | Said::Answer(_) => {
+                Role::Approve
+            }
             Said::Prompt(_)
             | Said::Steer(_)
             | Said::Change(_)

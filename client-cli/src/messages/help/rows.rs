@@ -97,6 +97,7 @@ rows! {
     "Also allow calls like it for the rest of the session" => "在本会话余下时间也允许类似的调用";
     "Also allow calls like it from now on, in every session of this workspace. `reasonix permissions list` shows these rules, `reasonix permissions revoke` removes them" => "从现在起在此工作区的所有会话中也允许类似的调用。`reasonix permissions list` 显示这些规则，`reasonix permissions revoke` 移除它们";
     "Rule to add with `--session` or `--always`, one of those that the question offers [default: the first that fits]" => "随 `--session` 或 `--always` 添加的规则，取自问题所提供的规则 [默认：第一条合适的]";
+    "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
     "Deny a call, or reject a plan, with an optional note to the model" => "拒绝一次调用或退回一个计划，可附言给模型";
     "Note to the model. Must not start with the number of another question" => "给模型的附言。不得以另一个问题的编号开头";
     "Note to the model, taken literally even if it looks like a question number" => "给模型的附言，即使看起来像问题编号也按原文";

@@ -139,11 +139,12 @@ pub fn approval(number: u64, command: &str) -> Interaction {
         preview: Display::Line {
             text: command.to_owned(),
         },
-        rule: "the approval mode `ask`".to_owned(),
+        rule: "no rule allows it".to_owned(),
         scopes: vec![
             scope("this command", "Bash(cargo test --all)"),
             scope("any `cargo test …`", "Bash(cargo test:*)"),
         ],
+        editable: true,
     };
     interaction(number, InteractionRequest::Approval(approval))
 }
@@ -166,6 +167,7 @@ pub fn approval_with(
 pub fn change(number: u64, diff: &str) -> Interaction {
     approval_with(number, "", |approval| {
         approval.tool = "edit_file".to_owned();
+        approval.editable = false;
         approval.kind = ToolKind::Edit;
         approval.subject = "src/a.rs".to_owned();
         approval.preview = Display::Diff {

@@ -1,3 +1,4 @@
+mod command;
 mod fields;
 
 use proto::hello::Role;
@@ -7,7 +8,9 @@ use super::*;
 use crate::effect::Answer;
 use crate::effect::Trouble;
 use crate::event::Event;
-use crate::model::interaction::scene::{Scene, approval, approval_with, ask, plan, question};
+use crate::model::interaction::scene::{
+    Scene, approval, approval_with, ask, change, plan, question,
+};
 use crate::update::update;
 
 /// An answer to an approval, as it is sent.
@@ -35,6 +38,7 @@ fn sent(effects: &[Effect]) -> Sent {
             decision,
             scope,
             note,
+            edited_command: None,
         } => Sent {
             id: params.interaction_id.0.clone(),
             shown_hash: params.shown_hash.clone(),
@@ -81,11 +85,11 @@ fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
     let rule = |effects: &[Effect]| sent(effects).scope.clone().unwrap().rule;
     assert_eq!(rule(&effects), "Bash(cargo test --all)");
     let mut scene = one();
-    assert_eq!(scene.press(&["e", "down", "down", "y", "s", "enter"]), []);
+    assert_eq!(scene.press(&["p", "down", "down", "y", "s", "enter"]), []);
     assert_eq!(part(&scene), &Part::Answer);
     assert_eq!(rule(&scene.press(&["s"])), "Bash(cargo test:*)");
     let mut scene = one();
-    scene.press(&["e", "j", "esc"]);
+    scene.press(&["p", "j", "esc"]);
     assert_eq!(rule(&scene.press(&["s"])), "Bash(cargo test --all)");
 }
 
@@ -93,7 +97,7 @@ fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
 fn without_scopes_there_is_no_yes_for_the_session() {
     let open = approval_with(1, "x", |approval| approval.scopes.clear());
     let mut scene = Scene::of(vec![open], Vec::new());
-    assert_eq!(scene.press(&["s", "e", "s"]), []);
+    assert_eq!(scene.press(&["s", "p", "s"]), []);
     assert_eq!(part(&scene), &Part::Answer);
 }
 
@@ -123,7 +127,7 @@ fn there_is_no_default() {
 fn keys_of_the_first_300_ms_and_a_burst_however_long_answer_nothing() {
     let mut scene = Scene::fresh(vec![approval(1, "x")], Vec::new());
     scene.later(299);
-    assert_eq!(scene.press(&["y", "s", "n", "e", "enter"]), []);
+    assert_eq!(scene.press(&["y", "s", "n", "e", "p", "enter"]), []);
     for _ in 0..20 {
         scene.later(299);
         assert_eq!(scene.press(&["y"]), []);
@@ -233,7 +237,7 @@ fn that_it_was_set_aside_is_told_only_as_long_as_it_is_so() {
 fn what_was_chosen_is_there_again_after_it_was_set_aside_or_covered() {
     for cover in [&["esc", "ctrl-q"][..], &["f1", "esc"], &["ctrl-p", "esc"]] {
         let mut scene = one();
-        scene.press(&["e", "down", "enter"]);
+        scene.press(&["p", "down", "enter"]);
         scene.press(cover);
         scene.later(300);
         let effects = scene.press(&["s"]);
@@ -355,7 +359,7 @@ fn an_answer_is_not_asked_for_again_unless_it_failed() {
 fn who_only_watches_answers_nothing() {
     let mut scene = one();
     scene.model.place.role = Role::Watch;
-    assert_eq!(scene.press(&["y", "s", "n", "e", "enter"]), []);
+    assert_eq!(scene.press(&["y", "s", "n", "e", "p", "enter"]), []);
     assert_eq!(part(&scene), &Part::Answer);
     scene.press(&["esc"]);
     assert!(scene.model.dialog.is_none());
@@ -398,6 +402,7 @@ fn does(action: Action, name: &str) {
         Action::AllowSession => sent(&effects).decision == ApprovalDecision::AllowSession,
         Action::AllowAlways => sent(&effects).decision == ApprovalDecision::AllowAlways,
         Action::Deny => matches!(part(&scene), Part::Words(_)),
+        Action::EditCommand => matches!(part(&scene), Part::Command(_)),
         Action::EditScope => matches!(part(&scene), Part::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
         Action::ScrollDown => row(&scene) == before + 1,
@@ -547,7 +552,7 @@ fn a_plan_is_answered_by_yes_or_by_what_is_missing() {
 
     let mut scene = planned();
     scene.later(300);
-    assert_eq!(scene.press(&["s", "e"]), [], "a plan has no scopes");
+    assert_eq!(scene.press(&["s", "e", "p"]), [], "a plan has no scopes");
     scene.later(300);
     assert_eq!(scene.press(&["n", "t", "e", "s", "t", "s"]), []);
     let effects = scene.press(&["enter"]);

@@ -1,7 +1,6 @@
 //! How far a yes reaches: a scope in words, and the list that one is chosen from.
 
-use client::form::Decision;
-use proto::params::interaction::{ApprovalDecision, Scope};
+use proto::params::interaction::Scope;
 use ratatui::text::Line;
 
 use crate::keymap::{self, Action, Context};
@@ -62,31 +61,11 @@ pub(super) fn list(
     framed::fitted(panel, rows)
 }
 
-/// What a yes that reaches further covers.
-pub(super) fn covers(
-    shape: &Decision<'_>,
-    selected: usize,
-    look: &Look,
-    width: usize,
-) -> Vec<Line<'static>> {
-    let reaches = [
-        (Msg::SessionCovers, ApprovalDecision::AllowSession),
-        (Msg::AlwaysCovers, ApprovalDecision::AllowAlways),
-    ];
-    let covered = reaches.into_iter().flat_map(|(message, yes)| {
-        let scope = shape.scope(yes, selected);
-        scope.map(|scope| look.language.fill(message, &[&scope_words(scope, look)]))
-    });
-    covered
-        .flat_map(|covered| words(&covered, Ink::Text, look, width))
-        .collect()
-}
-
-/// A scope, and the rule that it makes.
+/// A scope in words.
 pub(super) fn scope_words(scope: &Scope, look: &Look) -> String {
     let rule = on_one_line(&scope.rule);
     let command = inside(&rule, "Bash(");
-    let words = match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
+    match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
         Some(Ok(begin)) => look.language.fill(Msg::ScopeBegins, &[begin]),
         Some(Err(_)) => look.language.say(Msg::ScopeExact).to_owned(),
         None if inside(&rule, "Edit(").is_some() => {
@@ -99,14 +78,21 @@ pub(super) fn scope_words(scope: &Scope, look: &Look) -> String {
         }
         None if rule == "Edit" => look.language.say(Msg::ScopeEdit).to_owned(),
         // A rule that this build has no words for, in those of the daemon.
-        None => on_one_line(&look.language.translate(&scope.words)),
-    };
-    look.language.fill(Msg::ScopeWords, &[&words, &rule])
+        None => {
+            let words = on_one_line(&look.language.translate(&scope.words));
+            look.language.fill(Msg::ScopeWords, &[&words, &rule])
+        }
+    }
 }
 
-/// A scope in the list: whether it may be kept beyond the session.
+/// A scope in the list: with the rule that it makes, and whether it may be kept beyond the session.
 fn reaching(scope: &Scope, look: &Look) -> String {
+    let rule = on_one_line(&scope.rule);
     let words = scope_words(scope, look);
+    let words = match words.ends_with(&rule) {
+        true => words,
+        false => look.language.fill(Msg::ScopeWords, &[&words, &rule]),
+    };
     match scope.always {
         true => words,
         false => look.language.fill(Msg::ScopeSessionOnly, &[&words]),

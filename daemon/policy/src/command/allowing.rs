@@ -3,7 +3,7 @@
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::{CommandForms, quoted, unknown};
+use super::{CommandForms, quoted, unknown, unknown_part};
 use crate::decide::{Finding, JudgeContext};
 use crate::options;
 use crate::ruleset::Layer;
@@ -91,7 +91,7 @@ impl CommandForms<'_> {
             return (Finding::rule(Verdict::Allow, rules, cover.rule), Some(own));
         }
         if let Some(doubt) = part.doubt {
-            return (unknown(doubt), None);
+            return (unknown_part(doubt, part), None);
         }
         let why = match self.not_plain(part) {
             Some(why) => Some(why),

@@ -28,6 +28,7 @@ use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundi
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
+mod edit;
 mod printed;
 mod run;
 mod stop;
@@ -230,6 +231,7 @@ impl CallEnvironment {
                 rule: judged.explanation.decision.rule.clone(),
                 escape: standpoint.outside.clone(),
                 scopes: judged.explanation.decision.scopes.clone(),
+                editable: judged.is_command && standpoint.outside.is_none(),
             },
             decision: judged.explanation.decision,
             subject: judged.subject,

@@ -85,6 +85,11 @@ impl HookState {
         self.passed.contains(call)
     }
 
+    /// The call is another one now: hooks are asked about it again.
+    pub fn forget(&mut self, call: &CallId) {
+        self.passed.remove(call);
+    }
+
     /// Hooks are asked about this call; `stop` stops them.
     pub fn begin_judging(&mut self, call: CallId, stop: CancellationToken) {
         self.judging = Some((call, stop));

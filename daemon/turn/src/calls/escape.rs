@@ -23,6 +23,7 @@ impl OpenCall {
             CallStage::Approved { .. } => Some(words::ALLOWED_NOT_STARTED),
             CallStage::Open
             | CallStage::Waiting(_)
+            | CallStage::Edited
             | CallStage::Answered { .. }
             | CallStage::Denied { .. }
             | CallStage::Started { .. }

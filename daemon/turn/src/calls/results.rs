@@ -7,6 +7,7 @@ use proto::{Body, CallId};
 
 use crate::facts::CallStage;
 use crate::machine::{CallsInProgress, PendingResult, Phase, Step};
+use crate::words;
 
 impl Step<'_> {
     pub(crate) fn call_ended(
@@ -117,6 +118,13 @@ impl Step<'_> {
     /// `message.tool`, for the model.
     pub fn result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
         let item = self.next_item();
+        let user = self
+            .open_call(&call.id)
+            .and_then(|open| open.edit.as_deref());
+        let text = match user {
+            Some(user) => words::of_changed_command(user, &text),
+            None => text,
+        };
         self.append(Body::Tool(ToolMessage {
             item,
             call: call.id.clone(),

@@ -11,7 +11,7 @@ use proto::state::{Mode, WaitingFor};
 use proto::{ErrorName, Failure, InteractionId, Record};
 
 use super::Facts;
-use super::open::{Answerer, CallStage};
+use super::open::{Answerer, CallStage, UserEdit};
 use crate::words;
 
 /// Interactions that are remembered when they are settled, so that a late answer can be told who was first.
@@ -24,12 +24,18 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
         (
             InteractionRequest::Approval(approval),
             InteractionAnswer::Approval {
-                decision, scope, ..
+                decision,
+                scope,
+                edited_command,
+                ..
             },
-        ) => (
-            foreign_scope(&approval.scopes, *decision, scope.as_ref())?.to_owned(),
-            "Choose one of the offered scopes, or allow it once.",
-        ),
+        ) => match edited_command {
+            Some(command) => edit_refusal(approval, *decision, command)?,
+            None => (
+                foreign_scope(&approval.scopes, *decision, scope.as_ref())?.to_owned(),
+                "Choose one of the offered scopes, or allow it once.",
+            ),
+        },
         (InteractionRequest::Questions { questions }, InteractionAnswer::Questions { replies }) => {
             (
                 misfit(questions, replies)?,
@@ -51,6 +57,40 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
         ),
     };
     Some(Failure::new(ErrorName::InvalidParams, why, hint))
+}
+
+/// Why a changed command does not count, and what to do instead.
+fn edit_refusal(
+    approval: &Approval,
+    decision: ApprovalDecision,
+    command: &str,
+) -> Option<(String, &'static str)> {
+    let (why, hint) = match decision {
+        _ if approval.escape.is_some() => (
+            "Outside the sandbox only the same command can run: its text cannot be changed.",
+            "Deny it, and tell the model which command to run instead.",
+        ),
+        _ if !approval.editable => (
+            "This call has no command that can be changed.",
+            "Allow it as it is, or deny it and say what to do instead.",
+        ),
+        ApprovalDecision::Deny | ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways => {
+            (
+                "A changed command can only be allowed once.",
+                "Send it with `allow_once`.",
+            )
+        }
+        ApprovalDecision::AllowOnce if command.trim().is_empty() => (
+            "The changed command is empty.",
+            "Write a command, or deny the call.",
+        ),
+        ApprovalDecision::AllowOnce if command.contains('\0') => (
+            "The changed command contains a zero byte.",
+            "Remove it; a command is text.",
+        ),
+        ApprovalDecision::AllowOnce => return None,
+    };
+    Some((why.to_owned(), hint))
 }
 
 /// Why the scope of an answer does not count: it was not offered.
@@ -132,8 +172,11 @@ pub(crate) fn recorded_answer(
             decision,
             scope,
             note,
+            edited_command,
         } => InteractionAnswer::Approval {
             decision,
+            // A command that was not changed is a plain yes.
+            edited_command: edited_command.filter(|command| changes_command(request, command)),
             scope: match request {
                 InteractionRequest::Approval(approval) => {
                     Scope::chosen(&approval.scopes, decision, scope.as_ref()).cloned()
@@ -150,10 +193,35 @@ pub(crate) fn recorded_answer(
     }
 }
 
+/// The command that an answer puts in place of the shown one, if it is another.
+#[must_use]
+pub fn edited_command<'a>(
+    request: &InteractionRequest,
+    answer: &'a InteractionAnswer,
+) -> Option<&'a str> {
+    let command = match answer {
+        InteractionAnswer::Approval { edited_command, .. } => edited_command.as_deref()?,
+        InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. } => return None,
+    };
+    changes_command(request, command).then_some(command)
+}
+
+fn changes_command(request: &InteractionRequest, command: &str) -> bool {
+    match request {
+        InteractionRequest::Approval(approval) => approval.subject != command,
+        InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => true,
+    }
+}
+
 /// An answer in a form that repeats can be compared by.
 #[must_use]
 pub fn content_of_answer(id: &InteractionId, answer: &InteractionAnswer) -> String {
     match answer {
+        InteractionAnswer::Approval {
+            decision,
+            edited_command: Some(command),
+            ..
+        } => format!("answer {id} {decision:?} {command}"),
         InteractionAnswer::Approval { decision, .. } => format!("answer {id} {decision:?}"),
         InteractionAnswer::Plan { decision, .. } => format!("answer {id} {decision:?}"),
         InteractionAnswer::Questions { replies } => {
@@ -247,6 +315,7 @@ impl Facts {
                 decision,
                 scope,
                 note,
+                ..
             }) => (*decision, scope.as_ref(), note.as_deref()),
             Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
                 (ApprovalDecision::Deny, None, resolved.reason.as_deref())
@@ -269,9 +338,32 @@ impl Facts {
             | ApprovalDecision::AllowAlways => {
                 let granted = decision == ApprovalDecision::AllowSession;
                 self.grants.extend(scope.filter(|_| granted).cloned());
+                self.allow(open, resolved, blocked);
+            }
+        }
+    }
+
+    /// The user allowed a call as it was shown, or as they changed it.
+    fn allow(&mut self, open: &Interaction, resolved: &InteractionResolved, blocked: bool) {
+        let changed = matches!(
+            &resolved.answer,
+            Some(InteractionAnswer::Approval {
+                edited_command: Some(_),
+                ..
+            })
+        );
+        match (&resolved.edit, &mut self.open) {
+            (None, _) if !changed => {
                 let shown_hash = open.shown_hash.clone();
                 self.set_stage(open, CallStage::Approved { shown_hash });
             }
+            (Some(edit), Some(turn)) if changed && !blocked => {
+                let (by, edit) = (resolved.by.clone(), edit.clone());
+                turn.edit_call(&open.call, UserEdit { by, edit });
+            }
+            // Only in an edited log: half of a change allows nothing, and it is asked again.
+            _ if blocked => self.set_stage(open, CallStage::Blocked),
+            _ => self.set_stage(open, CallStage::Open),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::{ToolBlocked, ToolFinished};
+use proto::record::{CallEdit, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
@@ -86,9 +86,32 @@ pub struct OpenCall {
     pub held_back: bool,
     /// Of a command: a digest of what it came to, without the time that it took.
     pub came_to: Option<u64>,
+    /// The user changed it: from then on it is judged and run so.
+    pub edit: Option<Box<UserEdit>>,
+}
+
+/// A user's change of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserEdit {
+    pub by: String,
+    pub edit: CallEdit,
 }
 
 impl OpenCall {
+    /// The call as it is judged and run: as the user changed it, if they did, else as the model wrote it.
+    #[must_use]
+    pub fn effective(&self) -> ToolCall {
+        let call = self.call.clone();
+        match &self.edit {
+            Some(user) => ToolCall {
+                name: user.edit.tool.clone(),
+                arguments: user.edit.edited.clone(),
+                ..call
+            },
+            None => call,
+        }
+    }
+
     /// A call to which nothing has happened yet.
     pub(super) fn new(call: &ToolCall) -> Self {
         Self {
@@ -101,6 +124,7 @@ impl OpenCall {
             blocked: None,
             held_back: false,
             came_to: None,
+            edit: None,
         }
     }
 }
@@ -114,6 +138,8 @@ pub enum CallStage {
     Waiting(InteractionId),
     /// The user said yes to what was shown; it has not started.
     Approved { shown_hash: String },
+    /// The user changed its command, which is a yes to exactly that; it has not started.
+    Edited,
     /// Questions or plan are open no more; its result, in these words, waits for its place.
     Answered { by: Answerer, words: String },
     /// It was denied, and never runs; its result, in these words, waits for its place.
@@ -163,6 +189,7 @@ impl CallStage {
             Self::Open
             | Self::Waiting(_)
             | Self::Approved { .. }
+            | Self::Edited
             | Self::Denied { .. }
             | Self::Blocked
             | Self::KeptInside { .. }
@@ -225,6 +252,7 @@ impl OpenTurn {
                 CallStage::Open
                 | CallStage::Waiting(_)
                 | CallStage::Approved { .. }
+                | CallStage::Edited
                 | CallStage::Answered { .. }
                 | CallStage::Denied { .. }
                 | CallStage::Closed => false,
@@ -263,6 +291,15 @@ impl OpenTurn {
     pub(super) fn clear_circles(&mut self) {
         self.storm.clear();
         self.circles = 0;
+    }
+
+    /// The user changed a call.
+    pub(super) fn edit_call(&mut self, call: &CallId, user: UserEdit) {
+        let open = self.calls.iter_mut().find(|open| open.call.id == *call);
+        if let Some(open) = open.filter(|open| open.stage != CallStage::Closed) {
+            open.edit = Some(Box::new(user));
+            open.stage = CallStage::Edited;
+        }
     }
 
     pub(super) fn stage(&mut self, call: &CallId, stage: CallStage) {

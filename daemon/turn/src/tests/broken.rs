@@ -195,6 +195,7 @@ fn agree(open: &Interaction) -> Input {
             decision: ApprovalDecision::AllowOnce,
             scope: None,
             note,
+            edited_command: None,
         },
         InteractionRequest::Questions { .. } => InteractionAnswer::Questions {
             replies: vec![reply("red")],
@@ -207,6 +208,7 @@ fn agree(open: &Interaction) -> Input {
     Input::Resolved(Box::new(crate::input::InteractionResolution {
         interaction_id: open.interaction_id.clone(),
         answer: Some(answer),
+        edit: None,
         reason: None,
         by: "ann".into(),
         unattended: false,

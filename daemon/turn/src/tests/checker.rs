@@ -4,14 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use proto::item::{AssistantMessage, CallStatus, ToolMessage, UserMessage, Voice};
+use proto::item::{AssistantMessage, CallStatus, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::{
     Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
 use proto::record::{
-    CallsRepaired, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked, ToolStarted,
-    Unattended, Verdict,
+    CallEdit, CallsRepaired, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked,
+    ToolStarted, Unattended, Verdict,
 };
 use proto::reset::Wire;
 use proto::state::{Mode, State};
@@ -141,6 +141,8 @@ pub struct Open {
     /// Calls that policy would have a person asked about, and what people said yes to.
     asked: HashSet<CallId>,
     approved: HashMap<CallId, String>,
+    /// What users made of calls.
+    edited: HashMap<CallId, CallEdit>,
     /// Calls whose questions a person answered.
     answered: HashSet<CallId>,
     /// Calls that the sandbox stopped, and what they came to; those that ran again outside; those that never do.
@@ -430,6 +432,11 @@ impl Checker {
         assert_eq!(asked.call, resolved.call, "an answer is about its call");
         self.settled.insert(resolved.interaction_id.clone());
         let open = self.open.as_mut().expect("it stands in a turn");
+        if let Some(edit) = &resolved.edit {
+            open.approved.remove(&asked.call);
+            open.edited.insert(asked.call, edit.clone());
+            return;
+        }
         match (asked.request, &resolved.answer) {
             (
                 InteractionRequest::Approval(_),
@@ -580,6 +587,7 @@ impl Checker {
         open.blocked.clear();
         open.outside.clear();
         open.kept_inside.clear();
+        open.edited.clear();
         self.last = Some(Last::Assistant);
     }
 
@@ -597,6 +605,15 @@ impl Checker {
             "people hear of a result as well"
         );
         open.unanswered.remove(0);
+        let told = "The user (ann) changed the command of this call";
+        let text = match open.edited.get(&message.call) {
+            Some(edited) => {
+                let said = message.text.starts_with(told) && message.text.contains(&edited.command);
+                assert!(said, "the model is told what the user changed");
+                message.text.splitn(4, '\n').nth(3).unwrap_or_default()
+            }
+            None => &message.text,
+        };
         if let Some(blocked) = open.blocked.get(&message.call) {
             if open.outside.contains(&message.call) {
                 assert!(
@@ -605,7 +622,7 @@ impl Checker {
                 );
             } else {
                 assert_eq!(message.status, blocked.status, "it has come to that");
-                let begins = message.text.starts_with(blocked.text.trim_end());
+                let begins = text.starts_with(blocked.text.trim_end());
                 assert!(begins, "what it came to is its result");
             }
         }
@@ -867,11 +884,20 @@ impl Checker {
     pub fn was_allowed(&self, call: &CallId, shown: Option<&String>) {
         let open = self.open.as_ref().expect("calls run within a turn");
         if open.asked.contains(call) {
-            assert_eq!(
-                open.approved.get(call),
-                shown,
-                "I24: what was shown is what runs"
-            );
+            let edited = open.edited.contains_key(call) && !open.blocked.contains_key(call);
+            let same = open.approved.get(call) == shown;
+            assert!(edited || same, "I24: what was shown is what runs: {call}");
+        }
+    }
+
+    /// What a user changed is what is judged and run, and nothing else.
+    pub fn is_as_edited(&self, call: &ToolCall) {
+        let edited = self
+            .open
+            .as_ref()
+            .and_then(|open| open.edited.get(&call.id));
+        if let Some(edited) = edited {
+            assert_eq!(call.arguments, edited.edited, "the original never runs");
         }
     }
 

@@ -134,6 +134,7 @@ pub fn judgement(
         rule: "a rule".into(),
         escape: None,
         scopes: vec![scope],
+        editable: true,
     };
     Judgement::Decided(Decided {
         checkpoint: None,

@@ -77,6 +77,9 @@ fn the_storm_reaches_everything() {
                 Body::Assistant(message) => seen.insert(format!("{:?}", message.finish)),
                 Body::Notice(notice) => seen.insert(notice.text.clone()),
                 Body::InteractionResolved(resolved) => {
+                    if resolved.edit.is_some() {
+                        seen.insert("edited".into());
+                    }
                     let kind = match &resolved.answer {
                         Some(InteractionAnswer::Approval { .. }) => "approval",
                         Some(InteractionAnswer::Questions { .. }) => "questions",
@@ -155,7 +158,7 @@ fn the_storm_reaches_everything() {
         "nobody nothing",
         "reasonix nothing",
     ];
-    let outside = ["asked to let it out", "outside", "stands in"];
+    let outside = ["asked to let it out", "outside", "stands in", "edited"];
     let rewinds = [
         "rewound, undo false, shown true",
         "rewound, undo false, shown false",

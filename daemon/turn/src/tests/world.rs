@@ -565,6 +565,7 @@ impl World {
                 Effect::Retry { item, attempt, .. } => self.outside.retries.push((item, attempt)),
                 Effect::Judge { call } => {
                     assert!(!call.cut, "a call that was cut is not judged");
+                    self.check.is_as_edited(&call);
                     assert!(
                         !self.check.denied.contains(&self.check.key(&call.id)),
                         "I7: denied, and judged again"
@@ -628,6 +629,7 @@ impl World {
             "I7: a denied call never runs"
         );
         self.check.was_allowed(&call.id, self.shown.get(&call.id));
+        self.check.is_as_edited(&call);
         assert!(
             !self.tainted.contains(&key),
             "I4: a recovery found that it may have run"

@@ -9,6 +9,7 @@ use proto::params::interaction::{
 use proto::record::InteractionResolved;
 
 use super::kinds::Msg;
+use super::reason;
 use super::{
     Content, Decision, Form, Label, Lines, Note, OnceOnly, Settlement, SettlementMark, Shape,
 };
@@ -39,22 +40,35 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
     }
     let lines = Lines {
         heading: format!("allow `{tool}` to run?"),
-        note: Some(Cow::Owned(format!("asked because: {}", approval.rule))),
-        how_to: "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason",
+        note: Some(Cow::Owned(format!(
+            "asked because {}",
+            reason::clause(Language::English, &approval.rule)
+        ))),
+        how_to: match approval.editable {
+            true => {
+                "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason; `/change COMMAND` runs that instead"
+            }
+            false => {
+                "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason"
+            }
+        },
         name_suffix: "",
     };
     let decision = Decision {
         scopes: &approval.scopes,
         reason: Some(&approval.rule),
+        command: approval.editable.then_some(subject),
         once_only: None,
         takes_one_word: true,
         yes: Label {
             line: "once",
             key: Msg::KeyOnce,
+            short: Msg::KeyOnce,
         },
         no: Label {
             line: "no",
             key: Msg::KeyDeny,
+            short: Msg::KeyDenyShort,
         },
         note_title: Msg::NoteTitle,
         sent: untyped_decision_words,
@@ -95,6 +109,7 @@ fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
         decision.yes = Label {
             line: "once, outside the sandbox",
             key: Msg::KeyOutside,
+            short: Msg::KeyOutsideShort,
         };
         decision.once_only = Some(OnceOnly {
             typed: "outside the sandbox a call can only be allowed once: y or n",
@@ -136,6 +151,18 @@ pub fn untyped_decision(
         decision,
         scope,
         note,
+        edited_command: None,
+    }
+}
+
+/// A command that is to run instead of the shown one.
+#[must_use]
+pub fn untyped_edit(command: String) -> InteractionAnswer {
+    InteractionAnswer::Approval {
+        decision: ApprovalDecision::AllowOnce,
+        scope: None,
+        note: None,
+        edited_command: Some(command),
     }
 }
 
@@ -156,11 +183,20 @@ pub(super) fn settlement(
     call: &str,
     resolved: &InteractionResolved,
 ) -> Settlement {
+    if let Some(edit) = &resolved.edit {
+        let command = crate::text::line(&edit.command);
+        return Settlement {
+            mark: SettlementMark::Allowed,
+            words: language.fill(Transcript::ResolvedEdited, &[&resolved.by, call, &command]),
+            replies: Vec::new(),
+        };
+    }
     let (decision, scope, note) = match &resolved.answer {
         Some(InteractionAnswer::Approval {
             decision,
             scope,
             note,
+            ..
         }) => (*decision, scope.as_ref(), note.as_deref()),
         Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
             (ApprovalDecision::Deny, None, resolved.reason.as_deref())

@@ -48,24 +48,29 @@ crate::catalog! {
     /// What a yes does.
     PlanMeans = "Approving ends plan mode. Until this turn ends, calls run without asking, except those that are denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
     KeyApprove = "approve and carry it out", "同意并执行";
+    KeyApproveShort = "approve", "同意";
     KeyKeepPlanning = "reject and keep planning", "不，继续计划";
+    KeyKeepPlanningShort = "keep planning", "继续计划";
     PlanNoteTitle = "Keep planning. What is missing? Press Enter to send (may be empty).", "继续计划。还缺什么？按 Enter 发送，可不填。";
     PlanApproved = "plan approved", "已同意计划";
     PlanRejected = "keep planning", "继续计划";
     PlanClosed = "closed without an answer", "未作答即关闭";
     /// 0: the rule.
-    Because = "asked because: {0}", "询问原因：{0}";
+    Because = "asked because {0}", "询问原因：{0}";
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
-    KeyOutside = "allow once, outside the sandbox", "允许，在沙箱外仅此一次";
-    KeyOnce = "allow once", "允许，仅此一次";
-    KeyDeny = "deny", "拒绝";
+    KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
+    KeyOutsideShort = "once, outside", "沙箱外一次";
+    KeyOnce = "yes", "允许";
+    KeyDeny = "no, and say why", "拒绝，并说明原因";
+    KeyDenyShort = "no", "拒绝";
     NoteTitle = "Deny. Why? Press Enter to send (may be empty).", "拒绝。原因？按 Enter 发送，可不填。";
     /// 0: who, 1: what.
     AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";
     QuestionAnsweredBy = "{0} answered the question", "{0} 已回答该问题";
     AllowedOnce = "allowed once", "允许一次";
+    AllowedEdited = "allowed with a changed command", "改动命令后允许";
     AllowedSession = "allowed for this session", "本会话内允许";
     AllowedAlways = "always allowed", "始终允许";
     Denied = "denied", "拒绝";
@@ -114,6 +119,7 @@ impl<'a> Form<'a> {
             shape: Shape::Decision(Decision {
                 scopes: &[],
                 reason: None,
+                command: None,
                 once_only: Some(OnceOnly {
                     typed: "",
                     command: Some("is a plan: it can only be approved once, for its turn"),
@@ -122,10 +128,12 @@ impl<'a> Form<'a> {
                 yes: Label {
                     line: "approve it",
                     key: Msg::KeyApprove,
+                    short: Msg::KeyApproveShort,
                 },
                 no: Label {
                     line: "keep planning",
                     key: Msg::KeyKeepPlanning,
+                    short: Msg::KeyKeepPlanningShort,
                 },
                 note_title: Msg::PlanNoteTitle,
                 sent: |decision| match decision {
@@ -297,6 +305,7 @@ impl Asked {
             resolved.answer,
             Some(InteractionAnswer::Approval {
                 decision: ApprovalDecision::AllowOnce,
+                edited_command: None,
                 ..
             })
         );
@@ -334,6 +343,13 @@ impl Asked {
     pub fn answered_by(&self, language: Language, resolved: &InteractionResolved) -> String {
         let by = text::line(&resolved.by);
         let decision = match (self, &resolved.answer) {
+            (
+                _,
+                Some(InteractionAnswer::Approval {
+                    edited_command: Some(_),
+                    ..
+                }),
+            ) => Msg::AllowedEdited,
             (_, Some(InteractionAnswer::Approval { decision, .. })) => match decision {
                 ApprovalDecision::AllowOnce => Msg::AllowedOnce,
                 ApprovalDecision::AllowSession => Msg::AllowedSession,
@@ -452,9 +468,15 @@ impl AskedLine {
 pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
     let decision = answer.decision().map(|(word, _)| word.to_owned());
     match answer {
-        InteractionAnswer::Approval { note, .. } | InteractionAnswer::Plan { note, .. } => {
-            (decision.into_iter().collect(), note)
+        InteractionAnswer::Approval {
+            note,
+            edited_command,
+            ..
+        } => {
+            let edited = edited_command.map(|command| format!("edited to: {}", short(&command)));
+            (decision.into_iter().chain(edited).collect(), note)
         }
+        InteractionAnswer::Plan { note, .. } => (decision.into_iter().collect(), note),
         InteractionAnswer::Questions { replies } => {
             let replies = replies.iter();
             let said = replies.map(|reply| short(&words::reply(Language::English, reply)));

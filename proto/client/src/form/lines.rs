@@ -16,6 +16,8 @@ crate::catalog! {
     DeniedBy = "[{0}] denied by {1}", "[{0}] {1}：已拒绝";
     Closed = "[{0}] closed without an answer by {1}", "[{0}] {1} 未作回答即关闭";
     PlanClosed = "[{0}] plan closed without an answer by {1}", "[{0}] {1} 未作答即关闭计划";
+    /// 0: which question, 1: who, 2: the command.
+    DecidedEdited = "[{0}] allowed by {1} with the command changed to: {2}", "[{0}] {1}：已允许，命令改为：{2}";
     /// 0: which question.
     Alone = "[{0}] no client was attached to answer", "[{0}] 没有可作答的客户端";
     PlanAlone = "[{0}] no client was attached to approve the plan", "[{0}] 没有可批准计划的客户端";
@@ -35,6 +37,10 @@ impl Asked {
         let decided =
             |message, decision| language.fill(message, &[&id, &language.translate(decision), by]);
         match &resolved.answer {
+            Some(InteractionAnswer::Approval {
+                edited_command: Some(command),
+                ..
+            }) => language.fill(Msg::DecidedEdited, &[&id, by, command]),
             Some(InteractionAnswer::Approval { decision, note, .. }) => {
                 with_note(decided(Msg::Decided, decision.called()), note)
             }

@@ -42,6 +42,7 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         rule: "the approval mode `ask`".to_owned(),
         escape: escape.map(str::to_owned),
         scopes: scopes.to_vec(),
+        editable: escape.is_none(),
     })
 }
 
@@ -204,6 +205,7 @@ fn only_an_approved_plan_ends_plan_mode() {
             decision,
             note: None,
         }),
+        edit: None,
         reason: None,
         by: "ann".to_owned(),
         unattended: false,

@@ -33,6 +33,7 @@ crate::catalog! {
     DoubtMisread = "shells may read it in different ways", "不同的 shell 可能有不同的解读";
     DoubtProgram = "it runs a program whose name is not a plain word", "运行的程序名不是普通单词";
     DoubtCode = "it runs inline code", "运行内联代码";
+    DoubtCodeIn = "it runs inline {0}", "运行内联 {0} 代码";
     DoubtInput = "it runs commands from a file or from standard input", "运行来自文件或标准输入的命令";
     DoubtLauncher = "it starts another program, and it is unclear which", "会启动另一程序，但无法确定是哪个";
     DoubtEvaluates = "it evaluates variables as code", "会把变量的值当作代码求值";
@@ -148,6 +149,18 @@ crate::catalog! {
     HintReplies = "Choose options by their labels, or write your own answer.", "请按标签选择选项，或自行填写回答。";
     ScopeNotOffered = "This scope was not offered.", "未提供此范围。";
     NotAlways = "This call cannot always be allowed.", "此调用不能始终允许。";
+    EditOutside = "Outside the sandbox only the same command can run: its text cannot be changed.", "在沙箱外只能运行同一条命令，不能改动。";
+    HintEditOutside = "Deny it, and tell the model which command to run instead.", "请拒绝，并告诉模型该改为运行什么命令。";
+    EditNone = "This call has no command that can be changed.", "此调用没有可以改动的命令。";
+    HintEditNone = "Allow it as it is, or deny it and say what to do instead.", "请原样允许，或拒绝并说明该怎么做。";
+    EditOnce = "A changed command can only be allowed once.", "改动过的命令只能允许一次。";
+    HintEditOnce = "Send it with `allow_once`.", "请以 `allow_once` 发送。";
+    EditEmpty = "The changed command is empty.", "改动后的命令为空。";
+    HintEditEmpty = "Write a command, or deny the call.", "请写一条命令，或拒绝此调用。";
+    EditZero = "The changed command contains a zero byte.", "改动后的命令含有零字节。";
+    HintEditZero = "Remove it; a command is text.", "请删去；命令应为文本。";
+    CallWaitsNot = "The call no longer waits for an answer.", "此调用已不再等待回答。";
+    HintViewAgain = "View the session again.", "请重新查看会话。";
     RepliesMisfit = "There are {0} questions, but {1} answers were given.", "有 {0} 个问题，但给出了 {1} 个回答。";
     ReplyMissing = "There is no answer to `{0}`.", "没有回答 `{0}`。";
     ReplyOne = "`{0}` takes only one answer.", "`{0}` 只能选一项。";
@@ -217,6 +230,7 @@ crate::catalog! {
     AnsweredBeforeAt = "{0} already answered it: {1} at {2}", "{0} 已经作答：{1}，时间 {2}";
     AnsweredBefore = "{0} already answered it: {1}", "{0} 已经作答：{1}";
     AllowedOnce = "allowed once", "允许一次";
+    AllowedEdited = "allowed with a changed command", "改动命令后允许";
     AllowedSession = "allowed for the session", "在本会话内允许";
     AllowedAlways = "always allowed", "始终允许";
     WasDenied = "denied", "已拒绝";

@@ -37,6 +37,8 @@ crate::catalog! {
     AllOfIt = "full output: {0}", "完整输出：{0}";
     ResolvedDenied = "{0} denied {1}", "{0} 拒绝了 {1}";
     ResolvedAlone = "no client was attached to approve {0}", "没有可批准 {0} 的客户端";
+    /// 0: who, 1: the call, 2: the new command.
+    ResolvedEdited = "{0} changed {1} to: {2}", "{0} 把 {1} 改成了：{2}";
     ResolvedAlways = "{0} always allowed {1} in this workspace", "{0} 在此工作区始终允许 {1}";
     ResolvedSession = "{0} allowed {1} for this session", "{0} 在本会话内允许了 {1}";
     ACall = "a call", "一次调用";

@@ -421,12 +421,16 @@ impl<T: AnswerText> Transcript<T> {
     fn resolved(&mut self, resolved: &InteractionResolved, at: At) {
         let asked = self.known.asked(resolved);
         let call = resolved.call.clone();
+        if let Some(edit) = &resolved.edit {
+            let changed = (edit.tool.clone(), edit.command.clone());
+            self.known.calls.insert(call.clone(), changed);
+        }
         match asked.call_outcome(resolved) {
             CallOutcome::Denied => self.known.denied.insert(call),
             CallOutcome::Answered => self.known.answered.insert(call),
             CallOutcome::Other => false,
         };
-        let resolved = resolved.clone();
+        let resolved = Box::new(resolved.clone());
         self.push(at, EntryKind::Resolved { asked, resolved });
     }
 

@@ -13,6 +13,8 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/interrupt", Said::Interrupt),
         ("/approve", Said::Approve(None)),
         ("/approve 3.1", Said::Approve(Some("3.1".into()))),
+        ("/change 3.1 ls -l", Said::ChangeCommand("3.1 ls -l".into())),
+        ("/change", Said::Usage("/change [ID] COMMAND")),
         ("/deny", Said::Deny(String::new())),
         ("/deny 3.1 keep it", Said::Deny("3.1 keep it".into())),
         ("/answer", Said::Answer(String::new())),
@@ -75,7 +77,7 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
 
 #[test]
 fn everything_that_help_names_is_understood() {
-    assert_eq!(help(Role::Drive).count(), 24);
+    assert_eq!(help(Role::Drive).count(), 25);
     for line in help(Role::Drive) {
         for word in line.split_whitespace().take(2) {
             let word = word.trim_end_matches(',');

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use proto::params::Empty;
-use proto::params::interaction::{AnswerParams, Interaction};
-use proto::record::InteractionResolved;
+use proto::params::interaction::{AnswerParams, Interaction, InteractionAnswer};
+use proto::record::{CallEdit, InteractionResolved};
 use proto::{ErrorName, Failure, InteractionId, Seq, Stamp};
 use turn::Input;
-use turn::facts::{answer_refusal, content_of_answer, persisted_rule};
+use turn::facts::{answer_refusal, content_of_answer, edited_command, persisted_rule};
 use turn::input::InteractionResolution;
 
 use crate::actor::Actor;
@@ -71,20 +71,59 @@ impl Actor {
             Err(failure) => return refuse(reply, failure),
         };
         let rule = persisted_rule(&open.request, &params.answer).map(str::to_owned);
+        let edit = match self.edit_of(open, &params.answer) {
+            Ok(edit) => edit,
+            Err(failure) => return refuse(reply, failure),
+        };
         let answer = Answering { params, by, reply };
         match rule {
             Some(rule) => self.persist(answer, rule),
-            None => self.resolve(answer),
+            None => self.resolve(answer, edit),
         }
     }
 
+    /// The change of the call that an answer makes, if any.
+    fn edit_of(
+        &self,
+        open: &Interaction,
+        answer: &InteractionAnswer,
+    ) -> Result<Option<CallEdit>, Failure> {
+        let Some(command) = edited_command(&open.request, answer) else {
+            return Ok(None);
+        };
+        let calls = self.machine.facts().open.iter();
+        let mut calls = calls.flat_map(|turn| &turn.calls);
+        let Some(waits) = calls.find(|waits| waits.call.id == open.call) else {
+            return Err(Failure::new(
+                ErrorName::Stale,
+                "The call no longer waits for an answer.",
+                "View the session again.",
+            ));
+        };
+        let environment = self.calls.call_environment();
+        environment
+            .with_command(&waits.effective(), command)
+            .map(Some)
+    }
+
     /// Takes an answer that was checked.
-    pub(crate) fn resolve(&mut self, answer: Answering) {
+    pub(crate) fn resolve(&mut self, answer: Answering, edit: Option<CallEdit>) {
         let Answering { params, by, reply } = answer;
         let seq = self.machine.facts().seq.next();
+        if edit.is_some()
+            && let Some(open) = self
+                .machine
+                .facts()
+                .interactions
+                .get(&params.interaction_id)
+        {
+            // Hooks let another command through.
+            self.hooks.forget(&open.call);
+        }
         self.step(Input::Resolved(Box::new(InteractionResolution {
             interaction_id: params.interaction_id,
             answer: Some(params.answer),
+            edit,
             reason: None,
             by,
             unattended: false,
@@ -130,6 +169,7 @@ impl Actor {
             self.step(Input::Resolved(Box::new(InteractionResolution {
                 interaction_id,
                 answer: None,
+                edit: None,
                 reason: Some(LAST_LEFT.into()),
                 by: "reasonix".into(),
                 unattended: true,
@@ -187,7 +227,7 @@ impl Actor {
             Ok(()) => match self.answerable(&first.params).err() {
                 // Its turn was stopped meanwhile. What the user wants holds all the same.
                 Some(failure) => refuse(first.reply, ended_meanwhile(failure)),
-                None => self.resolve(first),
+                None => self.resolve(first, None),
             },
         }
         for next in behind {

@@ -137,6 +137,7 @@ impl Log {
                 },
                 rule: String::new(),
                 scopes: Vec::new(),
+                editable: false,
             }),
         }))
     }
@@ -149,7 +150,9 @@ impl Log {
                 decision: ApprovalDecision::AllowOnce,
                 scope: None,
                 note: None,
+                edited_command: None,
             }),
+            edit: None,
             reason: None,
             by: "ann".into(),
             unattended: false,

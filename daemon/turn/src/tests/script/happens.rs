@@ -5,7 +5,9 @@ use std::time::Duration;
 use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::interaction::{ApprovalDecision, InteractionAnswer, PlanDecision};
-use proto::record::{Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet};
+use proto::record::{
+    CallEdit, Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet,
+};
 use proto::state::Kind;
 use proto::state::Mode;
 use proto::{CallId, InteractionId, Pid};
@@ -153,7 +155,17 @@ pub fn breaks(what: &str) -> Input {
     }
 }
 
-/// `yes|always|no|approves|rejects 7.1 [NOTE]`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]`, where nobody is there.
+/// A change of a call by its user, whose arguments are this command alone.
+fn edit(command: &str) -> CallEdit {
+    CallEdit {
+        tool: "write".into(),
+        original: "{}".into(),
+        edited: serde_json::json!({ "command": command }).to_string(),
+        command: command.to_owned(),
+    }
+}
+
+/// `yes|always|no|approves|rejects 7.1 [NOTE]`, `edits 7.1 COMMAND`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]`, where nobody is there.
 pub fn answer(what: &str) -> Input {
     let mut words = what.splitn(3, ' ');
     let says = words.next().expect("ANSWER ID");
@@ -163,12 +175,20 @@ pub fn answer(what: &str) -> Input {
         decision,
         scope: None,
         note: rest.clone(),
+        edited_command: None,
     };
     let settle = |decision| InteractionAnswer::Plan {
         decision,
         note: rest.clone(),
     };
+    let changed = rest.clone().filter(|_| says == "edits");
     let answer = match says {
+        "edits" => Some(InteractionAnswer::Approval {
+            decision: ApprovalDecision::AllowOnce,
+            scope: None,
+            note: None,
+            edited_command: changed.clone(),
+        }),
         "yes" => Some(decide(ApprovalDecision::AllowOnce)),
         "always" => Some(decide(ApprovalDecision::AllowSession)),
         "no" => Some(decide(ApprovalDecision::Deny)),
@@ -184,6 +204,7 @@ pub fn answer(what: &str) -> Input {
     Input::Resolved(Box::new(InteractionResolution {
         interaction_id,
         answer,
+        edit: changed.as_deref().map(edit),
         reason: rest.filter(|_| unattended),
         by: if unattended { "reasonix" } else { "ann" }.into(),
         unattended,

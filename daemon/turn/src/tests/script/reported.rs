@@ -2,7 +2,7 @@
 
 use contract::ToolChoice;
 use proto::Body;
-use proto::item::{AssistantMessage, CallStatus, Finish, UserMessage, Voice};
+use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, UserMessage, Voice};
 use proto::outcome::TurnEnded;
 use proto::params::interaction::{InteractionAnswer, InteractionRequest};
 use proto::state::WaitingFor;
@@ -34,17 +34,32 @@ pub fn reported(effect: &Effect) -> Option<String> {
         Effect::CancelAsk => "drop the request".into(),
         Effect::Supersede { .. } => "what was shown does not count".into(),
         Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
-        Effect::Judge { call } => format!("judge {}", call.id),
-        Effect::Run { call, after: None } => format!("run {}", call.id),
+        Effect::Judge { call } => format!("judge {}{}", call.id, command(call)),
+        Effect::Run { call, after: None } => format!("run {}{}", call.id, command(call)),
         Effect::Run {
             call,
             after: Some(_),
-        } => format!("run {} once that is on disk", call.id),
+        } => format!("run {}{} once that is on disk", call.id, command(call)),
         Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
         Effect::TellEnd => "tell the end".into(),
         Effect::CancelTelling => "stop telling".into(),
         Effect::ArmTimeout { turn, in_ms } => format!("turn {turn} has {in_ms} ms"),
     })
+}
+
+/// What the user made of a call.
+fn command(call: &ToolCall) -> String {
+    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let command = arguments["command"].as_str();
+    command.map_or_else(String::new, |command| format!(" as `{command}`"))
+}
+
+/// That the model is told what the user made of a call.
+fn said_of_change(text: &str) -> String {
+    let told =
+        text.strip_prefix("The user (ann) changed the command of this call before it ran, to:\n");
+    let command = told.and_then(|told| told.lines().next());
+    command.map_or_else(String::new, |command| format!(" as `{command}`"))
 }
 
 fn recorded(body: &Body) -> Option<String> {
@@ -96,16 +111,25 @@ fn recorded(body: &Body) -> Option<String> {
         Body::User(message) => user(message),
         Body::Assistant(message) => assistant(message),
         Body::Tool(message) if message.status == CallStatus::Ok => {
-            format!("result {} ok", message.call)
+            format!(
+                "result {} ok{}",
+                message.call,
+                said_of_change(&message.text)
+            )
         }
         Body::Tool(message) => {
-            let first = message
-                .text
-                .split(". ")
-                .next()
-                .unwrap_or_default()
-                .trim_end_matches('.');
-            format!("result {} {}: {first}", message.call, lower(message.status))
+            let of = said_of_change(&message.text);
+            let text = match of.is_empty() {
+                true => message.text.as_str(),
+                false => message.text.splitn(4, '\n').nth(3).unwrap_or_default(),
+            };
+            let first = text.split(". ").next().unwrap_or_default();
+            let first = first.trim_end_matches('.');
+            format!(
+                "result {} {}{of}: {first}",
+                message.call,
+                lower(message.status)
+            )
         }
         Body::PolicyDecided(decided) => format!("nobody was there: {}", lower(decided.unattended?)),
         Body::ToolStarted(started) if started.outside => {
@@ -145,6 +169,10 @@ fn recorded(body: &Body) -> Option<String> {
         }
         Body::InteractionResolved(resolved) => {
             let said = match &resolved.answer {
+                Some(InteractionAnswer::Approval {
+                    edited_command: Some(command),
+                    ..
+                }) => format!("run `{command}`"),
                 Some(InteractionAnswer::Approval { decision, .. }) => lower(*decision),
                 Some(InteractionAnswer::Plan { decision, .. }) => lower(*decision),
                 Some(InteractionAnswer::Questions { replies }) => {

@@ -7,12 +7,12 @@ use contract::{CallAction, Outcome};
 use proto::budget::Budget;
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::interaction::{
-    ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
 use proto::params::session::When;
 use proto::record::{
-    ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose, ReasoningExtracted,
-    SessionSet, Usage, Verdict,
+    CallEdit, ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose,
+    ReasoningExtracted, SessionSet, Usage, Verdict,
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
@@ -454,7 +454,14 @@ impl World {
             }
             InteractionRequest::Plan { .. } => self.plan_decision(),
         };
-        Self::resolution(interaction.interaction_id.clone(), answer)
+        match &interaction.request {
+            InteractionRequest::Approval(approval)
+                if self.changes(interaction, answer.as_ref()) =>
+            {
+                Self::edited(interaction, approval)
+            }
+            _ => Self::resolution(interaction.interaction_id.clone(), answer),
+        }
     }
 
     /// An answer to something that is not open.
@@ -468,11 +475,55 @@ impl World {
         Self::resolution(id, answer)
     }
 
+    /// Whether the user changes the command instead of allowing it once: every third time.
+    fn changes(&self, interaction: &Interaction, answer: Option<&InteractionAnswer>) -> bool {
+        let InteractionRequest::Approval(approval) = &interaction.request else {
+            return false;
+        };
+        let once = matches!(
+            answer,
+            Some(InteractionAnswer::Approval {
+                decision: ApprovalDecision::AllowOnce,
+                ..
+            })
+        );
+        let number = interaction.interaction_id.0.rsplit('.').next();
+        let third = number.and_then(|number| number.parse::<u64>().ok());
+        let third = third.is_some_and(|number| number % 3 == 0);
+        once && third && !self.peace && approval.escape.is_none()
+    }
+
+    /// The user has another command run.
+    fn edited(interaction: &Interaction, approval: &Approval) -> Input {
+        let command = format!("edited {}", interaction.interaction_id);
+        let answer = InteractionAnswer::Approval {
+            decision: ApprovalDecision::AllowOnce,
+            scope: None,
+            note: None,
+            edited_command: Some(command.clone()),
+        };
+        let edit = CallEdit {
+            tool: approval.tool.clone(),
+            original: approval.subject.clone(),
+            edited: command.clone(),
+            command,
+        };
+        let input = Self::resolution(interaction.interaction_id.clone(), Some(answer));
+        match input {
+            Input::Resolved(mut resolution) => {
+                resolution.edit = Some(edit);
+                Input::Resolved(resolution)
+            }
+            other => other,
+        }
+    }
+
     fn resolution(id: InteractionId, answer: Option<InteractionAnswer>) -> Input {
         let unattended = answer.is_none();
         Input::Resolved(Box::new(InteractionResolution {
             interaction_id: id,
             answer,
+            edit: None,
             reason: unattended.then(|| "Nobody was there.".into()),
             by: if unattended { "reasonix" } else { "ann" }.into(),
             unattended,
@@ -497,6 +548,7 @@ impl World {
             decision,
             scope: None,
             note: (denied && self.chance.once_in(2)).then(|| "leave it".into()),
+            edited_command: None,
         };
         (!denied || !self.chance.once_in(4)).then_some(answer)
     }

@@ -1,0 +1,119 @@
+//! Why a call is asked about, as one plain clause for a dialog. The log and `permissions explain` have the whole sentence.
+
+use crate::messages::Language;
+
+crate::catalog! {
+    /// 0: the rule.
+    RuleAsks = "the rule `{0}` asks about it", "规则 `{0}` 要求询问";
+    /// 0: a file.
+    NamesProtected = "it names the protected file `{0}`", "它提到受保护的文件 `{0}`";
+    IsProtected = "`{0}` is a protected file", "`{0}` 是受保护的文件";
+    /// 0: a tool.
+    ToolAlways = "`{0}` always needs your answer", "`{0}` 始终需要你的同意";
+}
+
+/// What stands around the reason proper, or says nothing that the question does not say itself.
+const BEFORE: [&str; 4] = [
+    "no rule allows it: ",
+    "cannot be fully checked: ",
+    "the deny and ask rules cannot be fully checked: ",
+    "always asked: ",
+];
+const BEHIND: &str = "; the sandbox cannot protect all denied paths";
+
+/// Sentences of the daemon that are long, by their beginning and end, and what is said instead.
+const LONG: [(&str, &str, Msg); 3] = [
+    (
+        "the command names `",
+        "`, which is a config file of the agent, its repository, an editor or a shell",
+        Msg::NamesProtected,
+    ),
+    (
+        "`",
+        "` is a config file of the agent, its repository, an editor or a shell",
+        Msg::IsProtected,
+    ),
+    ("`", "`", Msg::ToolAlways),
+];
+
+/// The reason in one clause. `rule`: a rule, or a sentence of the daemon.
+#[must_use]
+pub fn clause(language: Language, rule: &str) -> String {
+    let always = rule.starts_with("always asked: ");
+    let mut reason = rule.strip_suffix(BEHIND).unwrap_or(rule);
+    while let Some(rest) = BEFORE.iter().find_map(|begin| reason.strip_prefix(begin)) {
+        reason = rest;
+    }
+    for (begin, end, message) in LONG {
+        let name = reason
+            .strip_prefix(begin)
+            .and_then(|rest| rest.strip_suffix(end));
+        if let Some(name) = name.filter(|name| always && !name.contains('`')) {
+            return language.fill(message, &[name]);
+        }
+    }
+    if is_rule(reason) {
+        return language.fill(Msg::RuleAsks, &[reason]);
+    }
+    language.translate(reason).into_owned()
+}
+
+/// Whether it is written as a rule: a name, and parentheses perhaps. A sentence has blanks before any.
+fn is_rule(reason: &str) -> bool {
+    let (name, rest) = reason.split_once('(').unwrap_or((reason, ")"));
+    let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+    is_name && rest.ends_with(')') && !name.contains('`')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_plain_clause_in_either_language() {
+        let protected = "a config file of the agent, its repository, an editor or a shell";
+        let names = format!("always asked: the command names `.bashrc`, which is {protected}");
+        let configures = format!("always asked: `.git/config` is {protected}");
+        for (rule, english, chinese) in [
+            ("no rule allows it", "no rule allows it", "没有规则允许"),
+            (
+                "cannot be fully checked: it runs inline Python",
+                "it runs inline Python",
+                "运行内联 Python 代码",
+            ),
+            (
+                "no rule allows it: it has a redirection; the sandbox cannot protect all denied paths",
+                "it has a redirection",
+                "含有重定向",
+            ),
+            (
+                "Bash(git push:*)",
+                "the rule `Bash(git push:*)` asks about it",
+                "规则 `Bash(git push:*)` 要求询问",
+            ),
+            (
+                "Edit",
+                "the rule `Edit` asks about it",
+                "规则 `Edit` 要求询问",
+            ),
+            (
+                &names,
+                "it names the protected file `.bashrc`",
+                "它提到受保护的文件 `.bashrc`",
+            ),
+            (
+                &configures,
+                "`.git/config` is a protected file",
+                "`.git/config` 是受保护的文件",
+            ),
+            (
+                "always asked: `remember`",
+                "`remember` always needs your answer",
+                "`remember` 始终需要你的同意",
+            ),
+        ] {
+            assert_eq!(clause(Language::English, rule), english);
+            assert_eq!(clause(Language::Chinese, rule), chinese);
+        }
+    }
+}
