@@ -49,7 +49,8 @@ impl Command {
             Self::Directory(place) => format!("mkdir -p {}", at(place)),
             Self::Link(place, to) => format!("ln -sfn {} {}", at(to), at(place)),
             Self::Mode(place, true) => format!("chmod 755 {}", at(place)),
-            Self::Mode(place, false) => format!("chmod 600 {}", at(place)),
+            // 600; a directory stays one that its owner may enter.
+            Self::Mode(place, false) => format!("chmod a-x,u=rwX,go= {}", at(place)),
         }
     }
 }
