@@ -96,6 +96,8 @@ impl Home {
         open_markers = "open";
         /// The usage ledger: tokens and money.
         usage = "usage";
+        /// What came under protected names during commands, until the user wants it back.
+        quarantine = "quarantine";
         /// Permission rules of projects.
         projects = "projects";
         /// The catalog.
