@@ -47,6 +47,12 @@ client::catalog! {
     SchemaUnreadableHint = "give a readable file: `reasonix run --json-schema FILE PROMPT`", "请给出可读的文件：`reasonix run --json-schema FILE PROMPT`";
     SchemaWrongHint = "correct the schema, then run it again", "请改正 schema 后再运行";
     InterruptingEphemeral = "\n· interrupting; Ctrl-C again exits at once", "\n· 正在中断；再按一次 Ctrl-C 立即退出";
+    AsksAgain = "· the answer does not fit the JSON Schema: asking again ({0} of {1})", "· 回答不符合 JSON Schema：再次询问（{0}/{1}）";
+    Unfit = "the answer does not fit the JSON Schema: {0}", "回答不符合 JSON Schema：{0}";
+    UnfitHint = "the model was asked again {0} times: simplify the schema, or describe it in the prompt", "已再次询问模型 {0} 次：请简化 schema，或在提示词中加以说明";
+    NoRegularFile = "it is not a regular file", "不是普通文件";
+    MoreKib = "it has more than {0} KiB", "超过 {0} KiB";
+    NotUtf8 = "it is not UTF-8", "不是 UTF-8";
     NotEndedYet = "the session has not ended yet", "会话尚未结束";
     NotDeletedYet = "! the session is not deleted yet: {0}; the daemon deletes it when it has ended", "! 会话尚未删除：{0}；会话结束后由守护进程删除";
     WaitsInbox = "· it waits for you: `reasonix inbox` shows and answers the question", "· 等待你处理：`reasonix inbox` 显示问题并可作答";

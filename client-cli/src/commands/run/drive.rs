@@ -106,8 +106,9 @@ async fn watch(
             return Err(structured::unfit(&problems));
         }
         asked_again += 1;
-        output::progress(&format!(
-            "· the answer does not fit the JSON Schema: asking again ({asked_again} of {})",
+        output::progress(&say!(
+            Msg::AsksAgain,
+            asked_again,
             structured::ASKED_AGAIN_MAX
         ));
         let (prompt, on_ask) = (structured::again(&problems), given.on_ask);

@@ -37,14 +37,14 @@ impl AnswerSchema {
         };
         let meta = std::fs::metadata(file).map_err(|error| unreadable(&error))?;
         if !meta.is_file() {
-            return Err(unreadable(&"it is not a regular file"));
+            return Err(unreadable(&say!(Msg::NoRegularFile)));
         }
         if meta.len() > BYTES_MAX {
-            let why = format!("it has more than {} KiB", BYTES_MAX / 1024);
+            let why = say!(Msg::MoreKib, BYTES_MAX / 1024);
             return Err(unreadable(&why));
         }
         let bytes = std::fs::read(file).map_err(|error| unreadable(&error))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable(&say!(Msg::NotUtf8)))?;
         let schema = Schema::parse(&text).map_err(|error| {
             Error::usage(
                 format!("{name}:{}: {}", error.line, error.message),
@@ -89,13 +89,8 @@ pub(super) fn again(problems: &[String]) -> String {
 /// That the last answer does not fit either.
 pub(super) fn unfit(problems: &[String]) -> Error {
     Error::Failed {
-        what: format!(
-            "the answer does not fit the JSON Schema: {}",
-            problems.join("; ")
-        ),
-        hint: format!(
-            "the model was asked again {ASKED_AGAIN_MAX} times: simplify the schema, or describe it in the prompt"
-        ),
+        what: say!(Msg::Unfit, problems.join("; ")),
+        hint: say!(Msg::UnfitHint, ASKED_AGAIN_MAX),
     }
 }
 

@@ -45,7 +45,6 @@ rows! {
     "Show the effect; send and change nothing" => "显示效果；不发送，也不改动";
     "Undo the newest compaction" => "撤销最近一次压缩";
     "Print the completion script of a shell" => "输出某个 shell 的补全脚本";
-    "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`";
     "Show the settings in force and where each is set; change your own" => "显示生效的设置及其来源；更改你自己的设置";
     "Without a command: all settings" => "不带命令：全部设置";
     "Show one setting, one table, or all settings" => "显示一项设置、一个表或全部设置";
@@ -98,6 +97,17 @@ rows! {
     "Also allow calls like it from now on, in every session of this workspace. `reasonix permissions list` shows these rules, `reasonix permissions revoke` removes them" => "从现在起在此工作区的所有会话中也允许类似的调用。`reasonix permissions list` 显示这些规则，`reasonix permissions revoke` 移除它们";
     "Rule to add with `--session` or `--always`, one of those that the question offers [default: the first that fits]" => "随 `--session` 或 `--always` 添加的规则，取自问题所提供的规则 [默认：第一条合适的]";
     "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
+    "First ask each usable provider for its list of models, and keep it" => "先向每个可用的服务商询问其模型列表，并保存";
+    "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`. The script also completes sessions (number and title) and models, if a daemon is running" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`。守护进程运行时，脚本也会补全会话（编号和标题）与模型";
+    "Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash" => "不保留会话：运行结束时删除，按 Ctrl-C 或崩溃之后也是如此";
+    "Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or `--continue` only together with `--fork`" => "失去终端即结束运行。用量仍计入统计。不能与 `--detach` 同用；与 `--session` 或 `--continue` 同用时必须加 `--fork`";
+    "Output: the answer (`text`), one result object (`json`), or one event per line and then the result object (`jsonl`) [default: text]" => "输出：回答（`text`）、一个结果对象（`json`），或每行一个事件、最后是结果对象（`jsonl`） [默认：text]";
+    "Print words of this kind, a line each, with a description behind a tab. Called by the script" => "输出此类词，每行一个，制表符后是说明。由脚本调用";
+    "Require an answer that fits the JSON Schema in this file, and print that JSON alone" => "要求回答符合此文件中的 JSON Schema，并只输出该 JSON";
+    "Standard input: text for the prompt (`text`), or one JSON object per line (`jsonl`): prompts, answers to questions, and interrupts [default: text]" => "标准输入：提示词文本（`text`），或每行一个 JSON 对象（`jsonl`）：提示词、对问题的回答和中断 [默认：text]";
+    "The schema is added to the prompt. If an answer does not fit, the model is asked again, at most twice; then `run` exits with code 1. Results of `json` and `jsonl` have the value as `structured`. `format` is not checked" => "schema 会加入提示词。回答不符合时最多再询问模型两次；之后 `run` 以退出码 1 结束。`json` 和 `jsonl` 的结果在 `structured` 中给出该值。不检查 `format`";
+    "`*` marks the default model. Prices are US dollars per million tokens: input / cached input / output. `~`: the price differs at other hours or for long prompts. `-`: unknown. Models that only the provider's own list has are `listed` in the last column. That list is kept, and asked for again when it is a day old and the provider is in use" => "`*` 标出默认模型。价格为每百万词元的美元价：输入 / 缓存输入 / 输出。`~`：其他时段或长提示词的价格不同。`-`：未知。只在服务商自己的列表中出现的模型，最后一列为“已列出”。该列表会保存；超过一天且服务商在使用时会重新询问";
+    "`jsonl` prints events as `--output-format jsonl` does, and a line for each line of input: `accepted` or `error`. The run ends when the input has ended and its prompts are done" => "`jsonl` 像 `--output-format jsonl` 一样输出事件，并对每行输入输出一行：`accepted` 或 `error`。输入结束且提示词都完成后，运行结束";
     "Deny a call, or reject a plan, with an optional note to the model" => "拒绝一次调用或退回一个计划，可附言给模型";
     "Note to the model. Must not start with the number of another question" => "给模型的附言。不得以另一个问题的编号开头";
     "Note to the model, taken literally even if it looks like a question number" => "给模型的附言，即使看起来像问题编号也按原文";
@@ -145,8 +155,6 @@ rows! {
     "Confirm that the provider's prompt cache will be lost" => "确认服务商的提示词缓存会失效";
     "Print JSON: the summary of the session" => "输出 JSON：会话的概要";
     "List the models of all providers, with prices and key status" => "列出所有服务商的模型，以及价格和密钥状态";
-    "`*` marks the default model. Prices are US dollars per million tokens: input / cached input / output. `~`: the price differs at other hours or for long prompts. `-`: unknown" => "`*` 标出默认模型。价格为每百万词元的美元数：输入 / 缓存输入 / 输出。`~`：其他时段或长提示词的价格不同。`-`：未知";
-    "Also ask each usable provider for its models, and list them" => "同时向每个可用的服务商查询其模型并列出";
     "Pause sessions: running work finishes, nothing new starts" => "暂停会话：正在进行的工作完成，不再开始新的";
     "`reasonix resume` continues them. The current answer and running commands finish; the next step waits, and the time limit of the turn stops. Prompts and answers are still accepted. A pause survives a restart of the daemon" => "`reasonix resume` 继续。当前的回答和正在运行的命令会完成；下一步等待，回合的时限停止计时。仍可接受提示词和回答。守护进程重启后仍保持暂停";
     "Show, test and revoke permission rules" => "显示、测试和移除权限规则";
@@ -215,7 +223,6 @@ rows! {
     "Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no client to approve the plan, `run` prints the plan and exits with code 3" => "与 `--session` 或 `--continue` 一起给出的选项也适用于该会话之后的回合。使用 `--plan` 而没有客户端同意计划时，`run` 输出计划并以退出码 3 结束";
     "Prompt; `-` reads standard input" => "提示词；`-` 读取标准输入";
     "Prompt, as an option; it comes before PROMPT arguments" => "以选项给出的提示词；排在 PROMPT 参数之前";
-    "Output: the answer (`text`), one result object (`json`), or one event per line and then the result object (`jsonl`)" => "输出：回答（`text`）、一个结果对象（`json`），或每行一个事件再加结果对象（`jsonl`）";
     "Same as `--output-format json`" => "同 `--output-format json`";
     "Continue this session: pid, id, or name. It keeps the options given here" => "继续此会话：会话号、编号或名称。它会保留此处给出的选项";
     "Continue the most recent session of this directory. It keeps the options given here" => "继续此目录最近的会话。它会保留此处给出的选项";
