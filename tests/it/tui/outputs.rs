@@ -16,11 +16,11 @@ fn a_long_output_is_counted_right_and_read_and_searched_whole() {
         .expect_code(0);
     let terminal = interface(&house, &["attach", "1"], TerminalSetup::USUAL);
     terminal.wait_for("a line for prompts", |screen| {
-        has_composer(screen) && screen.contains("earlier lines")
+        has_composer(screen) && screen.contains("more lines")
     });
     let screen = terminal.screen();
     let shown = screen.matches("│ line ").count();
-    let before = format!("… {} earlier lines", LINES - shown);
+    let before = format!("… {} more lines", LINES - shown);
     assert!(shown > 0 && screen.contains(&before), "{screen}");
 
     terminal.type_text("/view\n");

@@ -389,7 +389,7 @@ pub async fn next_of(follow: &mut Follow, kind: &str) -> Value {
 
 /// Waits for a condition, with a bound.
 pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let due = tokio::time::Instant::now() + Duration::from_secs(10);
+    let due = tokio::time::Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(
             tokio::time::Instant::now() < due,

@@ -81,14 +81,7 @@ crate::catalog! {
     ProviderAddModel = "Add `model = \"…\"` to it in {0}.", "请在 {0} 中为它加上 `model = \"…\"`。";
     SeveralOffer = "Several providers offer the model `{0}`: {1}.", "有多个服务商提供模型 `{0}`：{1}。";
     SeveralOfferHint = "Give one of them, for example `{0}`.", "请指定其中一个，例如 `{0}`。";
-    ProviderLacksModel = "The provider `{0}` has no model `{1}`.", "服务商 `{0}` 没有模型 `{1}`。";
-    ProviderOffers = "It offers {0}. Add others to its `models` in {1}.", "它提供 {0}。其他模型可加入 {1} 中的 `models`。";
-    UnknownModelOrProvider = "Unknown model or provider `{0}`.", "未知的模型或服务商 `{0}`。";
-    ProvidersAre = "Providers: {0}.", "服务商：{0}。";
-    ProvidersBuiltIn = "Providers: {0}. Built-in providers: {1}.", "服务商：{0}。内置服务商：{1}。";
-    AddProviderBuiltIn = "No provider is configured: add one under `[[providers]]` in the config. Built-in providers: {0}.", "未配置服务商：请在配置的 `[[providers]]` 下添加。内置服务商：{0}。";
     ListSessions = "List sessions with `reasonix ls`.", "用 `reasonix ls` 列出会话。";
-    AddProvider = "No provider is configured: add one under `[[providers]]` in the config.", "未配置服务商：请在配置的 `[[providers]]` 下添加。";
     NoModelChosen = "No model is chosen for the provider `{0}`.", "服务商 `{0}` 没有选定模型。";
     NoModelChosenHint = "Give one as `{0}/MODEL`, or choose one with `reasonix setup`.", "请写成 `{0}/MODEL`，或用 `reasonix setup` 选择。";
     NoProviderProblem = "No provider is configured, and the config has a problem: {0}", "未配置服务商，且配置有问题：{0}";
