@@ -165,7 +165,7 @@ fn still_said<M: Message + std::fmt::Debug>(rows: &[M], text: &str) {
         // Put together by the daemon of parts.
         let parts = literals.flat_map(|literal| {
             let parts = literal.split(". ").flat_map(|part| part.split(" over: "));
-            let parts = parts.flat_map(|part| part.split([',', ':']));
+            let parts = parts.flat_map(|part| part.split([',', ':', '`']));
             parts.map(|part| part.trim().trim_start_matches("or "))
         });
         for part in parts.map(|part| part.trim_matches([':', ';', ',', ' ', '`', '(', ')'])) {
