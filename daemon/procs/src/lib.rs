@@ -26,7 +26,6 @@ pub mod harden;
 pub mod options;
 pub mod supervisor;
 
-mod arrivals;
 mod drive;
 mod findings;
 mod grace;

@@ -241,7 +241,6 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         changed: Vec::new(),
         known: Vec::new(),
         blocked: None,
-        quarantined: Vec::new(),
     }
 }
 

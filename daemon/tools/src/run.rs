@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use contract::spawn::ChildControl;
-use contract::{Child, ChildEvent, ChildExit, Quarantined};
+use contract::{Child, ChildEvent, ChildExit};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::time::Instant;
@@ -31,8 +31,6 @@ pub(crate) struct RunningCommand {
 /// What comes next of it.
 pub(crate) enum RunEvent {
     Output(Vec<u8>),
-    /// Protected names came, and were moved away.
-    Quarantined(Vec<Quarantined>),
     Ended(CommandEnd),
 }
 
@@ -122,7 +120,6 @@ impl RunningCommand {
                 Some(ChildEvent::Stdout(bytes) | ChildEvent::Stderr(bytes)) => {
                     RunEvent::Output(bytes)
                 }
-                Some(ChildEvent::Quarantined(items)) => RunEvent::Quarantined(items),
                 Some(ChildEvent::Exited(exit)) => RunEvent::Ended(self.end(Some(exit))),
                 None => RunEvent::Ended(self.end(None)),
             };

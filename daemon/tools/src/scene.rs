@@ -184,8 +184,6 @@ impl contract::tool::Shells for Numbers {
     fn exited(&self, child: proto::record::ChildExited) {
         self.exited.lock().unwrap().push(child);
     }
-
-    fn quarantined(&self, _: Vec<contract::Quarantined>) {}
 }
 
 struct Cancelled(watch::Receiver<bool>);

@@ -361,8 +361,7 @@ impl Step<'_> {
             kind: decided.kind,
             subject: decided.subject,
             read_only: decided.decision.read_only,
-            outside: self.facts.blocked(&call.id).is_some()
-                && self.facts.quarantined(&call.id).is_empty(),
+            outside: self.facts.blocked(&call.id).is_some(),
         }));
     }
 

@@ -5,8 +5,7 @@
 //! - `procs-probe host <program> <argument>…` starts a command like the daemon, prints its process
 //!   id, and waits until it is killed. `host-off` uses no process namespace. `--` separates several
 //!   commands.
-//! - `procs-probe sandboxed <backend> <spec> <script> [<before>]` runs a script in a sandbox. Its
-//!   quarantine is beside the temporary directory.
+//! - `procs-probe sandboxed <backend> <spec> <script> [<before>]` runs a script in a sandbox.
 //! - `procs-probe parent <what> …` starts `procs-probe <what> …` like the daemon's parent, and
 //!   again after it was killed, up to `LIVES` (2) times.
 
@@ -44,8 +43,7 @@ fn host(argv: Vec<String>, layers: BackendChoice) -> Result<(), Error> {
     runtime()?.block_on(async {
         let procs = Procs::start(ProcsOptions {
             layers,
-            // Without a sandbox nothing comes into it.
-            ..ProcsOptions::of_this_binary(std::env::temp_dir())?
+            ..ProcsOptions::of_this_binary()?
         })?;
         let (mut os_pids, mut events) = (Vec::new(), Vec::new());
         for argv in argv.split(|argument| argument == "--") {
@@ -76,12 +74,11 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
     };
     let sandbox: SandboxSpec = serde_json::from_str(sandbox)?;
     let cwd = sandbox.write.first().cloned().ok_or("no place to write")?;
-    let quarantine = sandbox.temp.with_file_name("quarantine");
     procs::harden::daemon()?;
     let code = runtime()?.block_on(async {
         let procs = Procs::start(ProcsOptions {
             layers: layers_of(layers)?,
-            ..ProcsOptions::of_this_binary(quarantine)?
+            ..ProcsOptions::of_this_binary()?
         })?;
         let sandbox = Arc::new(sandbox);
         let command = |script: &str| {
@@ -101,11 +98,6 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
             match event {
                 contract::ChildEvent::Stdout(bytes) => std::io::stdout().write_all(&bytes)?,
                 contract::ChildEvent::Stderr(bytes) => std::io::stderr().write_all(&bytes)?,
-                contract::ChildEvent::Quarantined(items) => {
-                    for item in items {
-                        writeln!(std::io::stderr(), "quarantined {}", item.path)?;
-                    }
-                }
                 contract::ChildEvent::Exited(exit) => code = exit.code,
             }
         }

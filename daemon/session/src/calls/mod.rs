@@ -11,6 +11,5 @@ pub(crate) mod git_config;
 pub(crate) mod hooks;
 pub(crate) mod judgement;
 pub(crate) mod permissions;
-pub(crate) mod quarantine;
 pub(crate) mod sandbox;
 pub(crate) mod state;

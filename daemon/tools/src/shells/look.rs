@@ -56,7 +56,6 @@ impl NewOutput {
             changed: Vec::new(),
             known: Vec::new(),
             blocked: None,
-            quarantined: Vec::new(),
         }
     }
 

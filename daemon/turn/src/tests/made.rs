@@ -133,7 +133,6 @@ pub fn judgement(
         },
         rule: "a rule".into(),
         escape: None,
-        quarantined: Vec::new(),
         scopes: vec![scope],
         editable: true,
     };

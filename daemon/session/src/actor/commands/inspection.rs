@@ -150,7 +150,6 @@ impl Actor {
             approval_mode: facts.approval_mode(),
             effective_permissions: facts.effective_permissions(),
             outside,
-            quarantined: Vec::new(),
         }
     }
 
