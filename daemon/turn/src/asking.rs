@@ -6,7 +6,7 @@ use contract::ToolChoice;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::item::{AssistantMessage, Finish, ToolCall, Voice};
 use proto::outcome::OutcomeKind;
-use proto::record::{CacheMiss, Level, Purpose};
+use proto::record::{Level, Purpose};
 use proto::reset::Trigger;
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ErrorName, Failure, ItemId};

@@ -43,7 +43,7 @@ fn a_session_that_waits_for_an_answer_is_offered_and_enter_takes_it() {
     let scene = scenes::approval();
     let (terminal, row) = offered(&scene.house);
     assert!(
-        row.contains("?1") && row.contains("I would change"),
+        row.contains("?1") && row.contains("Double the total."),
         "{row}"
     );
     terminal.press("enter");

@@ -55,7 +55,7 @@ fn from_the_list_one_goes_to_the_session_that_asks_and_answers_there() {
     terminal.wait_text("sessions 2");
     // Those that wait come first.
     terminal.press("a");
-    terminal.wait_text("y allow once");
+    terminal.wait_text("y yes");
     assert!(terminal.quiet(GUARD), "a question is at rest");
     terminal.press("y");
     scene.wait("turn.ended", 1);
