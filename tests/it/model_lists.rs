@@ -1,5 +1,5 @@
 //! The lists of models that endpoints answer: kept in the home, known wherever a model is named, asked for in the
-//! background.
+//! background when they are old.
 
 use testkit::model::{Answer, Model};
 use tests::{House, until};
@@ -8,13 +8,6 @@ use crate::scripted::{house, run};
 
 fn models(house: &House) -> String {
     house.reasonix(&["models", "-q"]).expect_code(0).out
-}
-
-/// Waits until the provider's list was asked for in the background.
-fn refreshed(house: &House) {
-    until("the list of models", || {
-        house.home_file("models/model.json").exists().then_some(())
-    });
 }
 
 #[test]
@@ -53,20 +46,29 @@ fn a_model_that_only_the_endpoint_lists_is_known() {
 }
 
 #[test]
-fn the_list_of_a_provider_in_use_is_asked_for_once_in_the_background() {
-    let model = Model::start(vec![Answer::text("Here."); 3]);
+fn an_old_list_of_a_provider_in_use_is_asked_for_once_in_the_background() {
+    let model = Model::start(vec![Answer::text("Here."); 4]);
     model.list(&["model-1", "quick-2"]);
     let house = house(&model);
-    assert!(!models(&house).contains("quick-2"));
-    assert_eq!(model.lists_asked(), 0, "nobody uses it yet");
     run(&house, &[], "hello").expect(0, "completed");
-    refreshed(&house);
-    assert!(models(&house).contains("model/quick-2\n"));
+    assert_eq!(model.lists_asked(), 0, "nobody wanted a list");
+    let _ = house.reasonix(&["models", "--refresh"]).expect_code(0);
+    assert_eq!(model.lists_asked(), 1);
+    let file = house.home_file("models/model.json");
+    let list = std::fs::read_to_string(&file).expect("the list");
+    let mut list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    list["at"] = "2026-01-01T00:00:00.000Z".into();
+    let old = list.to_string();
+    std::fs::write(&file, &old).expect("make it old");
+    run(&house, &[], "hello").expect(0, "completed");
+    until("a new list", || {
+        (std::fs::read_to_string(&file).ok()? != old).then_some(())
+    });
     for _ in 0..2 {
         run(&house, &[], "hello").expect(0, "completed");
     }
-    assert_eq!(model.lists_asked(), 1, "it is new");
-    assert_eq!(model.count(), 3, "and no prompt was sent for it");
+    assert_eq!(model.lists_asked(), 2, "it is new");
+    assert_eq!(model.count(), 4, "and no prompt was sent for it");
 }
 
 #[test]
@@ -81,7 +83,8 @@ fn any_model_is_accepted_where_the_endpoint_has_no_list() {
         "{unknown:?}"
     );
     run(&house, &[], "hello").expect(0, "completed");
-    refreshed(&house);
+    let _ = house.reasonix(&["models", "--refresh"]).expect_code(0);
     run(&house, &["--model", "model/other"], "hello").expect(0, "completed");
-    assert_eq!(model.requests()[1].json["model"], "other");
+    let request = model.requests().pop().expect("a request");
+    assert_eq!(request.json["model"], "other");
 }

@@ -447,8 +447,6 @@ fn permanent_failures_are_not_retried() {
 #[test]
 fn references_to_models_resolve_and_those_that_do_not_say_what_there_is() {
     let model = Model::start(Vec::new());
-    // An endpoint without a list would take any name.
-    model.list(&["small", "shared"]);
     let house = House::new();
     let entry = |name: &str, models: &str| {
         format!(
@@ -489,7 +487,7 @@ fn references_to_models_resolve_and_those_that_do_not_say_what_there_is() {
         ("shared", &["first/shared", "second/shared"][..]),
         ("third", &["first", "second"]),
         ("first/large", &["second/large", "more: `reasonix models`"]),
-        ("third/small", &["first", "second"]),
+        ("third/small", &["first/small", "more: `reasonix models`"]),
     ] {
         let ran = run(&house, &["--model", reference], "hello").expect(64, "failed");
         let error = ran.result["error"].to_string();

@@ -261,7 +261,7 @@ pub fn queued() -> Vec<QueuedPrompt> {
 pub fn providers() -> ProviderListOutput {
     let provider = |name: &str, models: &[&str], variable: &str| ProviderStatus {
         name: name.to_owned(),
-        kind: "openai".to_owned(),
+        kind: "chat".to_owned(),
         base_url: format!("https://{name}.example/v1"),
         models: models.iter().map(|&model| model.to_owned()).collect(),
         api_key_env: variable.to_owned(),

@@ -30,9 +30,7 @@ async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
                 }
             }
             let head = String::from_utf8_lossy(&bytes).into_owned();
-            // A list of models is asked for beside the prompts.
-            let is_list = head.starts_with("GET") && head.contains(LOST);
-            if head.contains(LOST) && !is_list {
+            if head.contains(LOST) {
                 let _ = sender.send(head);
                 held.push(stream);
                 continue;
@@ -52,9 +50,7 @@ async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
                     (200, format!("data: {event}\n\ndata: [DONE]\n\n"))
                 }
             };
-            if !is_list {
-                let _ = sender.send(head);
-            }
+            let _ = sender.send(head);
             let answer = format!(
                 "HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
                 body.len()

@@ -1,4 +1,5 @@
-//! Asks the endpoint of a model that sessions use for its list of models, beside everything else, if the list is old.
+//! Asks the endpoint of a model that sessions use for its list of models, beside everything else, if the list that it gave
+//! once is old.
 //!
 //! Nobody waits for it, and a failure changes nothing: it is tried again ten minutes later at the earliest.
 
@@ -42,7 +43,7 @@ pub fn refresh(daemon: Arc<Daemon>, cwd: String, model: &str, keys: BTreeMap<Str
     });
 }
 
-/// What is to be asked; `None`: the list is new, or was asked for a moment ago, or there is no key.
+/// What is to be asked; `None`: there is no list, it is new, or was asked for a moment ago, or there is no key.
 fn due(
     daemon: &Daemon,
     cwd: String,
@@ -54,7 +55,7 @@ fn due(
     let mut entries = loaded.settings.providers.iter().chain(&shipped);
     let entry = entries.find(|entry| entry.name == name)?;
     let list = model_lists::read(daemon.home.root(), entry);
-    if list.is_some_and(|list| !list.is_old(Stamp::now())) {
+    if list.is_none_or(|list| !list.is_old(Stamp::now())) {
         return None;
     }
     let at = (daemon.home.root().to_path_buf(), name.to_owned());
