@@ -31,6 +31,7 @@ client::catalog! {
     FourBytes = "estimated: 4 bytes per token", "按每词元 4 字节估算";
     PromptSum = "{0} and {1} tokens ({2}) for {3}/{4}", "{3}/{4}：{0}，{1} 词元（{2}）";
     SystemPrompt = "system prompt", "系统提示词";
+    InstructionFile = "instructions {0}", "指令文件 {0}";
     Tool = "tool {0}", "工具 {0}";
     ExtraParameters = "extra parameters", "额外参数";
     Money = "money", "金额";

@@ -4,6 +4,7 @@
 //! and when a request is sent (assemble).
 
 use proto::item::Item;
+use proto::record::KnownFile;
 use serde::{Deserialize, Serialize};
 
 use crate::tool_spec::ToolDeclaration;
@@ -28,8 +29,22 @@ pub struct Prefix {
 pub struct PrefixText {
     /// The system prompt.
     pub system: String,
+    /// Instruction files, in their order. Rendered at the end of the system prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<InstructionText>,
     /// The tools that the model may call, sorted by name.
     pub tools: Vec<ToolDeclaration>,
+}
+
+/// An instruction file, as it was when the prefix was frozen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionText {
+    /// Path from the workspace root, or absolute for a file elsewhere.
+    pub name: String,
+    pub text: String,
+    /// The file with exactly this text. `None`: the text is only the start of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<KnownFile>,
 }
 
 /// The wire bytes of one message (or of one block, where a kind groups several in a message).

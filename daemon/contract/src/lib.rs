@@ -17,7 +17,7 @@ pub mod tool;
 pub mod tool_set;
 pub mod tool_spec;
 
-pub use codec::{Asked, Codec, Fragment, Prefix, PrefixText, ToolChoice};
+pub use codec::{Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, ToolChoice};
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};

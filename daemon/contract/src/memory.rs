@@ -1,11 +1,19 @@
 //! What the tools of one session remember from call to call.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use proto::record::{FileState, KnownFile};
 
-/// A file that the model knows, and what the session itself has left there since, where that is something else.
-pub type KnownState = (KnownFile, Option<FileState>);
+/// A file that the model knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownState {
+    pub file: KnownFile,
+    /// What the session itself has left there since, if that is something else.
+    pub left: Option<FileState>,
+    /// The content, if it is at hand: a later change is shown as a diff.
+    pub content: Option<Arc<[u8]>>,
+}
 
 /// What a memory keeps while its session is not loaded. Only the implementation that took it reads it.
 pub type MemorySnapshot = Box<dyn Any + Send + Sync>;

@@ -116,6 +116,8 @@ impl Home {
         trust = "trust.json";
         /// The user's config.
         config = "config.toml";
+        /// The user's own instructions for the model.
+        instructions = "REASONIX.md";
         /// Locked for the lifetime of a daemon.
         lock = "run/reasonixd.lock";
     }

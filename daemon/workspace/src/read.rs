@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use proto::record::KnownFile;
 use rustix::fs::{FileType, OFlags};
 use sha2::{Digest, Sha256};
 
@@ -49,7 +50,9 @@ impl FileKind {
         }
     }
 
-    pub(crate) fn words(self) -> &'static str {
+    /// The type in words, with its article.
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::File => "a file",
             Self::Directory => "a directory",
@@ -92,6 +95,18 @@ impl FileStamp {
     #[must_use]
     pub fn same_content(&self, other: &Self) -> bool {
         self.size == other.size && self.sha256 == other.sha256
+    }
+
+    /// As the log keeps it. `None`: the path is not valid UTF-8, or the time is out of range.
+    #[must_use]
+    pub fn known_file(&self, path: &Path) -> Option<KnownFile> {
+        Some(KnownFile {
+            path: path.to_str()?.to_owned(),
+            sha256: hex::encode(self.sha256),
+            bytes: self.size,
+            modified_ns: i64::try_from(self.mtime_ns).ok()?,
+            inode: self.inode,
+        })
     }
 
     /// Whether the file was not touched in between.
@@ -287,6 +302,29 @@ impl Workspace {
         }
         let stamp = FileStamp::new(&meta, size, Sha256::new_with_prefix(&bytes));
         Ok(FileContent { bytes, stamp })
+    }
+
+    /// Reads at most the first `max` bytes of a file. The stamp is absent if the file has more.
+    ///
+    /// # Errors
+    /// As `open_file`, or the disk fails.
+    pub fn read_start(
+        &self,
+        at: &ResolvedPath,
+        max: usize,
+    ) -> Result<(Vec<u8>, Option<FileStamp>), FileError> {
+        let OpenFile { file, meta } = self.open_file(at)?;
+        let mut bytes = Vec::new();
+        file.take(max as u64 + 1)
+            .read_to_end(&mut bytes)
+            .at("read", at.path())?;
+        if bytes.len() > max {
+            bytes.truncate(max);
+            return Ok((bytes, None));
+        }
+        let size = bytes.len() as u64;
+        let stamp = FileStamp::new(&meta, size, Sha256::new_with_prefix(&bytes));
+        Ok((bytes, Some(stamp)))
     }
 
     /// Opens a resolved path if it is a regular file. Follows no link.

@@ -139,7 +139,7 @@ pub struct PrefixOutput {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrefixPart {
     pub kind: PrefixKind,
-    /// Name of the tool, if any.
+    /// Name of the tool or the instruction file, if any.
     pub name: String,
     pub bytes: u64,
     /// Estimated.
@@ -154,6 +154,8 @@ pub struct PrefixPart {
 pub enum PrefixKind {
     #[default]
     System,
+    /// An instruction file, at the end of the system prompt.
+    Instructions,
     /// The schema of a tool.
     Tool,
     /// Parameters that the provider's entry adds.

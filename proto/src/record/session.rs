@@ -27,6 +27,9 @@ pub struct SessionCreated {
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
     pub prefix_sha256: String,
+    /// Instruction files in the prefix, in their order: paths from the workspace root, or absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<String>,
     /// Names of the tools of the session, sorted; fixed for its life.
     pub tools: Vec<String>,
     /// Environment of the session's tools: variables that may be in the log, with their values.

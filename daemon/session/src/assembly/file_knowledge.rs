@@ -60,7 +60,11 @@ impl Knowledge {
         };
         let mut shown: Vec<_> = self.files.into_values().filter(is_shown).collect();
         shown.sort_by(|a, b| (a.seq, &a.file.path).cmp(&(b.seq, &b.file.path)));
-        let known = |entry: Entry| (entry.file, entry.left);
+        let known = |entry: Entry| KnownState {
+            file: entry.file,
+            left: entry.left,
+            content: None,
+        };
         shown.into_iter().map(known).collect()
     }
 }

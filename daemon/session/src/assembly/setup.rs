@@ -14,6 +14,7 @@ use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
+use crate::context::first_message;
 
 /// Rules of one layer.
 #[derive(Clone, Debug)]
@@ -209,6 +210,12 @@ pub struct Terms {
 }
 
 impl Setup {
+    /// The workspace root of a session that works in a directory.
+    pub(crate) fn root(&self, cwd: &Path, user_home: &Path) -> PathBuf {
+        let configured = self.workspace_root.clone();
+        configured.unwrap_or_else(|| first_message::root_of(cwd, user_home))
+    }
+
     /// What commands do not get of an environment.
     pub(crate) fn environment_filter(&self) -> EnvironmentFilter<'_> {
         EnvironmentFilter {

@@ -6,6 +6,7 @@ pub(crate) mod forecast;
 pub(crate) mod prefix;
 pub(crate) mod prefix_parts;
 pub(crate) mod reset;
+pub(crate) mod system_prompt;
 
 use std::sync::Arc;
 

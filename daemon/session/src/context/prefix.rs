@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use contract::{Prefix, PrefixText, ToolSpec};
+use contract::{InstructionText, KnownState, Prefix, PrefixText, ToolSpec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::assembly::setup::{ModelSetup, Profile};
 use crate::assembly::tool_repair;
+use crate::context::system_prompt;
 
 /// The system prompt of sessions that no profile gives another one.
 pub const SYSTEM_PROMPT: &str = include_str!("../../prompts/system.md");
@@ -22,11 +23,29 @@ pub struct FrozenPrefix {
 }
 
 impl FrozenPrefix {
-    /// Renders the text of a profile for its model.
-    pub fn of(profile: &Profile) -> Self {
-        let text = text(profile);
+    /// Renders the text of a profile, with instruction files, for its model.
+    pub fn of(profile: &Profile, instructions: Vec<InstructionText>) -> Self {
+        let text = text(profile, instructions);
         let prefix = render(&profile.model, &text);
         Self { prefix, text }
+    }
+
+    /// Names of the instruction files, in their order.
+    pub fn instruction_names(&self) -> Vec<String> {
+        let files = self.text.instructions.iter();
+        files.map(|file| file.name.clone()).collect()
+    }
+
+    /// The instruction files that are in the prefix as a whole.
+    pub fn known_files(&self) -> Vec<KnownState> {
+        let known = |file: &InstructionText| {
+            Some(KnownState {
+                file: file.file.clone()?,
+                left: None,
+                content: Some(file.text.as_bytes().into()),
+            })
+        };
+        self.text.instructions.iter().filter_map(known).collect()
     }
 
     /// Reads the `own` member of a first record. `None`: it holds no prefix.
@@ -58,23 +77,25 @@ impl SharedTexts {
 
 /// System prompt and tools of a profile. Nothing variable goes in: same build and files, same bytes.
 /// Deferred tools are left out, unless they are pinned.
-fn text(profile: &Profile) -> PrefixText {
+fn text(profile: &Profile, instructions: Vec<InstructionText>) -> PrefixText {
     let is_pinned = |spec: &ToolSpec| profile.pinned.iter().any(|pinned| *pinned == *spec.name);
     let declared = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
     let specs = profile.tools.specs().filter(declared);
     PrefixText {
         system: profile.system_prompt.trim_end().to_owned(),
+        instructions,
         tools: specs.map(ToolSpec::declaration).collect(),
     }
 }
 
 /// Renders a text for a model.
 pub fn render(model: &ModelSetup, text: &PrefixText) -> Prefix {
+    let system = system_prompt::render(text);
     if !model.repair {
-        return model.codec.prefix(&model.name, &text.system, &text.tools);
+        return model.codec.prefix(&model.name, &system, &text.tools);
     }
     let tools: Vec<_> = text.tools.iter().map(tool_repair::flattened).collect();
-    model.codec.prefix(&model.name, &text.system, &tools)
+    model.codec.prefix(&model.name, &system, &tools)
 }
 
 /// SHA-256 over the prefix, hexadecimal.
@@ -100,7 +121,7 @@ mod tests {
     fn text(system: &str) -> PrefixText {
         PrefixText {
             system: system.to_owned(),
-            tools: Vec::new(),
+            ..PrefixText::default()
         }
     }
 

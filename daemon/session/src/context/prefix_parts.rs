@@ -2,12 +2,13 @@
 //!
 //! Pure. The bytes of a part are those that are sent; nothing is rendered again.
 
-use contract::Prefix;
+use contract::{InstructionText, Prefix};
 use proto::params::cache::{PrefixKind, PrefixOutput, PrefixPart};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::context::prefix;
+use crate::context::prefix::{self, FrozenPrefix};
+use crate::context::system_prompt;
 
 /// A page ends before its texts have more bytes than this, so that it fits a frame.
 const PAGE_BYTES: usize = 512 * 1024;
@@ -28,12 +29,12 @@ const GUESS: Measure = Measure {
 /// The parts of a prefix behind the first `after`, as many as a page holds.
 pub fn page(
     provider: String,
-    prefix: &Prefix,
+    FrozenPrefix { prefix, text }: &FrozenPrefix,
     measured: Option<Measure>,
     after: u64,
 ) -> PrefixOutput {
     let measure = measured.unwrap_or(GUESS);
-    let all = parts(prefix);
+    let all = parts(prefix, &text.instructions);
     let bytes = all.iter().map(|(_, _, text)| text.len() as u64).sum();
     let (mut page, mut size, mut next) = (Vec::new(), 0, None);
     let skipped = usize::try_from(after).unwrap_or(usize::MAX);
@@ -70,8 +71,11 @@ fn tokens(bytes: u64, measure: Measure) -> u64 {
     u64::try_from(tokens).unwrap_or(u64::MAX)
 }
 
-fn parts(prefix: &Prefix) -> Vec<(PrefixKind, String, &str)> {
-    let mut parts = vec![(PrefixKind::System, String::new(), prefix.system.as_str())];
+fn parts<'a>(
+    prefix: &'a Prefix,
+    instructions: &[InstructionText],
+) -> Vec<(PrefixKind, String, &'a str)> {
+    let mut parts = system(&prefix.system, instructions);
     match tools(&prefix.tools) {
         Some(tools) => parts.extend(
             tools
@@ -84,6 +88,43 @@ fn parts(prefix: &Prefix) -> Vec<(PrefixKind, String, &str)> {
     parts.push((PrefixKind::Extra, String::new(), prefix.extra.as_str()));
     parts.retain(|(_, _, text)| !text.is_empty());
     parts
+}
+
+/// The system prompt up to its first instruction file, the files, and what the kind puts after them.
+fn system<'a>(
+    mut rest: &'a str,
+    instructions: &[InstructionText],
+) -> Vec<(PrefixKind, String, &'a str)> {
+    let mut files = Vec::new();
+    let mut prompt = None;
+    for file in instructions {
+        let Some((start, end)) = find_block(rest, file) else {
+            continue;
+        };
+        let before = &rest[..start];
+        match prompt {
+            None => prompt = Some(before),
+            // Blank lines between two files.
+            Some(_) => files.push((PrefixKind::System, String::new(), before)),
+        }
+        let block = &rest[start..end];
+        files.push((PrefixKind::Instructions, file.name.clone(), block));
+        rest = &rest[end..];
+    }
+    let mut parts = vec![(PrefixKind::System, String::new(), prompt.unwrap_or(rest))];
+    parts.extend(files);
+    if prompt.is_some() {
+        parts.push((PrefixKind::System, String::new(), rest));
+    }
+    parts
+}
+
+/// Where the block of a file is in the JSON text of a system prompt.
+fn find_block(system: &str, file: &InstructionText) -> Option<(usize, usize)> {
+    let block = serde_json::to_string(&system_prompt::instruction_block(file)).ok()?;
+    let block = block.strip_prefix('"')?.strip_suffix('"')?;
+    let start = system.find(block)?;
+    Some((start, start + block.len()))
 }
 
 /// The schemas of tools, one by one, by their names. `None`: they are not JSON values joined by commas.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hooks::Hooks;
+use knowledge::Instructions;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
@@ -83,7 +84,9 @@ pub fn build(
         &environment,
         &to.happened,
     );
-    call_environment.memory.note_known_files(&log.known);
+    let mut known = log.prefix.known_files();
+    known.extend(log.known);
+    call_environment.memory.note_known_files(&known);
     let hooks = services.assembly.hooks(Path::new(&created.cwd));
     let machine = machine(log.facts, &setup.profile, &hooks, &created);
     let mut journal = Journal::new(
@@ -210,9 +213,10 @@ fn workspace_of(
     let temp = temp_of(services, parts.created.pid);
     let opened = open_workspace(
         services,
-        &parts.created,
         &parts.setup,
-        &spill_dir(dir),
+        Path::new(&parts.created.root),
+        Path::new(&parts.created.cwd),
+        &[spill_dir(dir)],
         temp,
     );
     let (workspace, lost) = match opened {
@@ -306,19 +310,35 @@ fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
     Some(temp)
 }
 
+/// The instruction files of a new session in this directory. Blocks.
+pub fn instructions(
+    services: &SessionServices,
+    setup: &Setup,
+    cwd: &Path,
+) -> Result<Instructions, Failure> {
+    let root = setup.root(cwd, &services.assembly.user_home());
+    let workspace = open_workspace(services, setup, &root, cwd, &[], None)?;
+    let user_file = services.home.instructions();
+    Ok(knowledge::find_instructions(&workspace, &user_file))
+}
+
+/// `readable`: directories and files of ours that the session may read.
 fn open_workspace(
     services: &SessionServices,
-    created: &SessionCreated,
     setup: &Setup,
-    spill_dir: &Path,
+    root: &Path,
+    cwd: &Path,
+    readable: &[PathBuf],
     temp: Option<PathBuf>,
 ) -> Result<Workspace, Failure> {
+    let mut readable = readable.to_vec();
+    readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
     let options = WorkspaceOptions {
-        root: PathBuf::from(&created.root),
-        cwd: PathBuf::from(&created.cwd),
+        root: root.to_owned(),
+        cwd: cwd.to_owned(),
         extra_writable: setup.allow_write.clone(),
         masked: services.assembly.closed(),
-        readable: vec![spill_dir.to_path_buf()],
+        readable,
         temp,
         deny_read: setup.deny_read.clone(),
         user_home: services.assembly.user_home(),
@@ -326,7 +346,7 @@ fn open_workspace(
     Workspace::open(options).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
-            format!("The directory `{}` cannot be used: {error}", created.cwd),
+            format!("The directory `{}` cannot be used: {error}", cwd.display()),
             "Use an existing directory that you can read.",
         )
     })

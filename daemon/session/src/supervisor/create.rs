@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Prefix, ToolSet};
+use contract::ToolSet;
 use hooks::HookPayload;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
@@ -19,10 +19,9 @@ use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
-use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
-use crate::supervisor::build::{Parts, build};
+use crate::supervisor::build::{self, Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::{Client, Supervisor, storage};
 use crate::tasks::blocking;
@@ -319,7 +318,8 @@ fn prepare(
     }
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
-    let prefix = FrozenPrefix::of(&setup.profile);
+    let instructions = build::instructions(services, &setup, &cwd)?;
+    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),
@@ -343,7 +343,7 @@ fn prepare(
         &services.assembly.user_home(),
         params,
         &setup,
-        &prefix.prefix,
+        &prefix,
         pid,
         &cwd,
         &env,
@@ -354,6 +354,7 @@ fn prepare(
         .filter(|samples| *samples > 1);
     created.options.samples = created.options.samples.or(bundled);
     let mut notices = setup.notices.clone();
+    notices.extend(instructions.problems);
     let parts = Parts {
         created: created.clone(),
         log: SessionLog::new(file, prefix),
@@ -391,15 +392,12 @@ fn first_record(
     user_home: &Path,
     params: &CreateParams,
     setup: &Setup,
-    prefix: &Prefix,
+    prefix: &FrozenPrefix,
     pid: Pid,
     cwd: &Path,
     env: &BTreeMap<String, String>,
 ) -> SessionCreated {
-    let root = setup
-        .workspace_root
-        .clone()
-        .unwrap_or_else(|| first_message::root_of(cwd, user_home));
+    let root = setup.root(cwd, user_home);
     let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
     let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         env.clone().into_iter().partition(|(name, _)| logged(name));
@@ -412,7 +410,8 @@ fn first_record(
         root: root.to_string_lossy().into_owned(),
         provider_kind: setup.profile.model.provider_kind.clone(),
         context_window: setup.profile.model.context_window,
-        prefix_sha256: prefix::hash(prefix),
+        prefix_sha256: prefix::hash(&prefix.prefix),
+        instructions: prefix.instruction_names(),
         tools: setup.profile.tools.names().map(str::to_owned).collect(),
         env,
         env_names: others

@@ -269,7 +269,7 @@ pub fn begin_with(
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let (mut created, mut env) = (created(session, &project), BTreeMap::new());
     tweak(&mut created, &mut env);
-    let prefix = FrozenPrefix::of(&setup.profile);
+    let prefix = FrozenPrefix::of(&setup.profile, Vec::new());
     let parts = Parts {
         created: created.clone(),
         log: load::SessionLog::new(file, prefix),
@@ -317,6 +317,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         provider_kind: "replay".into(),
         context_window: 0,
         prefix_sha256: String::new(),
+        instructions: Vec::new(),
         tools: Vec::new(),
         env: BTreeMap::new(),
         env_names: Vec::new(),

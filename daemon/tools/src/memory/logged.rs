@@ -11,13 +11,7 @@ use super::known::{FileKnowledge, ReportedState};
 
 /// As it stands in the log. `None`: the path is no text, and is known only as long as the session is loaded.
 pub(super) fn logged(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {
-    Some(KnownFile {
-        path: path.to_str()?.to_owned(),
-        sha256: hex::encode(stamp.sha256),
-        bytes: stamp.size,
-        modified_ns: i64::try_from(stamp.mtime_ns).ok()?,
-        inode: stamp.inode,
-    })
+    stamp.known_file(path)
 }
 
 /// The state, unless no daemon has written it so.
@@ -57,13 +51,13 @@ impl Memory {
     /// itself has left there since. What has changed meanwhile is noticed by its stamp.
     pub(super) fn note_logged(&self, files: &[KnownState]) {
         let mut kept = self.kept();
-        for (file, left) in files.iter().rev().take(super::READ_MAX).rev() {
-            if let Some(stamp) = stamp(file) {
-                let known = FileKnowledge {
-                    reported: reported(left.as_ref()),
-                    ..FileKnowledge::new(kept.tick(), stamp, None)
+        for known in files.iter().rev().take(super::READ_MAX).rev() {
+            if let Some(stamp) = stamp(&known.file) {
+                let knowledge = FileKnowledge {
+                    reported: reported(known.left.as_ref()),
+                    ..FileKnowledge::new(kept.tick(), stamp, known.content.clone())
                 };
-                kept.read.insert(PathBuf::from(&file.path), known);
+                kept.read.insert(PathBuf::from(&known.file.path), knowledge);
             }
         }
     }
@@ -78,6 +72,14 @@ mod tests {
     use super::*;
     use crate::scene::Scene;
 
+    fn state(file: KnownFile, left: Option<FileState>) -> KnownState {
+        KnownState {
+            file,
+            left,
+            content: None,
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_logged_is_known_again(
@@ -91,7 +93,7 @@ mod tests {
             let path = Path::new(&path);
             let before = FileStamp { mtime_ns: mtime.into(), size, inode, sha256 };
             let logged = logged(path, &before).expect("text");
-            scene.memory.note_known_files(&[(logged, None)]);
+            scene.memory.note_known_files(&[state(logged, None)]);
             prop_assert_eq!(scene.memory.known(path), Some(before));
         }
     }
@@ -126,9 +128,11 @@ mod tests {
         scene.put("a", "new\n");
         scene
             .memory
-            .note_known_files(&[(known.clone(), left("new\n"))]);
+            .note_known_files(&[state(known.clone(), left("new\n"))]);
         assert_eq!(scene.memory.describe_external_changes(), None);
-        scene.memory.note_known_files(&[(known, left("our\n"))]);
+        scene
+            .memory
+            .note_known_files(&[state(known, left("our\n"))]);
         let report = scene.memory.describe_external_changes().expect("a change");
         assert!(report.contains("changed"), "{report}");
     }
@@ -144,7 +148,7 @@ mod tests {
                 modified_ns: 0,
                 inode: 0,
             };
-            (file, None)
+            state(file, None)
         };
         let hash = "0".repeat(64);
         let mut files: Vec<_> = (0..super::super::READ_MAX + 2)

@@ -30,6 +30,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         provider_kind: "openai".into(),
         context_window: 0,
         prefix_sha256: String::new(),
+        instructions: Vec::new(),
         tools: Vec::new(),
         env: BTreeMap::new(),
         env_names: Vec::new(),

@@ -49,8 +49,11 @@ impl Log {
         }));
     }
 
-    fn shown(self, first: u64, last: u64) -> Vec<KnownState> {
-        self.knowledge.shown(&[(Seq(first), Seq(last))])
+    /// Files, and what the session left there.
+    fn shown(self, first: u64, last: u64) -> Vec<(KnownFile, Option<FileState>)> {
+        let shown = self.knowledge.shown(&[(Seq(first), Seq(last))]);
+        let pair = |known: KnownState| (known.file, known.left);
+        shown.into_iter().map(pair).collect()
     }
 }
 

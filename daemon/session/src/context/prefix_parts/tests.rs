@@ -1,15 +1,19 @@
 //! Prefixes as the kinds render them, taken apart.
 
+use contract::PrefixText;
 use proptest::prelude::*;
 
 use super::*;
 
-fn prefix(system: &str, tools: &str) -> Prefix {
-    Prefix {
-        model: "m".into(),
-        system: system.into(),
-        tools: tools.into(),
-        extra: String::new(),
+fn prefix(system: &str, tools: &str) -> FrozenPrefix {
+    FrozenPrefix {
+        prefix: Prefix {
+            model: "m".into(),
+            system: system.into(),
+            tools: tools.into(),
+            extra: String::new(),
+        },
+        text: PrefixText::default(),
     }
 }
 
@@ -37,6 +41,49 @@ fn tokens_are_measured_where_they_can_be() {
     let measure = |bytes, tokens| Some(Measure { bytes, tokens });
     assert_eq!(of(measure(300, 100)), 3);
     assert_eq!(of(measure(0, u64::MAX)), u64::MAX);
+}
+
+#[test]
+fn each_instruction_file_is_a_part() {
+    let file = |name: &str, text: &str| InstructionText {
+        name: name.into(),
+        text: text.into(),
+        file: None,
+    };
+    let text = PrefixText {
+        system: "Be \"brief\".".into(),
+        instructions: vec![
+            file("AGENTS.md", "Say \"a\".\n"),
+            file("b/AGENTS.md", "Use\ttabs."),
+        ],
+        ..PrefixText::default()
+    };
+    let system = serde_json::to_string(&system_prompt::render(&text)).unwrap();
+    let mut frozen = prefix(&format!("{{\"role\":\"system\",\"content\":{system}}}"), "");
+    frozen.text = text;
+    let parts = page("p".into(), &frozen, None, 0).parts;
+    let found: Vec<_> = parts
+        .iter()
+        .map(|part| (part.kind, part.name.as_str()))
+        .collect();
+    let (system, instructions) = (PrefixKind::System, PrefixKind::Instructions);
+    assert_eq!(
+        found,
+        [
+            (system, ""),
+            (instructions, "AGENTS.md"),
+            (system, ""),
+            (instructions, "b/AGENTS.md"),
+            (system, "")
+        ]
+    );
+    assert!(
+        parts[1].text.contains("Say \\\"a\\\"."),
+        "{}",
+        parts[1].text
+    );
+    let joined: String = parts.iter().map(|part| part.text.as_str()).collect();
+    assert_eq!(joined, frozen.prefix.system);
 }
 
 proptest! {

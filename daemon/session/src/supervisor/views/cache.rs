@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use contract::Prefix;
 use proto::params::cache as p;
 use proto::record::{Purpose, SessionCreated};
 use proto::{Body, ErrorName, Failure};
@@ -14,14 +13,14 @@ use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements;
-use crate::supervisor::Supervisor;
 use crate::supervisor::storage;
+use crate::supervisor::{Supervisor, build};
 use crate::tasks::blocking;
 
 /// What the log of a session says of its prefix, and of the requests that began with it.
 struct Frozen {
     created: SessionCreated,
-    prefix: Prefix,
+    prefix: FrozenPrefix,
     measured: Option<Measure>,
 }
 
@@ -36,7 +35,7 @@ impl Supervisor {
         let mut cached = Cached::new(params.after, params.limit);
         blocking(move || {
             let frozen = frozen(&log, |record| cached.take(record))?;
-            let prefix = &frozen.prefix;
+            let prefix = &frozen.prefix.prefix;
             let parts = [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra];
             let bytes: usize = parts.iter().map(|part| part.len()).sum();
             // What it knows of the provider now: nothing, where that is not configured any more.
@@ -74,7 +73,7 @@ impl Supervisor {
                 .await?
             }
             (None, Some(cwd)) => {
-                let assembly = Arc::clone(&self.services.assembly);
+                let services = self.services.clone();
                 let (model, keys) = (params.model, params.keys);
                 blocking(move || {
                     let cwd = Path::new(&cwd);
@@ -86,8 +85,11 @@ impl Supervisor {
                     }
                     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
                     let model = model.as_deref();
-                    let setup = assembly.create(cwd, model, Effort::Configured, &keys)?;
-                    let FrozenPrefix { prefix, .. } = FrozenPrefix::of(&setup.profile);
+                    let setup = services
+                        .assembly
+                        .create(cwd, model, Effort::Configured, &keys)?;
+                    let instructions = build::instructions(&services, &setup, cwd)?;
+                    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })
@@ -110,14 +112,14 @@ fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Fai
             match &record.body {
                 Body::SessionCreated(created) => {
                     let own = raw.own.and_then(|own| FrozenPrefix::read(own.get()));
-                    first = own.map(|frozen| (created.clone(), frozen.prefix));
+                    first = own.map(|frozen| (created.clone(), frozen));
                 }
                 Body::CacheReset(reset) => {
                     // Who is asked from there on is asked with another prefix.
                     if let (Some(wire), Some(prefix), Some((created, before))) =
                         (&reset.wire, elements::prefix(raw), &mut first)
                     {
-                        *before = prefix;
+                        before.prefix = prefix;
                         created.options.model = Some(wire.full_model());
                         created.options.effort.clone_from(&wire.effort);
                         created.provider_kind.clone_from(&wire.provider_kind);

@@ -1,0 +1,224 @@
+//! Instruction files: `AGENTS.md` and its kin, from the workspace root down to the working directory.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use contract::InstructionText;
+use proto::record::KnownFile;
+use workspace::{Access, FileError, FileStamp, PathError, ResolvedPath, Workspace};
+
+use crate::imports::{Import, imports};
+
+/// Names of a directory's instruction file. The first that exists counts.
+const NAMES: [&str; 3] = ["AGENTS.md", "REASONIX.md", "CLAUDE.md"];
+/// A directory's file that is not shared with others.
+const LOCAL_NAME: &str = ".reasonix/instructions.local.md";
+/// Bytes of one file that go into the prefix.
+const FILE_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of all files together.
+const ALL_BYTES_MAX: usize = 256 * 1024;
+/// Files in all.
+const FILES_MAX: usize = 64;
+/// Depth of imports: an imported file that imports a file is at depth 2.
+const IMPORT_DEPTH_MAX: usize = 5;
+
+/// The instruction files that apply in a working directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Instructions {
+    /// In the order of the prefix: the user's file, then from the workspace root down. Imported files follow the
+    /// file that imports them.
+    pub files: Vec<InstructionText>,
+    /// Files that were left out or cut, and why. In words for the user.
+    pub problems: Vec<String>,
+}
+
+/// Reads the instruction files of a workspace, and the user's own file. Blocks.
+///
+/// Only regular files are read, through [`Workspace`]: `deny_read` applies. A project's file that leads out of the
+/// workspace is left out.
+#[must_use]
+pub fn find_instructions(workspace: &Workspace, user_file: &Path) -> Instructions {
+    let mut search = Search {
+        workspace,
+        seen: HashSet::new(),
+        bytes: 0,
+        found: Instructions::default(),
+    };
+    search.add_file(user_file, Scope::User);
+    for directory in directories(workspace.root(), workspace.cwd()) {
+        let named = NAMES.iter().map(|name| directory.join(name));
+        if let Some(file) = named.into_iter().find(|file| exists(file)) {
+            search.add_file(&file, Scope::Project);
+        }
+        search.add_file(&directory.join(LOCAL_NAME), Scope::Project);
+    }
+    search.found
+}
+
+/// From the root down to the working directory, both included.
+fn directories<'a>(root: &'a Path, cwd: &'a Path) -> Vec<&'a Path> {
+    let mut directories: Vec<_> = cwd
+        .ancestors()
+        .take_while(|directory| directory.starts_with(root))
+        .collect();
+    directories.reverse();
+    directories
+}
+
+/// Whether there is an entry of that name. A broken link counts, so that it is reported.
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Who wrote a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The user. Imports may come from anywhere that tools may read.
+    User,
+    /// The project. Files and imports come from the workspace.
+    Project,
+}
+
+/// A search in progress.
+struct Search<'a> {
+    workspace: &'a Workspace,
+    /// Files that were read, resolved.
+    seen: HashSet<PathBuf>,
+    bytes: usize,
+    found: Instructions,
+}
+
+impl Search<'_> {
+    /// Adds a file, if it exists, and what it imports.
+    fn add_file(&mut self, path: &Path, scope: Scope) {
+        if !exists(path) {
+            return;
+        }
+        let name = self.name_of(path);
+        let resolved = match path.to_str() {
+            Some(text) => self.workspace.resolve(text, Access::Read),
+            None => return self.report(&name, "its path is not valid UTF-8"),
+        };
+        match resolved {
+            Ok(at) => self.add_resolved(&at, &name, scope, 0),
+            Err(error) => self.report(&name, &error.to_string()),
+        }
+    }
+
+    fn add_resolved(&mut self, at: &ResolvedPath, name: &str, scope: Scope, depth: usize) {
+        if scope == Scope::Project && !at.path().starts_with(self.workspace.root()) {
+            return self.report(name, "it leads out of the workspace");
+        }
+        if !self.seen.insert(at.path().to_owned()) {
+            return;
+        }
+        if self.found.files.len() == FILES_MAX {
+            return self.report(name, &format!("there are more than {FILES_MAX} files"));
+        }
+        let (text, file) = match self.read(at) {
+            Ok(read) => read,
+            Err(reason) => return self.report(name, &reason),
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.bytes + text.len() > ALL_BYTES_MAX {
+            let limit = format!("all files together have more than {ALL_BYTES_MAX} bytes");
+            return self.report(name, &limit);
+        }
+        self.bytes += text.len();
+        if file.is_none() {
+            let cut = format!("only its first {FILE_BYTES_MAX} bytes are used");
+            self.found.problems.push(format!("`{name}`: {cut}."));
+        }
+        let imported = imports(&text);
+        self.found.files.push(InstructionText {
+            name: name.to_owned(),
+            text,
+            file,
+        });
+        for import in imported {
+            self.add_import(&import, at, name, scope, depth + 1);
+        }
+    }
+
+    fn add_import(
+        &mut self,
+        import: &Import,
+        importing: &ResolvedPath,
+        name: &str,
+        scope: Scope,
+        depth: usize,
+    ) {
+        let place = format!("{name}:{}", import.line);
+        let directory = importing.path().parent().unwrap_or(Path::new("/"));
+        let resolved = self.workspace.locate(directory, &import.path);
+        let missing = |at: &ResolvedPath| at.kind().is_none();
+        let resolved = match resolved {
+            Ok(at) if missing(&at) && !import.is_clearly_a_path() => return,
+            Err(_) if !import.is_clearly_a_path() => return,
+            Ok(at) if missing(&at) => {
+                let reason = format!("`@{}` does not exist", import.path);
+                return self.report(&place, &reason);
+            }
+            Ok(at) => at,
+            Err(error) => return self.report(&place, &error.to_string()),
+        };
+        if resolved.kind() != Some(workspace::FileKind::File) && !import.is_clearly_a_path() {
+            return;
+        }
+        if depth > IMPORT_DEPTH_MAX {
+            let reason = format!(
+                "`@{}` is imported more than {IMPORT_DEPTH_MAX} files deep",
+                import.path
+            );
+            return self.report(&place, &reason);
+        }
+        let name = self.name_of(resolved.path());
+        self.add_resolved(&resolved, &name, scope, depth);
+    }
+
+    /// The text that goes into the prefix, and the state of the file if that is all of it.
+    fn read(&self, at: &ResolvedPath) -> Result<(String, Option<KnownFile>), String> {
+        let start = self.workspace.read_start(at, FILE_BYTES_MAX);
+        let (mut bytes, stamp) = start.map_err(|error| reason(&error))?;
+        if bytes.contains(&0) {
+            return Err("it is not a text file".to_owned());
+        }
+        if stamp.is_none() {
+            let last_line = bytes.iter().rposition(|byte| *byte == b'\n');
+            bytes.truncate(last_line.map_or(bytes.len(), |end| end + 1));
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok((text, stamp.and_then(|stamp| known(at.path(), &stamp))))
+    }
+
+    /// The path from the workspace root, or the whole path of a file elsewhere.
+    fn name_of(&self, path: &Path) -> String {
+        let short = path.strip_prefix(self.workspace.root()).unwrap_or(path);
+        short.to_string_lossy().into_owned()
+    }
+
+    fn report(&mut self, name: &str, reason: &str) {
+        let problem = format!("`{name}` is not used as instructions: {reason}.");
+        self.found.problems.push(problem);
+    }
+}
+
+/// Why a file was not read, without its name: the report names it.
+fn reason(error: &FileError) -> String {
+    match error {
+        FileError::NotAFile { kind, .. } => format!("it is {}", kind.words()),
+        FileError::Path(PathError::Denied { pattern, .. }) => {
+            format!("reading it is denied by `deny_read` (`{pattern}`)")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn known(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {
+    stamp.known_file(path)
+}
+
+#[cfg(test)]
+mod tests;
