@@ -33,6 +33,7 @@ mod history;
 mod hooks;
 mod hostile;
 mod house;
+mod instructions;
 mod keys;
 mod lifecycle;
 mod model_lists;

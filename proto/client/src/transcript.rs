@@ -260,6 +260,8 @@ pub enum Status {
         /// `provider/model`.
         model: String,
         cwd: String,
+        /// Instruction files of the prefix.
+        instructions: Vec<String>,
         origin: Option<Origin>,
     },
     /// The answer above does not count. `attempt`: a new attempt takes its place; else another text does.

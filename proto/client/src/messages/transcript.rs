@@ -54,6 +54,8 @@ crate::catalog! {
     Tokens = "{0} tokens", "{0} 词元";
     CallDenied = "denied: {0}", "已拒绝：{0}";
     Session = "session {0} · {1} · {2}", "会话 {0} · {1} · {2}";
+    Instructions = "instructions: {0}", "指令文件：{0}";
+    InstructionsAndMore = "instructions: {0} and {1} more", "指令文件：{0} 等，另有 {1} 个";
     ForkedAt = "forked from {0} after turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
     ForkedBefore = "forked from {0} before its first turn", "从会话 {0} 的第一回合之前分出";
     Behind = "this client is {0} events behind and catching up", "此客户端落后 {0} 个事件，正在追赶";

@@ -195,6 +195,7 @@ impl<T: AnswerText> Transcript<T> {
                 pid: created.pid,
                 model: created.options.model.clone().unwrap_or_default(),
                 cwd: created.cwd.clone(),
+                instructions: created.instructions.clone(),
                 origin: created.origin.clone(),
             },
             Body::SessionState(state) => match waits(state) {

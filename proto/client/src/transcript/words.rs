@@ -22,8 +22,25 @@ use crate::messages::transcript::Msg;
 /// Files that are named; of more there is only the number.
 const FILES: usize = 5;
 
+/// Instruction files that are named; the others are counted.
+const INSTRUCTION_FILES: usize = 3;
+
 /// Characters that a prompt is known by.
 const FIRST_WORDS: usize = 40;
+
+/// The instruction files that a session has read. `None`: it has none.
+fn instruction_files(language: Language, files: &[String]) -> Option<String> {
+    let (first, more) = files.split_at(files.len().min(INSTRUCTION_FILES));
+    let names = first.join(", ");
+    match (first.is_empty(), more.len()) {
+        (true, _) => None,
+        (false, 0) => Some(language.fill(Msg::Instructions, &[&names])),
+        (false, more) => {
+            let more = more.to_string();
+            Some(language.fill(Msg::InstructionsAndMore, &[&names, &more]))
+        }
+    }
+}
 
 /// The line of a status.
 #[must_use]
@@ -39,13 +56,13 @@ pub fn status(language: Language, status: &Status) -> String {
             pid,
             model,
             cwd,
+            instructions,
             origin: from,
         } => {
-            let words = fill(Msg::Session, &[&pid.to_string(), model, cwd]);
-            match from {
-                Some(from) => format!("{words} · {}", origin(language, from)),
-                None => words,
-            }
+            let mut parts = vec![fill(Msg::Session, &[&pid.to_string(), model, cwd])];
+            parts.extend(instruction_files(language, instructions));
+            parts.extend(from.as_ref().map(|from| origin(language, from)));
+            parts.join(" · ")
         }
         Status::StartsAgain { .. } => say(Msg::StartsAgain),
         Status::BrokeOff => say(Msg::BrokeOff),
