@@ -27,7 +27,7 @@ pub use files::{
     Changed, CheckpointCreated, FileState, Kept, KnownFile, RewoundFile, RewoundResult,
     SessionRewound,
 };
-pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptUnqueued};
+pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
 pub use session::{
     Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
     SessionSuspended,

@@ -51,6 +51,7 @@ mod provider;
 mod questions;
 mod reasoning;
 mod reference;
+mod references;
 mod repair;
 mod replaced;
 mod replay_under_fire;

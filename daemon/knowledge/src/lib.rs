@@ -1,8 +1,12 @@
-//! Files in which users and projects tell the model how to work.
+//! Files that the model is shown without having asked for them: instructions of users and projects, and what prompts
+//! refer to.
 //!
-//! Reads them through `workspace`, and prepares them for the frozen prefix. Blocks.
+//! Reads them through `workspace`. Blocks.
 
 mod imports;
 mod instructions;
+mod reference_syntax;
+mod references;
 
 pub use instructions::{Instructions, find_instructions};
+pub use references::{ResolvedReferences, resolve_references};

@@ -103,15 +103,11 @@ impl Step<'_> {
             .filter(|queued| queued.steer)
             .cloned()
             .collect();
-        for prompt in &steering {
-            self.say(
-                prompt.text.clone(),
-                Some(prompt.prompt_id),
-                None,
-                Voice::Steer,
-            );
+        let steers = !steering.is_empty();
+        for prompt in steering {
+            self.say_prompt(prompt, None, Voice::Steer);
         }
-        !steering.is_empty()
+        steers
     }
 
     pub(crate) fn answered(&mut self, phase: Phase, answer: Answer) -> Phase {

@@ -1,6 +1,7 @@
 //! The state of a session as a fold over its log. Resuming is this and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
@@ -58,6 +59,8 @@ pub struct Facts {
     pub paused: bool,
     pub state: SessionStatus,
     pub queue: VecDeque<QueuedPrompt>,
+    /// What prompts in the queue refer to: blocks before their text.
+    pub references: HashMap<PromptId, Arc<str>>,
     /// The number of the newest turn; numbers are never used again.
     pub turns: u64,
     pub open: Option<OpenTurn>,

@@ -267,7 +267,7 @@ impl Step<'_> {
         if let Some(prompt) = waiting.find(|queued| Some(queued.prompt_id) == began_with) {
             let prompt = prompt.clone();
             let context = self.opening();
-            self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
+            self.say_prompt(prompt, context, Voice::Prompt);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use proto::item::Voice;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::params::session::QueuedPrompt;
 use proto::record::{SessionExited, SessionReopened, TurnStarted};
 use proto::state::State;
 use proto::{Body, Failure, PromptId, RequestId};
@@ -38,8 +39,24 @@ impl Step<'_> {
         } else {
             self.opening()
         };
-        self.say(prompt.text, Some(prompt.prompt_id), context, Voice::Prompt);
+        self.say_prompt(prompt, context, Voice::Prompt);
         self.ask()
+    }
+
+    /// Sends a prompt as a message, with what its references led to.
+    pub(crate) fn say_prompt(
+        &mut self,
+        prompt: QueuedPrompt,
+        context: Option<String>,
+        voice: Voice,
+    ) {
+        let references = self.facts.references.get(&prompt.prompt_id);
+        let references = references.map(|text| text.to_string());
+        let context = match (context, references) {
+            (Some(context), Some(references)) => Some(format!("{context}\n\n{references}")),
+            (context, references) => context.or(references),
+        };
+        self.say(prompt.text, Some(prompt.prompt_id), context, voice);
     }
 
     /// What stands before the words of a message, where it is the first of the conversation. After a rewind to the very

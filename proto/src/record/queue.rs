@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::KnownFile;
 use crate::state::OnAsk;
 use crate::{PromptId, RequestId};
 
@@ -17,10 +18,22 @@ pub struct PromptQueued {
     /// `on_ask` for the turn of this prompt; absent: that of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<PromptReferences>,
     /// Name of the sending client.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+}
+
+/// What the references of a prompt (`@path`) led to when it came. Sent before its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptReferences {
+    /// A block for each file or directory.
+    pub text: String,
+    /// Files that are attached as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<KnownFile>,
 }
 
 /// `prompt.unqueued`: taken back before it started.
@@ -34,6 +47,9 @@ pub struct PromptUnqueued {
 pub struct PromptEdited {
     pub prompt_id: PromptId,
     pub text: String,
+    /// Replaces that of the prompt before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<PromptReferences>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
     pub by: String,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
+use knowledge::ResolvedReferences;
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::forecast::Forecast;
@@ -24,6 +25,7 @@ use crate::actor::commands::follow::Follow;
 use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::{Command, Page, Reply};
 use crate::calls::external_changes::Notes;
+use crate::context::references;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
@@ -240,8 +242,17 @@ impl SessionHandle {
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
         let note = self.note().await;
-        self.change(|actor, reply| actor.take_prompt(params, by, note, reply))
+        let references = self.resolve_references(&params.text).await?;
+        self.change(|actor, reply| actor.take_prompt(params, by, note, references, reply))
             .await
+    }
+
+    /// What a prompt refers to.
+    async fn resolve_references(&self, prompt: &str) -> Result<ResolvedReferences, Failure> {
+        match references::may_refer(prompt) {
+            true => Ok(references::resolve(self.standing().await?, prompt).await),
+            false => Ok(ResolvedReferences::default()),
+        }
     }
 
     /// What others have changed while the session rested. In a turn it is told with the results.
@@ -272,7 +283,8 @@ impl SessionHandle {
     /// # Errors
     /// `not_found` where it has started, or never was; `invalid_params`, `request_id_reused`, `storage`.
     pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
-        self.change(|actor, reply| actor.take_edit(params, by, reply))
+        let references = self.resolve_references(&params.text).await?;
+        self.change(|actor, reply| actor.take_edit(params, by, references, reply))
             .await
     }
 

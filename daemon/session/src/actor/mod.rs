@@ -153,6 +153,17 @@ impl Actor {
         self.machine.record(notice, now)
     }
 
+    /// Writes a warning for each.
+    pub(crate) fn warn_of(&mut self, problems: Vec<String>) {
+        let now = self.now();
+        for text in problems {
+            let level = Level::Warning;
+            let notice = Body::Notice(Notice { level, text });
+            let effects = self.machine.record(notice, now);
+            self.perform(effects);
+        }
+    }
+
     fn take(&mut self, what: Happened) {
         match what {
             Happened::Journal(event) => self.take_journal_event(event),

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use contract::KnownState;
-use proto::record::{FileState, KnownFile};
-use proto::{Body, CallId, Record, Seq};
+use proto::record::{FileState, KnownFile, PromptReferences};
+use proto::{Body, CallId, PromptId, Record, Seq};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Knowledge {
     /// By calls that have ended and whose results the model has not got: it may never get them.
     ended: HashMap<CallId, Vec<KnownFile>>,
+    /// By prompts that wait.
+    referenced: HashMap<PromptId, Vec<KnownFile>>,
     /// By path.
     files: HashMap<String, Entry>,
 }
@@ -41,15 +43,37 @@ impl Knowledge {
                 self.ended
                     .insert(finished.call.clone(), finished.known.clone());
             }
+            Body::PromptQueued(prompt) => {
+                self.note_references(prompt.prompt_id, prompt.references.as_ref())
+            }
+            Body::PromptEdited(prompt) => {
+                self.note_references(prompt.prompt_id, prompt.references.as_ref())
+            }
+            Body::User(message) => {
+                let files = message.prompt_id.and_then(|id| self.referenced.remove(&id));
+                for file in files.unwrap_or_default() {
+                    self.insert(record.seq, file);
+                }
+            }
             Body::Tool(message) => {
                 for file in self.ended.remove(&message.call).unwrap_or_default() {
-                    let (seq, left) = (record.seq, None);
-                    self.files
-                        .insert(file.path.clone(), Entry { seq, file, left });
+                    self.insert(record.seq, file);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Notes what a prompt that waits brings along.
+    fn note_references(&mut self, prompt: PromptId, references: Option<&PromptReferences>) {
+        let files = references.map(|references| references.files.clone());
+        self.referenced.insert(prompt, files.unwrap_or_default());
+    }
+
+    fn insert(&mut self, seq: Seq, file: KnownFile) {
+        let left = None;
+        let entry = Entry { seq, file, left };
+        self.files.insert(entry.file.path.clone(), entry);
     }
 
     /// The files, the oldest first, of messages that are shown: between these records, both included.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use contract::ToolSet;
 use hooks::HookPayload;
+use knowledge::ResolvedReferences;
 use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
@@ -20,6 +21,7 @@ use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
 use crate::context::prefix::{self, FrozenPrefix};
+use crate::context::references::{self, may_refer};
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self, Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
@@ -138,9 +140,15 @@ impl Supervisor {
             inbox,
             handle,
             created,
-            notices,
+            mut notices,
         } = prepared??;
+        let mut referenced = ResolvedReferences::default();
+        if let Some(text) = params.prompt.as_deref().filter(|text| may_refer(text)) {
+            referenced = references::resolve(actor.standing_of(Some(&created)), text).await;
+            notices.append(&mut referenced.problems);
+        }
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            references: referenced.found.clone(),
             on_ask: None,
             prompt_id: PromptId::new(),
             text: text.clone(),

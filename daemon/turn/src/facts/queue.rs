@@ -1,7 +1,7 @@
 //! The prompts that wait, as a fold: what came, what was taken back, what was said differently and put elsewhere.
 
 use proto::params::session::QueuedPrompt;
-use proto::record::{PromptEdited, PromptMoved, PromptQueued};
+use proto::record::{PromptEdited, PromptMoved, PromptQueued, PromptReferences};
 use proto::{PromptId, Record};
 
 use super::content::{content_of_edit, content_of_move, content_of_prompt};
@@ -24,6 +24,7 @@ impl Facts {
             steer: prompt.steer,
             by: prompt.by.clone(),
         });
+        self.note_references(prompt.prompt_id, prompt.references.as_ref());
         self.woken = self.exited.is_some();
         self.asked_since = true;
         self.over_budget = false;
@@ -40,7 +41,23 @@ impl Facts {
     }
 
     pub(super) fn apply_unqueued(&mut self, prompt: PromptId) {
+        self.drop_queued(prompt);
+    }
+
+    /// A prompt waits no more.
+    pub(super) fn drop_queued(&mut self, prompt: PromptId) {
         self.queue.retain(|queued| queued.prompt_id != prompt);
+        self.references.remove(&prompt);
+    }
+
+    /// Notes what a prompt that waits refers to.
+    fn note_references(&mut self, prompt: PromptId, references: Option<&PromptReferences>) {
+        match references {
+            Some(references) => self
+                .references
+                .insert(prompt, references.text.as_str().into()),
+            None => self.references.remove(&prompt),
+        };
     }
 
     pub(super) fn apply_edited(&mut self, edited: &PromptEdited, record: &Record) {
@@ -57,6 +74,7 @@ impl Facts {
             }
             queued.text.clone_from(&edited.text);
             queued.steer = edited.steer;
+            self.note_references(edited.prompt_id, edited.references.as_ref());
         }
         self.remember(
             edited.request_id,

@@ -12,6 +12,16 @@ use super::{CallStage, Facts, OpenCall, OpenTurn, UnfinishedRewind};
 use crate::words;
 
 impl Facts {
+    /// What stands before the words of a message, without what these refer to.
+    fn without_references(&self, message: &UserMessage) -> Option<String> {
+        let context = message.context.as_deref()?;
+        let references = message.prompt_id.and_then(|id| self.references.get(&id));
+        let context = references
+            .and_then(|references| context.strip_suffix(&**references))
+            .unwrap_or(context);
+        Some(context.trim_end().to_owned()).filter(|context| !context.is_empty())
+    }
+
     /// The prompt stays in the queue until its message is there: a batch may be torn between the two.
     pub(super) fn apply_turn_started(&mut self, prompt: PromptId, record: &Record) {
         self.turns = record.turn.unwrap_or(self.turns + 1);
@@ -75,13 +85,13 @@ impl Facts {
             (self.was_told, self.repeat_permissions) = (true, false);
         }
         if self.opening.is_none() {
-            self.opening.clone_from(&message.context);
+            self.opening = self.without_references(message);
         }
         if message.voice == Voice::Prompt {
             self.mark_prompt(&message.text);
         }
         if let Some(id) = message.prompt_id {
-            self.queue.retain(|queued| queued.prompt_id != id);
+            self.drop_queued(id);
         }
         if let Some(open) = &mut self.open {
             open.items += 1;

@@ -71,6 +71,7 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
     let mut machine = Machine::new(Facts::fold(log), Limits::default());
     let mut todo = machine.recover(policy, None, now);
     let prompt = PromptQueued {
+        references: None,
         on_ask: None,
         prompt_id: prompt_id(77_777),
         text: "go on".into(),
@@ -238,6 +239,7 @@ fn turn_starts(number: u64) -> (Option<u64>, Body) {
 
 fn prompt(number: u64) -> (Option<u64>, Body) {
     let prompt = PromptQueued {
+        references: None,
         on_ask: None,
         prompt_id: prompt_id(number),
         text: "go".into(),

@@ -177,6 +177,7 @@ fn the_first_message_has_its_place_again_after_a_rewind_to_the_beginning() {
     };
     let prompt = |number| Input::Prompt {
         prompt: PromptQueued {
+            references: None,
             on_ask: None,
             prompt_id: prompt_id(number),
             text: "hello".into(),

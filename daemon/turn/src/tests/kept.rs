@@ -38,6 +38,7 @@ fn what_was_kept_and_what_follows_are_one_text() {
     };
     let prompt = Input::Prompt {
         prompt: PromptQueued {
+            references: None,
             on_ask: None,
             prompt_id: PromptId::new(),
             text: "one".into(),
@@ -267,6 +268,7 @@ fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
         now,
     );
     let prompt = proto::record::PromptQueued {
+        references: None,
         on_ask: None,
         prompt_id: super::made::prompt_id(1),
         text: "one".into(),

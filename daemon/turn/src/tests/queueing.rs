@@ -237,6 +237,7 @@ fn a_repeated_change_is_known_by_its_request_id() {
     machine.step(
         Input::Prompt {
             prompt: PromptQueued {
+                references: None,
                 on_ask: None,
                 prompt_id: prompt,
                 text: "one".into(),
@@ -250,6 +251,7 @@ fn a_repeated_change_is_known_by_its_request_id() {
     );
     machine.step(
         Input::Edit(PromptEdited {
+            references: None,
             prompt_id: prompt,
             text: "two".into(),
             steer: true,

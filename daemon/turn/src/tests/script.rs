@@ -455,6 +455,7 @@ impl CallStage {
     fn prompt(&mut self, text: &str, when: When) -> Input {
         self.prompts.push(text.to_owned());
         let prompt = PromptQueued {
+            references: None,
             on_ask: None,
             prompt_id: self.prompt_named(text),
             text: text.to_owned(),
@@ -481,6 +482,7 @@ impl CallStage {
         let place = self.prompts.iter().rposition(|prompt| prompt == text);
         other.clone_into(&mut self.prompts[place.expect("somebody said that")]);
         Input::Edit(PromptEdited {
+            references: None,
             prompt_id,
             text: other.to_owned(),
             steer,

@@ -310,6 +310,7 @@ impl World {
         self.prompts += 1;
         let text = format!("prompt {}", self.prompts);
         let prompt = PromptQueued {
+            references: None,
             on_ask: None,
             prompt_id: prompt_id(self.prompts),
             text,

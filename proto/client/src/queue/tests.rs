@@ -14,6 +14,7 @@ fn id(number: u8) -> PromptId {
 
 fn queued(number: u8) -> Body {
     Body::PromptQueued(PromptQueued {
+        references: None,
         on_ask: None,
         prompt_id: id(number),
         text: number.to_string(),
@@ -47,6 +48,7 @@ fn prompts_come_change_move_and_go() {
     queue.fold(Seq(6), &moved(1, 99));
     assert_eq!(texts(&queue), ["4", "2", "3", "1"]);
     let edited = PromptEdited {
+        references: None,
         prompt_id: id(2),
         text: "two".into(),
         steer: true,

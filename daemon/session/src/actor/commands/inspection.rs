@@ -154,11 +154,21 @@ impl Actor {
     }
 
     pub(crate) fn standing(&mut self) -> PermissionState {
+        self.standing_of(None)
+    }
+
+    /// The same. `new`: the first record, where it is not written yet.
+    pub(crate) fn standing_of(&mut self, new: Option<&SessionCreated>) -> PermissionState {
+        let facts = self.machine.facts();
+        let created = facts.created.as_ref().or(new);
+        // Before `standpoint`, which takes the compiled rules.
+        self.calls.rules(created, &facts.grants);
         let standpoint = self.standpoint(None);
         let facts = self.machine.facts();
+        let created = facts.created.as_ref().or(new);
         PermissionState {
             pid: self.calls.call_environment().session,
-            layers: self.calls.layers(facts.created.as_ref(), &facts.grants),
+            layers: self.calls.layers(created, &facts.grants),
             standpoint,
             call_environment: Arc::clone(self.calls.call_environment()),
         }

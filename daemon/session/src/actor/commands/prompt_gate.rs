@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use hooks::{HookChain, HookPayload};
+use knowledge::ResolvedReferences;
 use proto::hook::HookEvent;
 use proto::params::session::{EditParams, PromptOutput, PromptParams, QueueOutput, When};
 use proto::record::PromptQueued;
@@ -33,10 +34,13 @@ pub enum Gated {
         when: When,
         /// What the model gets beside it.
         note: Option<String>,
+        /// References that are not attached, in words for the user.
+        problems: Vec<String>,
         reply: Reply<PromptOutput>,
     },
     Edit {
         edit: Edit,
+        problems: Vec<String>,
         reply: Reply<QueueOutput>,
     },
 }
@@ -64,11 +68,13 @@ impl Actor {
         params: PromptParams,
         by: String,
         note: Option<String>,
+        references: ResolvedReferences,
         reply: Reply<PromptOutput>,
     ) {
         self.requests.keys().put(params.credentials);
         self.calls.fill_environment(params.env);
         let prompt = PromptQueued {
+            references: references.found,
             prompt_id: PromptId::new(),
             text: params.text,
             steer: params.when == When::Steer,
@@ -80,20 +86,32 @@ impl Actor {
             prompt,
             when: params.when,
             note,
+            problems: references.problems,
             reply,
         });
     }
 
     /// See `session.edit`.
-    pub(crate) fn take_edit(&mut self, params: EditParams, by: String, reply: Reply<QueueOutput>) {
+    pub(crate) fn take_edit(
+        &mut self,
+        params: EditParams,
+        by: String,
+        references: ResolvedReferences,
+        reply: Reply<QueueOutput>,
+    ) {
         let edit = Edit {
             prompt_id: params.prompt_id,
             text: params.text,
+            references: references.found,
             steer: params.steer,
             by,
             request_id: params.request_id,
         };
-        self.gate(Gated::Edit { edit, reply });
+        self.gate(Gated::Edit {
+            edit,
+            problems: references.problems,
+            reply,
+        });
     }
 
     /// Takes in a prompt, or an edit of one: at once where no hook is for it.
@@ -168,14 +186,19 @@ impl Actor {
                 prompt,
                 when,
                 note,
+                problems,
                 reply,
             } => {
                 if let Some(note) = note {
                     self.machine.add_note(&note);
                 }
-                self.prompt(prompt, when, reply);
+                self.prompt(prompt, when, problems, reply);
             }
-            Gated::Edit { edit, reply } => self.edit(edit, reply),
+            Gated::Edit {
+                edit,
+                problems,
+                reply,
+            } => self.edit(edit, problems, reply),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use proto::params::Empty;
 use proto::params::session::{PromptOutput, QueueOutput, ReorderParams, When};
-use proto::record::{PromptEdited, PromptMoved, PromptQueued};
+use proto::record::{PromptEdited, PromptMoved, PromptQueued, PromptReferences};
 use proto::{ErrorName, Failure, PromptId, RequestId, Seq};
 use turn::Input;
 use turn::facts::{content_of_edit, content_of_move, content_of_prompt};
@@ -18,6 +18,7 @@ const QUEUE_MAX: usize = 1_000;
 pub(crate) struct Edit {
     pub prompt_id: PromptId,
     pub text: String,
+    pub references: Option<PromptReferences>,
     /// `None`: as it was.
     pub steer: Option<bool>,
     pub by: String,
@@ -25,7 +26,14 @@ pub(crate) struct Edit {
 }
 
 impl Actor {
-    pub(crate) fn prompt(&mut self, prompt: PromptQueued, when: When, reply: Reply<PromptOutput>) {
+    /// `problems`: references of the prompt that are not attached, in words for the user.
+    pub(crate) fn prompt(
+        &mut self,
+        prompt: PromptQueued,
+        when: When,
+        problems: Vec<String>,
+        reply: Reply<PromptOutput>,
+    ) {
         let content = content_of_prompt(&prompt.text, prompt.steer);
         match self.repeated(prompt.request_id, &content) {
             Some(Ok(done)) => {
@@ -72,6 +80,7 @@ impl Actor {
         let position = facts.queue.len() as u64;
         let (prompt_id, seq) = (prompt.prompt_id, facts.seq.next());
         self.step(Input::Prompt { prompt, when });
+        self.warn_of(problems);
         self.reply_when(
             seq,
             reply,
@@ -91,13 +100,14 @@ impl Actor {
         self.reply_when(self.machine.facts().seq, reply, Empty {});
     }
 
-    pub(crate) fn edit(&mut self, edit: Edit, reply: Reply<QueueOutput>) {
+    pub(crate) fn edit(&mut self, edit: Edit, problems: Vec<String>, reply: Reply<QueueOutput>) {
         let waiting = self.machine.facts().queue.iter();
         let standing = waiting
             .filter(|queued| queued.prompt_id == edit.prompt_id)
             .map(|queued| queued.steer)
             .next();
         let mut edited = PromptEdited {
+            references: edit.references,
             prompt_id: edit.prompt_id,
             text: edit.text,
             steer: edit.steer.or(standing).unwrap_or_default(),
@@ -121,6 +131,7 @@ impl Actor {
                 request_id: edited.request_id,
                 content,
                 refusal,
+                problems,
             },
             Input::Edit(edited),
             reply,
@@ -141,6 +152,7 @@ impl Actor {
                 request_id: moved.request_id,
                 content: content_of_move(prompt_id, moved.position),
                 refusal: None,
+                problems: Vec::new(),
             },
             Input::Move(moved),
             reply,
@@ -162,6 +174,7 @@ impl Actor {
             return refuse(reply, refusal);
         }
         self.step(input);
+        self.warn_of(wanted.problems);
         self.reply_queue(self.machine.facts().seq, reply);
     }
 
@@ -190,6 +203,8 @@ struct Rearranged {
     content: String,
     /// What is wrong with it by itself.
     refusal: Option<Failure>,
+    /// References that are not attached, in words for the user.
+    problems: Vec<String>,
 }
 
 /// The refusal of a prompt that says nothing.

@@ -236,6 +236,7 @@ impl World {
         let text = format!("other words {}", self.chance.below(100));
         let steer = self.chance.once_in(2);
         self.step(Input::Edit(PromptEdited {
+            references: None,
             prompt_id,
             text,
             steer,

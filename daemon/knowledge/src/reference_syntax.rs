@@ -1,0 +1,127 @@
+//! Finds the references in a prompt: `@path`, `@path:10-40`, `@"a path with blanks"`. Pure.
+//!
+//! The clients' menu inserts them; `references` resolves them. `@` inside a word is text: an e-mail address, a
+//! package version.
+
+/// A reference as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// Without `@` and quotes.
+    pub text: String,
+    /// Whether it stands in quotes: then it is exactly the path.
+    pub quoted: bool,
+}
+
+/// A way to read a reference: a path, and the lines that are wanted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub path: String,
+    /// First and last line, from 1, both included.
+    pub lines: Option<(u64, u64)>,
+}
+
+impl Reference {
+    /// The ways to read it, the most literal one first. The first that exists counts.
+    pub fn readings(&self) -> Vec<Reading> {
+        let mut texts = vec![self.text.as_str()];
+        if !self.quoted {
+            texts.push(trim_punctuation(&self.text));
+            // Text in Chinese or Japanese follows without a blank.
+            if let Some(end) = self.text.find(is_cjk) {
+                texts.push(trim_punctuation(&self.text[..end]));
+            }
+        }
+        texts.dedup();
+        let whole = |text: &&str| Reading {
+            path: (*text).to_owned(),
+            lines: None,
+        };
+        let mut readings: Vec<_> = texts.iter().map(whole).collect();
+        readings.extend(texts.iter().filter_map(|text| with_lines(text)));
+        readings.retain(|reading| !reading.path.is_empty());
+        readings
+    }
+
+    /// Whether it can hardly be anything else than a path: then a user is told if nothing is there.
+    pub fn is_clearly_a_path(&self) -> bool {
+        let path = trim_punctuation(&self.text);
+        let path = with_lines(path).map_or(path.to_owned(), |reading| reading.path);
+        if path.contains(['(', ')', '=', '<', '>', '*']) {
+            return false;
+        }
+        let starts = ["./", "../", "~/", "/"];
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_ending = (1..=4).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        self.quoted || is_ending || starts.iter().any(|start| path.starts_with(start))
+    }
+}
+
+/// The references of a prompt, in their order, each once.
+pub(crate) fn find_references(prompt: &str) -> Vec<Reference> {
+    let mut references: Vec<Reference> = Vec::new();
+    let mut at = 0;
+    while let Some(sign) = prompt[at..].find('@').map(|found| at + found) {
+        let rest = &prompt[sign + 1..];
+        at = sign + 1;
+        if !may_begin_after(&prompt[..sign]) {
+            continue;
+        }
+        let (text, quoted) = match quoted(rest) {
+            Some(text) => (text, true),
+            None => (rest.split(char::is_whitespace).next().unwrap_or(""), false),
+        };
+        at += text.len() + if quoted { 2 } else { 0 };
+        let reference = Reference {
+            text: text.to_owned(),
+            quoted,
+        };
+        if !trim_punctuation(text).is_empty() && !references.contains(&reference) {
+            references.push(reference);
+        }
+    }
+    references
+}
+
+/// The text in quotes that this begins with, on one line.
+fn quoted(rest: &str) -> Option<&str> {
+    let inside = rest.strip_prefix('"')?;
+    let end = inside.find(['"', '\n'])?;
+    (inside[end..].starts_with('"') && end > 0).then(|| &inside[..end])
+}
+
+/// Whether `@` after this text starts a reference.
+fn may_begin_after(before: &str) -> bool {
+    let last = before.chars().next_back();
+    !last.is_some_and(|last| {
+        (last.is_alphanumeric() && !is_cjk(last))
+            || matches!(last, '/' | '.' | '-' | '+' | '_' | '@' | '`' | '\\')
+    })
+}
+
+fn trim_punctuation(text: &str) -> &str {
+    text.trim_end_matches([
+        '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '`', '，', '。', '；', '：',
+        '！', '？', '）', '」', '』', '”', '’', '、',
+    ])
+}
+
+/// `path:10` and `path:10-40`.
+fn with_lines(text: &str) -> Option<Reading> {
+    let (path, lines) = text.rsplit_once(':')?;
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    (first > 0 && first <= last && !path.is_empty()).then(|| Reading {
+        path: path.to_owned(),
+        lines: Some((first, last)),
+    })
+}
+
+/// Scripts that are written without blanks between words, and their punctuation.
+fn is_cjk(character: char) -> bool {
+    matches!(u32::from(character),
+        0x2E80..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF00..=0xFFEF | 0x2_0000..=0x3_FFFF)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! Puts the files and directories that a prompt refers to into blocks before its text.
+
+use std::path::Path;
+
+use proto::record::{KnownFile, PromptReferences};
+use workspace::{
+    Access, DirContents, EntryKind, FileKind, LineWindow, ListEntry, ResolvedPath, Workspace,
+};
+
+use crate::reference_syntax::{Reading, Reference, find_references};
+
+/// Tokens of all files together (contract, chapter 60), in bytes: 4 a token.
+const BYTES_MAX: usize = 64_000 * 4;
+/// Entries of a directory.
+const ENTRIES_MAX: usize = 500;
+/// Levels of a directory.
+const DEPTH_MAX: usize = 16;
+/// References of one prompt.
+const REFERENCES_MAX: usize = 64;
+/// Bytes of one line.
+const LINE_BYTES_MAX: usize = 16 * 1024;
+
+/// What the references of a prompt lead to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResolvedReferences {
+    /// `None`: the prompt refers to nothing that exists.
+    pub found: Option<PromptReferences>,
+    /// References that lead to nothing that can be attached, and why. In words for the user.
+    pub problems: Vec<String>,
+}
+
+/// Reads what a prompt refers to. Blocks.
+///
+/// A reference to nothing stays text. Those are the user's own reads: nothing is asked, but `denied` says why the rules
+/// deny a path, and `deny_read` applies. A path in the workspace whose links lead out of it is not followed.
+#[must_use]
+pub fn resolve_references(
+    workspace: &Workspace,
+    prompt: &str,
+    denied: &dyn Fn(&Path) -> Option<String>,
+) -> ResolvedReferences {
+    let mut reader = Reader {
+        workspace,
+        denied,
+        left: BYTES_MAX,
+        blocks: Vec::new(),
+        files: Vec::new(),
+        problems: Vec::new(),
+    };
+    let references = find_references(prompt);
+    for reference in references.iter().take(REFERENCES_MAX) {
+        if let Err(reason) = reader.add(reference) {
+            let problem = format!("`@{}` is not attached: {reason}.", reference.text);
+            reader.problems.push(problem);
+        }
+    }
+    if references.len() > REFERENCES_MAX {
+        let count = references.len() - REFERENCES_MAX;
+        reader.problems.push(format!(
+            "{count} references are not attached: a prompt may have {REFERENCES_MAX}."
+        ));
+    }
+    let found = (!reader.blocks.is_empty()).then(|| PromptReferences {
+        text: reader.blocks.join("\n"),
+        files: reader.files,
+    });
+    ResolvedReferences {
+        found,
+        problems: reader.problems,
+    }
+}
+
+/// Reads one reference after the other.
+struct Reader<'a> {
+    workspace: &'a Workspace,
+    denied: &'a dyn Fn(&Path) -> Option<String>,
+    /// Bytes that may still be attached.
+    left: usize,
+    blocks: Vec<String>,
+    files: Vec<KnownFile>,
+    problems: Vec<String>,
+}
+
+impl Reader<'_> {
+    /// Attaches what a reference leads to. The error says why it cannot be attached.
+    fn add(&mut self, reference: &Reference) -> Result<(), String> {
+        let Some((reading, at)) = self.locate(reference)? else {
+            return match reference.is_clearly_a_path() {
+                true => Err("there is no such file or directory".to_owned()),
+                false => Ok(()),
+            };
+        };
+        if self.leads_out(&reading, &at) {
+            return Err(format!(
+                "its links lead out of the workspace, to `{}`; refer to that path if you mean it",
+                at.path().display()
+            ));
+        }
+        if let Some(rule) = (self.denied)(at.path()) {
+            return Err(rule);
+        }
+        match at.kind() {
+            Some(FileKind::Directory) => self.add_directory(&at),
+            _ => self.add_file(&at, reading.lines),
+        }
+    }
+
+    /// The first reading that exists.
+    fn locate(&self, reference: &Reference) -> Result<Option<(Reading, ResolvedPath)>, String> {
+        for reading in reference.readings() {
+            match self.workspace.resolve(&reading.path, Access::Read) {
+                Ok(at) if at.kind().is_some() => return Ok(Some((reading, at))),
+                Ok(_) => {}
+                Err(error) if reference.is_clearly_a_path() => return Err(error.to_string()),
+                Err(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the path as written is in the workspace, and what it leads to is not.
+    fn leads_out(&self, reading: &Reading, at: &ResolvedPath) -> bool {
+        let roots = self.workspace.writable_roots();
+        let inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
+        let written = Path::new(&reading.path);
+        let is_plain = written.is_relative() && !reading.path.starts_with('~');
+        let goes_up = written.components().any(|part| part.as_os_str() == "..");
+        is_plain && !goes_up && !inside(at.path())
+    }
+
+    fn add_file(&mut self, at: &ResolvedPath, lines: Option<(u64, u64)>) -> Result<(), String> {
+        let (first, last) = lines.unwrap_or((1, u64::MAX));
+        let window = LineWindow {
+            first,
+            lines_max: last - first + 1,
+            line_bytes_max: LINE_BYTES_MAX,
+            bytes_max: self.left,
+        };
+        let content = self.workspace.window(at, window);
+        let content = content.map_err(|error| error.to_string())?;
+        let name = self.workspace.shown(at.path());
+        if content.head.contains(&0) {
+            let size = content.stamp.size;
+            self.blocks.push(block(
+                "file",
+                &name,
+                &format!("[binary file, {size} bytes]"),
+            ));
+            return Ok(());
+        }
+        if self.left == 0 {
+            return Err("the files of this prompt have more than 64000 tokens".to_owned());
+        }
+        if first > content.total && lines.is_some() {
+            return Err(format!("it has {} lines", content.total));
+        }
+        let is_whole = lines.is_none()
+            && content.lines.len() as u64 == content.total
+            && content.lines.iter().all(|line| line.left_out == 0);
+        let mut text: Vec<_> = content
+            .lines
+            .iter()
+            .map(|line| String::from_utf8_lossy(&line.bytes).into_owned())
+            .collect();
+        let end = first + content.lines.len() as u64 - u64::from(!content.lines.is_empty());
+        self.left = self
+            .left
+            .saturating_sub(text.iter().map(|line| line.len() + 1).sum());
+        if end < last.min(content.total) || content.lines.iter().any(|line| line.left_out > 0) {
+            text.push(format!("[cut here: the file has {} lines]", content.total));
+            self.problems
+                .push(format!("`{name}` is attached only up to line {end}."));
+        }
+        if is_whole {
+            self.files.extend(content.stamp.known_file(at.path()));
+        }
+        let shown = match lines {
+            Some(_) => format!("{name}:{first}-{end}"),
+            None => name,
+        };
+        self.blocks.push(block("file", &shown, &text.join("\n")));
+        Ok(())
+    }
+
+    fn add_directory(&mut self, at: &ResolvedPath) -> Result<(), String> {
+        let listing = self.workspace.list(at, DEPTH_MAX, ENTRIES_MAX);
+        let listing = listing.map_err(|error| error.to_string())?;
+        let mut lines = Vec::new();
+        list(&listing.entries, 0, &mut lines);
+        if listing.left_out > 0 || listing.unopened > 0 {
+            lines.push(format!("[only {ENTRIES_MAX} entries are listed]"));
+        }
+        let text = lines.join("\n");
+        if text.len() > self.left {
+            return Err("the files of this prompt have more than 64000 tokens".to_owned());
+        }
+        self.left -= text.len();
+        let name = self.workspace.shown(at.path());
+        self.blocks.push(block("directory", &name, &text));
+        Ok(())
+    }
+}
+
+/// A block. Its text cannot close it.
+fn block(kind: &str, name: &str, text: &str) -> String {
+    let name = name.replace(['"', '<', '>', '\n', '\r'], "_");
+    let text = text.replace(&format!("</{kind}"), &format!("<\\/{kind}"));
+    format!("<{kind} path=\"{name}\">\n{text}\n</{kind}>")
+}
+
+/// The entries of a directory, each with its content below it.
+fn list(entries: &[ListEntry], depth: usize, lines: &mut Vec<String>) {
+    let indent = "  ".repeat(depth);
+    for entry in entries {
+        let name = entry.name.to_string_lossy().replace(['\n', '\r'], "_");
+        let line = |mark: &str| format!("{indent}{name}{mark}");
+        match &entry.what {
+            EntryKind::File { .. } => lines.push(line("")),
+            EntryKind::Link { .. } => lines.push(line("@")),
+            EntryKind::Special(kind) => lines.push(line(&format!(" ({})", kind.words()))),
+            EntryKind::Denied => lines.push(line(" (closed to tools)")),
+            EntryKind::Directory(DirContents::Shown { entries, left_out }) => {
+                lines.push(line("/"));
+                list(entries, depth + 1, lines);
+                if *left_out > 0 {
+                    lines.push(format!("{indent}  [{left_out} more]"));
+                }
+            }
+            EntryKind::Directory(DirContents::Folded { entries }) => {
+                lines.push(line(&format!("/ ({entries} entries, not listed)")));
+            }
+            EntryKind::Directory(DirContents::NotOpened) => lines.push(line("/ (not listed)")),
+            EntryKind::Directory(DirContents::Unreadable { .. }) => {
+                lines.push(line("/ (cannot be read)"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
