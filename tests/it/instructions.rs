@@ -179,7 +179,7 @@ fn instructions_that_ask_for_more_rights_change_no_verdict() {
         1
     );
     let (_, result) = model.requests()[1].results().pop().expect("a result");
-    assert!(result.contains("denied"), "{result}");
+    assert!(result.contains("needs approval"), "{result}");
     assert!(
         !house
             .project()

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use contract::KnownState;
 use policy::{Layer, RuleSet};
 use proto::item::ToolCall;
 use proto::params::interaction::Scope;
-use proto::record::{Rules, SessionCreated};
+use proto::record::{KnownFile, PromptReferences, Rules, SessionCreated};
 use proto::{CallId, Pid, Seq};
 use tokio::time::Instant;
 
@@ -83,6 +84,20 @@ impl CallState {
 
     pub fn call_environment(&self) -> &Arc<CallEnvironment> {
         &self.call_environment
+    }
+
+    /// The model gets these files as a whole with a prompt.
+    pub fn note_references(&self, references: Option<&PromptReferences>) {
+        let files = references.map_or(&[][..], |references| &references.files);
+        let known = |file: &KnownFile| KnownState {
+            file: file.clone(),
+            left: None,
+            content: None,
+        };
+        let known: Vec<_> = files.iter().map(known).collect();
+        if !known.is_empty() {
+            self.call_environment.memory.note_known_files(&known);
+        }
     }
 
     pub fn grace_ms(&self) -> u64 {

@@ -146,6 +146,7 @@ impl Supervisor {
         if let Some(text) = params.prompt.as_deref().filter(|text| may_refer(text)) {
             referenced = references::resolve(actor.standing_of(Some(&created)), text).await;
             notices.append(&mut referenced.problems);
+            actor.calls.note_references(referenced.found.as_ref());
         }
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
             references: referenced.found.clone(),

@@ -192,13 +192,17 @@ impl Actor {
                 if let Some(note) = note {
                     self.machine.add_note(&note);
                 }
+                self.calls.note_references(prompt.references.as_ref());
                 self.prompt(prompt, when, problems, reply);
             }
             Gated::Edit {
                 edit,
                 problems,
                 reply,
-            } => self.edit(edit, problems, reply),
+            } => {
+                self.calls.note_references(edit.references.as_ref());
+                self.edit(edit, problems, reply);
+            }
         }
     }
 
