@@ -5,6 +5,7 @@ use client::{Client, Start};
 use client_tui::{Open, Options};
 use proto::SessionOptions;
 use proto::hello::Role;
+use proto::params::profile::ProfileParams;
 use proto::params::session::CreateParams;
 use proto::state::Kind;
 
@@ -63,6 +64,8 @@ pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
 /// Options of a session that is created there.
 #[derive(Debug, Default)]
 pub struct Fresh {
+    /// What the model is told and may do.
+    pub profile: ProfileParams,
     /// The first prompt, which is sent at once.
     pub prompt: Option<String>,
     pub preset: Option<String>,
@@ -89,6 +92,7 @@ pub async fn run(
     let template = CreateParams {
         prompt: fresh.prompt,
         preset: fresh.preset,
+        profile: fresh.profile,
         ..client.new_session(reach::utf8(&cwd)?, options).await
     };
     let options = Options {

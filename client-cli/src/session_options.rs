@@ -1,9 +1,15 @@
 //! The options of a session as flags. Every command that has them flattens [`SessionArgs`].
 
+use std::path::PathBuf;
+
 use proto::SessionOptions;
 use proto::budget::Budget;
+use proto::params::profile::ProfileParams;
 use proto::record::Rules;
 use proto::state::{ApprovalMode, Mode, OnAsk};
+
+use crate::exit::Error;
+use crate::reach;
 
 /// Parses a value that is one of the words of a type; help lists them.
 macro_rules! one_of {
@@ -80,6 +86,15 @@ pub struct SessionArgs {
     /// Sample N answers and keep the least uncertain one (1–8). Every sample is billed.
     #[arg(long, alias = "branch", value_name = "N")]
     samples: Option<u32>,
+    /// Add text to the end of the system prompt of a new session.
+    #[arg(long, value_name = "TEXT")]
+    append_system_prompt: Option<String>,
+    /// Give the model of a new session only these tools, separated by commas: `read_file,grep` [default: all].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Option<Vec<String>>,
+    /// Let a new session write in this directory too; repeatable.
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
 }
 
 impl SessionArgs {
@@ -121,10 +136,41 @@ impl SessionArgs {
         self.preset.clone()
     }
 
+    /// What the model of a new session is told and may do.
+    ///
+    /// # Errors
+    /// A directory does not exist, or its path is not valid UTF-8.
+    pub fn profile(&self) -> Result<ProfileParams, Error> {
+        let dirs = self.add_dir.iter().map(|dir| {
+            let dir = reach::cwd(Some(dir))?;
+            reach::utf8(&dir)
+        });
+        Ok(ProfileParams {
+            append_system_prompt: self.append_system_prompt.clone(),
+            tools: self.tools.clone(),
+            add_dirs: dirs.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The first flag that only a new session can have.
+    #[must_use]
+    pub fn only_for_new(&self) -> Option<&'static str> {
+        let flags = [
+            (
+                self.append_system_prompt.is_some(),
+                "--append-system-prompt",
+            ),
+            (self.tools.is_some(), "--tools"),
+            (!self.add_dir.is_empty(), "--add-dir"),
+        ];
+        let given = flags.into_iter().find(|(given, _)| *given);
+        given.map(|(_, flag)| flag)
+    }
+
     /// Whether no flag is given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.preset.is_none() && self.options().is_empty()
+        self.preset.is_none() && self.only_for_new().is_none() && self.options().is_empty()
     }
 }
 

@@ -191,3 +191,99 @@ fn instructions_that_ask_for_more_rights_change_no_verdict() {
     let listed = house.reasonix(&["prompt"]).expect_code(0);
     assert!(!listed.out.contains('\u{1b}'), "{listed:?}");
 }
+
+#[test]
+fn own_system_prompt_and_added_text_stand_around_the_instructions() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files("//- AGENTS.md\nProject rules.\n");
+    house.settings("[agent]\nsystem_prompt = \"You review code.\"\n");
+    let arguments = ["--append-system-prompt", "Answer in verse."];
+    let session = run(&house, &arguments, "One.").expect(0, "completed").pid();
+    let first = system(&model.requests()[0]).to_owned();
+    assert!(
+        first.starts_with("You review code.\n\n# Instructions"),
+        "{first}"
+    );
+    assert!(
+        first.ends_with("Project rules.\n</instructions>\n\nAnswer in verse."),
+        "{first}"
+    );
+    house.settings("[agent]\nsystem_prompt = \"You write code.\"\n");
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    assert_eq!(system(&model.requests()[1]), first);
+    let refused = house.reasonix(&["run", "-s", &session, "--append-system-prompt", "x", "Go."]);
+    let refused = refused.expect_code(64);
+    assert!(
+        refused.err.contains("only for a new session"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn file_with_the_system_prompt_is_read_when_a_session_is_created() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    let file = house.home_file("prompt.md");
+    std::fs::write(&file, "You translate.\n").expect("file");
+    house.settings("[agent]\nsystem_prompt_file = \"prompt.md\"\n");
+    run(&house, &[], "One.").expect(0, "completed");
+    assert_eq!(system(&model.requests()[0]), "You translate.");
+    std::fs::remove_file(&file).expect("gone");
+    let ran = run(&house, &[], "Two.").expect(0, "completed");
+    let notices = format!("{:?}", ran.all("notice"));
+    assert!(
+        notices.contains("The shipped system prompt is used"),
+        "{notices}"
+    );
+    assert!(system(&model.requests()[1]).starts_with("You are Reasonix"));
+}
+
+/// Names of the tools of a request.
+fn tools(request: &Request) -> Vec<String> {
+    let body: serde_json::Value = serde_json::from_slice(&request.body).expect("JSON");
+    let tools = body["tools"].as_array().cloned().unwrap_or_default();
+    let name = |tool: &serde_json::Value| tool["function"]["name"].as_str().map(str::to_owned);
+    tools.iter().filter_map(name).collect()
+}
+
+#[test]
+fn tools_of_a_session_are_chosen_by_the_config_and_by_a_run() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.settings("[tools]\nenabled = [\"read_file\", \"grep\", \"glob\"]\n");
+    run(&house, &[], "One.").expect(0, "completed");
+    assert_eq!(tools(&model.requests()[0]), ["glob", "grep", "read_file"]);
+    run(&house, &["--tools", "grep"], "Two.").expect(0, "completed");
+    assert_eq!(tools(&model.requests()[1]), ["grep"]);
+    let refused = house.reasonix(&["run", "--tools", "grep,nothing", "Go."]);
+    assert_ne!(refused.code(), Some(0));
+    assert!(
+        refused.err.contains("Unknown tool `nothing`"),
+        "{refused:?}"
+    );
+    assert_eq!(model.count(), 2);
+}
+
+#[test]
+fn added_directories_can_be_written_in() {
+    let other = tempfile::tempdir().expect("directory");
+    let path = other.path().join("made.txt");
+    let write = || {
+        let arguments = json!({"path": path.to_str(), "content": "made"});
+        Answer::call("write_file", arguments)
+    };
+    let (model, house) = answering([write(), Answer::text("No."), write(), Answer::text("Yes.")]);
+    let mode = ["--approval-mode", "auto"];
+    run(&house, &mode, "Without.").expect(0, "completed");
+    assert!(!path.exists());
+    let dir = other.path().to_str().expect("text");
+    run(&house, &[&mode[..], &["--add-dir", dir]].concat(), "With.").expect(0, "completed");
+    assert_eq!(std::fs::read_to_string(&path).expect("file"), "made");
+    for (dir, reason) in [
+        ("/", "root of the file system"),
+        ("/no/such/directory", "exist"),
+    ] {
+        let refused = house.reasonix(&["run", "--add-dir", dir, "Go."]);
+        assert_ne!(refused.code(), Some(0));
+        assert!(refused.err.contains(reason), "{refused:?}");
+    }
+    assert_eq!(model.count(), 4);
+}

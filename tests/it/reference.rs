@@ -111,6 +111,7 @@ fn settings() -> String {
             Kind::Tools => "list of tools".to_owned(),
             Kind::Rules(_) => "list of rules".to_owned(),
             Kind::Place => "directory".to_owned(),
+            Kind::File => "file".to_owned(),
             Kind::Places => "list of directories".to_owned(),
             Kind::Globs => "list of globs".to_owned(),
             Kind::Variables => "list of variable names".to_owned(),

@@ -137,3 +137,23 @@ fn whatever_cannot_be_attached_is_told_and_the_turn_goes_on() {
     assert!(!prompts[0].contains("root:"), "{prompts:#?}");
     assert!(prompts[0].ends_with(prompt));
 }
+
+#[test]
+fn files_are_attached_by_an_option_too() {
+    let (model, house) = answering([Answer::text("Done.")]);
+    house.files("//- my notes.txt\nNotes.\n");
+    let file = house.project().join("my notes.txt");
+    run(&house, &["--file", file.to_str().expect("text")], "Read.").expect(0, "completed");
+    let prompts = prompts(&model.requests()[0]);
+    assert!(
+        prompts[0].contains("<file path=\"my notes.txt\">\nNotes.\n</file>"),
+        "{prompts:#?}"
+    );
+    let refused = house
+        .reasonix(&["run", "--file", "none.txt", "Read."])
+        .expect_code(64);
+    assert!(
+        refused.err.contains("cannot attach `none.txt`"),
+        "{refused:?}"
+    );
+}

@@ -62,6 +62,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
         prompt: args.prompt.clone(),
+        profile: args.options.profile()?,
         preset: args.options.preset(),
         options: args.options.options(),
     };

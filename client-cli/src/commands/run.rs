@@ -70,6 +70,9 @@ pub struct Args {
     /// Continue in a fork of that session: it stays as it is. Needs `--session` or `--continue`.
     #[arg(long)]
     fork: bool,
+    /// Attach this file or directory to the prompt, as `@PATH` in it does; repeatable.
+    #[arg(long, value_name = "PATH")]
+    file: Vec<PathBuf>,
     #[command(flatten)]
     options: SessionArgs,
     /// Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash
@@ -116,6 +119,18 @@ impl Args {
 
     /// Refuses options that do not fit together.
     fn check(&self) -> Result<(), Error> {
+        if let Some(flag) = self.options.only_for_new().filter(|_| self.continues()) {
+            return Err(Error::usage(
+                say!(Msg::OnlyForNew, flag),
+                say!(Msg::OnlyForNewHint),
+            ));
+        }
+        if self.reads_lines() && !self.file.is_empty() {
+            return Err(Error::usage(
+                say!(Msg::FileWithLines),
+                say!(Msg::FileWithLinesHint),
+            ));
+        }
         if self.fork && !self.continues() {
             return Err(Error::usage(say!(Msg::ForkNeeds), say!(Msg::ForkNeedsHint)));
         }

@@ -30,6 +30,14 @@ client::catalog! {
     GivePrompt = "give a prompt: `reasonix run \"fix the failing test\"`", "请给出提示词：`reasonix run \"修复失败的测试\"`";
     ForkNeeds = "`--fork` needs a session to fork", "`--fork` 需要一个会话";
     ForkNeedsHint = "name it: `reasonix run -s SESSION --fork PROMPT`, or `-c --fork` for the newest one", "请指定：`reasonix run -s SESSION --fork PROMPT`，或用 `-c --fork` 取最近的会话";
+    OnlyForNew = "`{0}` is only for a new session", "`{0}` 仅用于新会话";
+    OnlyForNewHint = "leave it out, or start a new session: `reasonix run PROMPT`", "请去掉它，或开始新会话：`reasonix run PROMPT`";
+    NoFile = "cannot attach `{0}`: {1}", "无法附加 `{0}`：{1}";
+    NoFileHint = "give the path of an existing file or directory", "请给出现有文件或目录的路径";
+    FileName = "cannot attach `{0}`: its path has a quote or a line break", "无法附加 `{0}`：路径含有引号或换行";
+    FileNameHint = "rename it, or pipe its content: `reasonix run PROMPT < FILE`", "请重命名，或用管道传入内容：`reasonix run PROMPT < FILE`";
+    FileWithLines = "`--file` does not work with `--input-format jsonl`", "`--file` 不能与 `--input-format jsonl` 同用";
+    FileWithLinesHint = "write `@PATH` in the text of a prompt instead", "请在提示词文本中写 `@PATH`";
     EphemeralKept = "`--ephemeral` would delete a session that is kept", "`--ephemeral` 会删除需要保留的会话";
     EphemeralKeptHint = "add `--fork` to run in a fork of it, which is deleted", "请加上 `--fork`，在它的分叉中运行，之后只删除分叉";
     EphemeralPark = "`--ephemeral` cannot be used with `--on-ask park`: a session that waits would be deleted", "`--ephemeral` 不能与 `--on-ask park` 同用：等待中的会话会被删除";

@@ -32,6 +32,9 @@ pub struct PrefixText {
     /// Instruction files, in their order. Rendered at the end of the system prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<InstructionText>,
+    /// What the session's creator adds, at the very end of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub appended: Option<String>,
     /// The tools that the model may call, sorted by name.
     pub tools: Vec<ToolDeclaration>,
 }

@@ -24,6 +24,9 @@ mod provider;
 pub use provider::check;
 use provider::{Opened, account, gone, means, open, silent};
 
+/// Bytes of the file that holds a system prompt.
+const SYSTEM_PROMPT_BYTES_MAX: u64 = 64 * 1024;
+
 /// Puts sessions together.
 pub struct Wire {
     pub home: Arc<Home>,
@@ -171,6 +174,10 @@ impl Wire {
                 project.without_effect().join(" · ")
             ));
         }
+        let system_prompt = system_prompt(&settings).unwrap_or_else(|problem| {
+            notices.push(problem);
+            session::SYSTEM_PROMPT.to_owned()
+        });
         if let Err(failure) = fallback(&settings) {
             notices.push(format!(
                 "No fallback model: {} {}",
@@ -179,7 +186,8 @@ impl Wire {
         }
         Setup {
             profile: Profile {
-                system_prompt: session::SYSTEM_PROMPT.into(),
+                system_prompt: system_prompt.into(),
+                append_system_prompt: None,
                 tools: self.tools(&settings),
                 pinned: settings.pinned,
                 rules,
@@ -208,6 +216,23 @@ impl Wire {
             unusable: None,
         }
     }
+}
+
+/// The system prompt of new sessions. The error says why the shipped one is used.
+fn system_prompt(settings: &Settings) -> Result<String, String> {
+    let Some(file) = &settings.system_prompt_file else {
+        let own = settings.system_prompt.as_deref();
+        return Ok(own.unwrap_or(session::SYSTEM_PROMPT).to_owned());
+    };
+    let reason = match settings::read::following_up_to(file, SYSTEM_PROMPT_BYTES_MAX) {
+        Ok(text) if !text.trim().is_empty() => return Ok(text),
+        Ok(_) => "it is empty".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!(
+        "The shipped system prompt is used: `agent.system_prompt_file` names `{}`: {reason}.",
+        file.display()
+    ))
 }
 
 /// The limits of a session that asks this model.
@@ -248,7 +273,11 @@ impl Assembly for Wire {
         let resolve = |entry: &_, model: &_| effort::resolve(entry, model, effort);
         let (entry, model) = self.find(&loaded, &wanted, resolve)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
+        let enabled = loaded.settings.enabled_tools.clone();
         let mut setup = self.setup(loaded, model);
+        if !enabled.is_empty() {
+            setup.profile.tools = setup.profile.tools.restricted_to(&enabled);
+        }
         if unasked && let Some(variable) = &entry.api_key_env {
             setup.notices.push(format!(
                 "No provider is configured: using `{}`, because its key {variable} is set. Choose another one with `reasonix setup`.",

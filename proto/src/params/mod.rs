@@ -9,6 +9,7 @@ pub mod history;
 pub mod hook;
 pub mod interaction;
 pub mod process;
+pub mod profile;
 pub mod rules;
 pub mod session;
 

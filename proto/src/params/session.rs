@@ -9,6 +9,7 @@ use crate::budget::BudgetNode;
 use crate::options::SessionOptions;
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::params::forecast::Forecast;
+use crate::params::profile::ProfileParams;
 use crate::record::Event;
 use crate::state::{ApprovalMode, Kind, Mode, OnAsk, State, WaitingFor};
 use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
@@ -40,6 +41,8 @@ pub struct CreateParams {
     /// Delete the session once it has exited and no client follows it. Its usage stays in the statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ephemeral: bool,
+    #[serde(flatten)]
+    pub profile: ProfileParams,
     #[serde(flatten)]
     pub options: SessionOptions,
 }

@@ -27,6 +27,9 @@ pub struct SessionCreated {
     pub context_window: u64,
     /// SHA-256 of the frozen prefix, hexadecimal.
     pub prefix_sha256: String,
+    /// Directories that the session may write in, beside its root: chosen by its creator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub add_dirs: Vec<String>,
     /// Instruction files in the prefix, in their order: paths from the workspace root, or absolute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<String>,

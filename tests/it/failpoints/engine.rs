@@ -59,6 +59,7 @@ impl EngineSetup {
         Setup {
             profile: Profile {
                 system_prompt: "Work.".into(),
+                append_system_prompt: None,
                 tools: ToolSet::new(vec![
                     Arc::new(Marker::new("look", Family::Read, true, &self.world)),
                     Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),

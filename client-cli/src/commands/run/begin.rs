@@ -74,6 +74,7 @@ async fn new(
     options.on_ask.get_or_insert(OnAsk::Sandboxed);
     let params = CreateParams {
         prompt,
+        profile: args.options.profile()?,
         preset: args.options.preset(),
         ephemeral: args.ephemeral,
         ..client.new_session(cwd, options).await

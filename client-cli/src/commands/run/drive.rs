@@ -23,6 +23,7 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     let schema = args.json_schema.as_deref().map(AnswerSchema::read);
     let schema = schema.transpose()?;
     let prompt = prompt::gather(&args.prompt, hint)?;
+    let prompt = prompt::with_files(prompt, &args.file)?;
     let prompt = match &schema {
         Some(schema) => schema.prompt(&prompt),
         None => prompt,

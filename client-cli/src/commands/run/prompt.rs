@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use proto::frame;
@@ -9,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::Error;
 use crate::messages::run::Msg;
-use crate::output;
+use crate::{output, reach};
 
 /// How long an open pipe may be silent at first, where there is a prompt without it.
 const FIRST_MAX: Duration = Duration::from_millis(300);
@@ -37,6 +38,34 @@ pub fn gather(words: &[String], hint: &str) -> Result<String, Error> {
         Some(FIRST_MAX)
     };
     join(&typed, read(&input, input.lock(), first)?, hint)
+}
+
+/// A prompt that also refers to these files, so that the daemon attaches them.
+///
+/// # Errors
+/// A file does not exist, or its path cannot be written as a reference.
+pub fn with_files(prompt: String, files: &[PathBuf]) -> Result<String, Error> {
+    let mut references = Vec::new();
+    for file in files {
+        let real = file.canonicalize().map_err(|source| {
+            Error::usage(
+                say!(Msg::NoFile, file.display(), source),
+                say!(Msg::NoFileHint),
+            )
+        })?;
+        let path = reach::utf8(&real)?;
+        if path.contains(['"', '\n']) {
+            return Err(Error::usage(
+                say!(Msg::FileName, file.display()),
+                say!(Msg::FileNameHint),
+            ));
+        }
+        references.push(format!("@\"{path}\""));
+    }
+    match references.is_empty() {
+        true => Ok(prompt),
+        false => Ok(format!("{prompt}\n\n{}", references.join("\n"))),
+    }
 }
 
 fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error> {

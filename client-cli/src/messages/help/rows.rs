@@ -300,6 +300,10 @@ rows! {
     "Add a label to the session; repeatable" => "给会话添加标签；可重复";
     "Extract subgoals, hypotheses and doubts from the model's reasoning, with a separate request" => "用单独的请求从模型的推理中提取子目标、假设和疑点";
     "Sample N answers and keep the least uncertain one (1–8). Every sample is billed" => "采样 N 个回答并保留最确定的一个（1–8）。每个采样都计费";
+    "Add text to the end of the system prompt of a new session" => "在新会话的系统提示词末尾添加文本";
+    "Give the model of a new session only these tools, separated by commas: `read_file,grep` [default: all]" => "只给新会话的模型这些工具，用逗号分隔：`read_file,grep` [默认：全部]";
+    "Let a new session write in this directory too; repeatable" => "允许新会话也写入此目录；可重复";
+    "Attach this file or directory to the prompt, as `@PATH` in it does; repeatable" => "把此文件或目录附加到提示词，与其中的 `@PATH` 相同；可重复";
     "Start and talk" => "开始与对话";
     "Running sessions" => "运行中的会话";
     "Stored sessions" => "已保存的会话";

@@ -87,6 +87,7 @@ fn sentence(about: &str, kind: Kind) -> String {
         | Kind::Tools
         | Kind::Rules(_)
         | Kind::Place
+        | Kind::File
         | Kind::Places
         | Kind::Globs
         | Kind::Variables => about.to_owned(),

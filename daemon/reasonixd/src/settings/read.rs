@@ -14,7 +14,15 @@ pub const MAX: u64 = 1024 * 1024;
 
 /// Reads a file of the user's own, which may be a link.
 pub fn following(path: &Path) -> Result<String> {
-    text(open(path, OFlags::empty())?, MAX)
+    following_up_to(path, MAX)
+}
+
+/// As [`following`], with a bound of its own, in bytes.
+///
+/// # Errors
+/// It cannot be read, is not a regular file, is not UTF-8, or is larger.
+pub fn following_up_to(path: &Path, max: u64) -> Result<String> {
+    text(open(path, OFlags::empty())?, max)
 }
 
 /// Reads a file that others may have put there: a link could show us any file of the user's.

@@ -29,6 +29,8 @@ pub enum Kind {
     Place,
     /// A list of such directories.
     Places,
+    /// A file: absolute, below `~`, or relative to the file that sets it.
+    File,
     /// A list of globs of files.
     Globs,
     /// A list of names of environment variables, with `*` for any letters.
@@ -100,6 +102,10 @@ settings! {
         "Model for the rest of a turn if the session's model still fails after all retries: a provider, a model, or `provider/model`. The switch is reported, and the next turn uses the session's model again. Unset: the turn fails.";
     "agent.fast_model", Kind::Text, Trusted, "":
         "Model for cheap requests (reasoning extraction, the preset `fast`): a provider, a model, or `provider/model`. Unset: the session's model.";
+    "agent.system_prompt", Kind::Text, Trusted, "":
+        "System prompt of new sessions, instead of the shipped one. Instruction files (AGENTS.md …) still follow it. Unset: the shipped prompt.";
+    "agent.system_prompt_file", Kind::File, Trusted, "":
+        "File with the system prompt of new sessions (at most 64 KB), instead of `agent.system_prompt`.";
     "reasoning.extract", Kind::Flag, Trusted, "false":
         "Extract lists from the reasoning of new sessions (subgoals, hypotheses, uncertainties, rejected paths), with a separate request for each answer. The lists are for you; they do not improve the answers.";
     "budget.day.usd", decimal(0, 1_000_000), User, "0":
@@ -126,6 +132,8 @@ settings! {
         "Time limit of a command if the call gives none, in seconds; 0: no limit.";
     "tools.shell.pass", Kind::Variables, User, "[]":
         "Environment variables to pass to commands although they would be removed, with `*` for any letters. Removed are variables that are named like a secret (`*KEY*`, `*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*PASSPHRASE*`, `PASS` as a part between `_`), contain a password (`postgres://user:password@host`), or change how programs are loaded (`LD_*`, `DYLD_*`). A provider's key is never passed.";
+    "tools.enabled", Kind::Tools, Free, "[]":
+        "Tools that the model gets in new sessions; `[]`: all. `run --tools` chooses for one run.";
     "tools.pinned", Kind::Tools, Trusted, "[]":
         "Tools whose full description is in every request from the start. Other tools' descriptions may be loaded only when the model asks for them.";
     "permissions.mode", Kind::Word(&["ask", "auto", "yolo"]), Trusted, "\"ask\"":

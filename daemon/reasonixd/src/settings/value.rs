@@ -74,6 +74,12 @@ pub fn of(
                 .map(Value::from)
                 .map_err(|why| format!("a directory: {why}"))
         }
+        Kind::File => {
+            let text = item.as_str().ok_or("a file path")?;
+            place(text, context)
+                .map(Value::from)
+                .map_err(|why| format!("a file: {why}"))
+        }
         Kind::Places => list(item, "a list of directory paths", refused, &|text| {
             place(text, context)
         }),
@@ -119,7 +125,7 @@ fn list(
     Ok(values.into())
 }
 
-/// A directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
+/// A file or directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
 fn place(text: &str, context: &ValueContext<'_>) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("it must not be empty".to_owned());

@@ -27,6 +27,12 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// Options of a new session that its client does not give.
     pub options: SessionOptions,
+    /// Instead of the shipped system prompt.
+    pub system_prompt: Option<String>,
+    /// Holds the system prompt; comes before `system_prompt`.
+    pub system_prompt_file: Option<PathBuf>,
+    /// Tools of new sessions; empty: all.
+    pub enabled_tools: Vec<String>,
     /// Per cent of the model's window; 0: never.
     pub compact_percent: u8,
     pub user_rules: Rules,
@@ -135,6 +141,11 @@ impl Values {
         Settings {
             default_model: self.text("default_model"),
             options: self.options(),
+            system_prompt: self
+                .text("agent.system_prompt")
+                .filter(|prompt| !prompt.trim().is_empty()),
+            system_prompt_file: self.text("agent.system_prompt_file").map(PathBuf::from),
+            enabled_tools: self.texts("tools.enabled"),
             compact_percent: self.percent("agent.compact_ratio"),
             user_rules: rules_of(&self.set),
             project_rules: rules_of(&self.project_rules),

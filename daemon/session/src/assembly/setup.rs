@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
+use proto::params::profile::ProfileParams;
 use proto::record::{Rules, SessionCreated};
 use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure, SessionOptions};
@@ -15,6 +16,9 @@ use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
 use crate::context::first_message;
+
+/// Bytes that a session's creator may add to the system prompt.
+const APPENDED_BYTES_MAX: usize = 32 * 1024;
 
 /// Rules of one layer.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ impl ModelSetup {
 #[derive(Clone)]
 pub struct Profile {
     pub system_prompt: Arc<str>,
+    /// Stands after the instruction files.
+    pub append_system_prompt: Option<String>,
     pub tools: ToolSet,
     /// Deferred tools that are declared in the prefix all the same.
     pub pinned: Vec<String>,
@@ -82,8 +88,20 @@ pub struct Profile {
 #[derive(Clone, Debug, Default)]
 pub struct ProfileChoice {
     pub system_prompt: Option<Arc<str>>,
+    /// Added to the system prompt, after the instruction files.
+    pub append_system_prompt: Option<String>,
     /// Names of the tools. `None`: all that the config gives.
     pub tools: Option<Vec<String>>,
+}
+
+impl From<&ProfileParams> for ProfileChoice {
+    fn from(params: &ProfileParams) -> Self {
+        Self {
+            system_prompt: None,
+            append_system_prompt: params.append_system_prompt.clone(),
+            tools: params.tools.clone(),
+        }
+    }
 }
 
 impl ProfileChoice {
@@ -95,6 +113,19 @@ impl ProfileChoice {
         if let Some(system_prompt) = &self.system_prompt {
             profile.system_prompt = Arc::clone(system_prompt);
         }
+        let appended = self.append_system_prompt.as_deref().map(str::trim);
+        let appended = appended.filter(|text| !text.is_empty());
+        if let Some(text) = appended.filter(|text| text.len() > APPENDED_BYTES_MAX) {
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                format!(
+                    "The addition to the system prompt has {} bytes.",
+                    text.len()
+                ),
+                format!("Use at most {APPENDED_BYTES_MAX}, or put the text into AGENTS.md."),
+            ));
+        }
+        profile.append_system_prompt = appended.map(str::to_owned);
         let Some(names) = &self.tools else {
             return Ok(());
         };

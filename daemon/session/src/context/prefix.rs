@@ -25,7 +25,10 @@ pub struct FrozenPrefix {
 impl FrozenPrefix {
     /// Renders the text of a profile, with instruction files, for its model.
     pub fn of(profile: &Profile, instructions: Vec<InstructionText>) -> Self {
-        let text = text(profile, instructions);
+        let text = PrefixText {
+            instructions,
+            ..text(profile)
+        };
         let prefix = render(&profile.model, &text);
         Self { prefix, text }
     }
@@ -77,14 +80,15 @@ impl SharedTexts {
 
 /// System prompt and tools of a profile. Nothing variable goes in: same build and files, same bytes.
 /// Deferred tools are left out, unless they are pinned.
-fn text(profile: &Profile, instructions: Vec<InstructionText>) -> PrefixText {
+fn text(profile: &Profile) -> PrefixText {
     let is_pinned = |spec: &ToolSpec| profile.pinned.iter().any(|pinned| *pinned == *spec.name);
     let declared = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
     let specs = profile.tools.specs().filter(declared);
     PrefixText {
         system: profile.system_prompt.trim_end().to_owned(),
-        instructions,
+        appended: profile.append_system_prompt.clone(),
         tools: specs.map(ToolSpec::declaration).collect(),
+        ..PrefixText::default()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The system prompt as one text: the shipped or configured prompt, then each instruction file in a block. Pure.
+//! The system prompt as one text: the shipped or configured prompt, each instruction file in a block, and what the
+//! session's creator adds. Pure.
 
 use std::borrow::Cow;
 
@@ -12,12 +13,12 @@ Follow the instructions in these blocks as if the user had given them. Where two
 
 /// The whole system prompt.
 pub fn render(text: &PrefixText) -> String {
-    if text.instructions.is_empty() {
-        return text.system.clone();
+    let mut parts = vec![text.system.clone()];
+    if !text.instructions.is_empty() {
+        parts.push(INSTRUCTIONS_HEAD.to_owned());
+        parts.extend(text.instructions.iter().map(instruction_block));
     }
-    let blocks = text.instructions.iter().map(instruction_block);
-    let mut parts = vec![text.system.clone(), INSTRUCTIONS_HEAD.to_owned()];
-    parts.extend(blocks);
+    parts.extend(text.appended.clone());
     parts.join("\n\n")
 }
 

@@ -211,14 +211,13 @@ fn workspace_of(
     is_new: bool,
 ) -> Result<(Arc<Workspace>, Option<String>), Failure> {
     let temp = temp_of(services, parts.created.pid);
-    let opened = open_workspace(
-        services,
-        &parts.setup,
-        Path::new(&parts.created.root),
-        Path::new(&parts.created.cwd),
-        &[spill_dir(dir)],
-        temp,
-    );
+    let places = Places {
+        root: Path::new(&parts.created.root),
+        cwd: Path::new(&parts.created.cwd),
+        add_dirs: &parts.created.add_dirs,
+        readable: vec![spill_dir(dir)],
+    };
+    let opened = open_workspace(services, &parts.setup, places, temp);
     let (workspace, lost) = match opened {
         Ok(workspace) => (workspace, None),
         // The directory of an old session may be gone: it can still be read.
@@ -317,26 +316,41 @@ pub fn instructions(
     cwd: &Path,
 ) -> Result<Instructions, Failure> {
     let root = setup.root(cwd, &services.assembly.user_home());
-    let workspace = open_workspace(services, setup, &root, cwd, &[], None)?;
+    let places = Places {
+        root: &root,
+        cwd,
+        add_dirs: &[],
+        readable: Vec::new(),
+    };
+    let workspace = open_workspace(services, setup, places, None)?;
     let user_file = services.home.instructions();
     Ok(knowledge::find_instructions(&workspace, &user_file))
 }
 
-/// `readable`: directories and files of ours that the session may read.
+/// Where a session works.
+struct Places<'a> {
+    root: &'a Path,
+    cwd: &'a Path,
+    /// Directories to write in, chosen by the session's creator.
+    add_dirs: &'a [String],
+    /// Directories of ours that the session may read.
+    readable: Vec<PathBuf>,
+}
+
 fn open_workspace(
     services: &SessionServices,
     setup: &Setup,
-    root: &Path,
-    cwd: &Path,
-    readable: &[PathBuf],
+    places: Places<'_>,
     temp: Option<PathBuf>,
 ) -> Result<Workspace, Failure> {
-    let mut readable = readable.to_vec();
+    let (cwd, mut readable) = (places.cwd, places.readable);
+    let mut extra_writable = setup.allow_write.clone();
+    extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
     readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
     let options = WorkspaceOptions {
-        root: root.to_owned(),
+        root: places.root.to_owned(),
         cwd: cwd.to_owned(),
-        extra_writable: setup.allow_write.clone(),
+        extra_writable,
         masked: services.assembly.closed(),
         readable,
         temp,

@@ -127,7 +127,6 @@ impl Supervisor {
         client: &Client,
         profile: &ProfileChoice,
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
-        check(params)?;
         let (services, wanted) = (self.services.clone(), params.clone());
         let profile = profile.clone();
         // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
@@ -219,7 +218,7 @@ impl Supervisor {
     }
 }
 
-/// What can be seen from the wish alone.
+/// What can be seen from the parameters, and the directories that they name. Blocks.
 fn check(params: &CreateParams) -> Result<(), Failure> {
     options::check(&params.options)?;
     if params
@@ -233,7 +232,29 @@ fn check(params: &CreateParams) -> Result<(), Failure> {
             "Describe what to do.",
         ));
     }
-    Ok(())
+    params
+        .profile
+        .add_dirs
+        .iter()
+        .try_for_each(|dir| check_added(dir))
+}
+
+/// Whether a directory can be added to those that the session may write in.
+fn check_added(dir: &str) -> Result<(), Failure> {
+    let path = Path::new(dir);
+    let real = path.canonicalize();
+    let reason = match real {
+        _ if !path.is_absolute() => "is not an absolute path",
+        Err(_) => "does not exist",
+        Ok(real) if !real.is_dir() => "is not a directory",
+        Ok(real) if real.parent().is_none() => "is the root of the file system",
+        Ok(_) => return Ok(()),
+    };
+    Err(Failure::new(
+        ErrorName::InvalidParams,
+        format!("The directory `{dir}` cannot be added: it {reason}."),
+        "Give existing directories that the session may write in.",
+    ))
 }
 
 /// Whether the rules of the session can be read, by its tools.
@@ -285,6 +306,7 @@ fn prepare(
     params: &CreateParams,
     profile: &ProfileChoice,
 ) -> Result<Prepared, Failure> {
+    check(params)?;
     let cwd = PathBuf::from(&params.cwd);
     if !cwd.is_absolute() || !cwd.is_dir() {
         return Err(Failure::new(
@@ -421,6 +443,7 @@ fn first_record(
         context_window: setup.profile.model.context_window,
         prefix_sha256: prefix::hash(&prefix.prefix),
         instructions: prefix.instruction_names(),
+        add_dirs: params.profile.add_dirs.clone(),
         tools: setup.profile.tools.names().map(str::to_owned).collect(),
         env,
         env_names: others

@@ -46,6 +46,7 @@ pub fn setup(profile: Profile) -> Setup {
 pub fn profile(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSet) -> Profile {
     Profile {
         system_prompt: SYSTEM_PROMPT.into(),
+        append_system_prompt: None,
         tools,
         pinned: Vec::new(),
         rules: vec![Layered {

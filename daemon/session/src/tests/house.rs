@@ -319,6 +319,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
         context_window: 0,
         prefix_sha256: String::new(),
         instructions: Vec::new(),
+        add_dirs: Vec::new(),
         tools: Vec::new(),
         env: BTreeMap::new(),
         env_names: Vec::new(),

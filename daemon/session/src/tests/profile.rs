@@ -69,6 +69,7 @@ const CALLS: &str = r#"{"text":"one"}
 fn chosen(tools: &[&str]) -> ProfileChoice {
     ProfileChoice {
         system_prompt: Some("Explore.".into()),
+        append_system_prompt: None,
         tools: Some(tools.iter().map(|name| (*name).to_owned()).collect()),
     }
 }

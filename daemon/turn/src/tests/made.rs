@@ -31,6 +31,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
         context_window: 0,
         prefix_sha256: String::new(),
         instructions: Vec::new(),
+        add_dirs: Vec::new(),
         tools: Vec::new(),
         env: BTreeMap::new(),
         env_names: Vec::new(),

@@ -66,11 +66,9 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCreate, _, _>(to, |d, peer, p| async move {
         let client = Client { name: peer.name() };
         let (keys, cwd) = (p.credentials.clone(), p.cwd.clone());
-        let made = Arc::clone(&d).finish(|d| async move {
-            d.supervisor
-                .create(p, &client, &ProfileChoice::default())
-                .await
-        });
+        let profile = ProfileChoice::from(&p.profile);
+        let made = Arc::clone(&d)
+            .finish(|d| async move { d.supervisor.create(p, &client, &profile).await });
         let made = made.await?;
         model_list::refresh(d, cwd, &made.model, keys);
         Ok(made)
