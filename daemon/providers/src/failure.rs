@@ -303,6 +303,8 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     match status {
         Some(401) => ErrorKind::Credentials,
         Some(413) => ErrorKind::ContextLength,
+        // A request that the server itself calls wrong stays so, whatever its status.
+        Some(500..=599) if says(INVALID_REQUEST) => ErrorKind::Permanent,
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorKind::Transient,
         Some(_) => ErrorKind::Permanent,
         None if says(&[
@@ -321,6 +323,12 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
         None => ErrorKind::Transient,
     }
 }
+
+const INVALID_REQUEST: &[&str] = &[
+    "invalid_request_error",
+    "BadRequestError",
+    "INVALID_ARGUMENT",
+];
 
 const CREDENTIALS: &[&str] = &[
     "invalid_api_key",
@@ -358,6 +366,23 @@ fn is_context_length(vendor: &VendorError) -> bool {
         "input token count",
         "range of input length should be",
         "reduce the length of the messages",
+        "greater than the context length",
+        "prompt too long",
+        "longer than the model's context",
+        "longer than the maximum model length",
+        "context window exceeds limit",
+        "context window limit",
+        "larger than the context window",
+        "exceeds the maximum context",
+        "maximum context limit",
+        "maximum allowed input length",
+        "exceed the configured limit",
+        "prompt token count",
+        "token limit exceeded",
+        "too many input tokens",
+        "too many tokens: ",
+        "tokens + `max_new_tokens` must be",
+        "string too long. expected a string with maximum length",
     ];
     if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) {
         return true;

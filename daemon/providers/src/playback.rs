@@ -111,7 +111,7 @@ fn parts(kind: &str, pieces: Vec<Vec<u8>>) -> BoxStream<'static, Result<Part, Pr
     let chunks = pieces.into_iter().map(|piece| Ok(Bytes::from(piece)));
     let body = stream::iter(chunks.collect::<Vec<_>>()).boxed();
     match kind {
-        "openai" => collected(body, crate::openai_chat::stream::Collector),
+        "openai" => collected(body, crate::openai_chat::stream::Collector::new),
         "openai-responses" => collected(body, crate::openai_responses::stream::Collector::new),
         "anthropic" => collected(body, crate::anthropic::stream::Collector::new),
         other => panic!("no kind {other}"),

@@ -49,7 +49,9 @@ pub(crate) trait Collect: Send + 'static {
     /// What has been collected so far.
     fn gathered(&mut self) -> &mut Gathered;
     /// Called when the answer is complete, before `Gathered::finish`.
-    fn complete(&mut self) {}
+    fn complete(&mut self, batch: &mut PartBatch) {
+        let _ = batch;
+    }
 }
 
 /// Result of handling an event.
@@ -384,7 +386,7 @@ impl<C: Collect> AnswerReader<C> {
         let ended = match error {
             Some(error) if !self.collect.gathered().is_finished() => Err(error),
             _ => {
-                self.collect.complete();
+                self.collect.complete(&mut batch);
                 self.collect.gathered().finish(&mut batch)
             }
         };

@@ -274,7 +274,7 @@ impl Collect for Collector {
 
     /// Keeps the thoughts to send back, in order. Excludes a thought that was cut off before its
     /// signature.
-    fn complete(&mut self) {
+    fn complete(&mut self, _: &mut PartBatch) {
         let is_cut = !matches!(
             self.gathered.end,
             AnswerEnd::Bare | AnswerEnd::Reason(Finish::Stop | Finish::ToolCalls)

@@ -79,6 +79,13 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
         r#"{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"}}"#,
         r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400}"#,
         r#"{"error":"This model's maximum prompt length is 131072 but the request contains 200000 tokens."}"#,
+        r#"{"error":{"message":"prompt too long; exceeded max context length by 1119046 tokens"}}"#,
+        r#"{"error":{"message":"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length"}}"#,
+        r#"{"error":{"message":"The input (516368 tokens) is longer than the model's context length (262144 tokens)."}}"#,
+        r#"{"error":{"message":"invalid params, context window exceeds limit (2013)"}}"#,
+        r#"{"error":{"message":"prompt token count of 150000 exceeds the limit of 128000"}}"#,
+        r#"{"error":{"message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096."}}"#,
+        r#"{"error":{"message":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193."}}"#,
     ] {
         assert_eq!(refused(400, body).kind, ErrorKind::ContextLength, "{body}");
         assert_eq!(refused(200, body).kind, ErrorKind::ContextLength, "{body}");
@@ -206,4 +213,12 @@ fn a_long_error_text_is_truncated() {
     let error = refused(500, &"é".repeat(5000));
     assert!(error.message.chars().count() < WORDS_MAX + 50);
     assert!(error.message.ends_with('…'));
+}
+
+#[test]
+fn request_that_the_server_calls_invalid_is_not_retried_whatever_its_status() {
+    let body = r#"{"error":{"type":"invalid_request_error","message":"content must be text"}}"#;
+    assert_eq!(refused(500, body).kind, ErrorKind::Permanent);
+    let vague = r#"{"error":{"type":"server_error","message":"sorry"}}"#;
+    assert_eq!(refused(500, vague).kind, ErrorKind::Transient);
 }

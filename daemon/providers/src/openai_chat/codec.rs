@@ -8,6 +8,7 @@ use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
 use crate::json::{quoted, schemas};
+use crate::openai_chat::returned;
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::{body, extra, user_text};
@@ -60,12 +61,13 @@ impl Chat {
             let function = json!({"name": call.name, "arguments": call.arguments});
             json!({"id": call.id.0, "type": "function", "function": function})
         });
-        let calls: Vec<Value> = calls.collect();
-        let content = Some(&message.text).filter(|text| !text.is_empty() || calls.is_empty());
-        let mut out = json!({"role": "assistant", "content": content});
+        let mut calls: Vec<Value> = calls.collect();
+        // Never null: llama.cpp's Python server fails on it, and every vendor takes an empty text beside calls.
+        let mut out = json!({"role": "assistant", "content": message.text});
         if self.sends_reasoning {
             out["reasoning_content"] = json!(message.reasoning);
         }
+        returned::give_back(&message.thoughts, &mut out, &mut calls);
         if !calls.is_empty() {
             out["tool_calls"] = Value::Array(calls);
         }

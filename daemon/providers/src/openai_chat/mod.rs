@@ -4,6 +4,8 @@
 //! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
 
 mod codec;
+mod raw_thoughts;
+mod returned;
 pub(crate) mod stream;
 
 use std::sync::Arc;
@@ -20,7 +22,7 @@ pub(crate) fn open(
 ) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, "/chat/completions", Auth::Bearer)?;
     let codec = codec::Chat::new(&options)?;
-    let vendor = Vendor::new(options, endpoint, stream::Collector);
+    let vendor = Vendor::new(options, endpoint, stream::Collector::new);
     Ok((Arc::new(codec), Arc::new(vendor)))
 }
 

@@ -14,13 +14,27 @@ use crate::failure::VendorError;
 use crate::gathered::Gathered;
 use crate::json;
 use crate::lenient::Object;
+use crate::openai_chat::raw_thoughts::{RawThoughts, Separated};
+use crate::openai_chat::returned::Returned;
 use crate::part_batch::PartBatch;
 use crate::read::{Collect, Flow};
 
 /// An answer in progress.
-pub(crate) struct Collector(pub(crate) Gathered);
+pub(crate) struct Collector {
+    gathered: Gathered,
+    returned: Returned,
+    raw_thoughts: RawThoughts,
+}
 
 impl Collector {
+    pub(crate) fn new(gathered: Gathered) -> Self {
+        Self {
+            gathered,
+            returned: Returned::default(),
+            raw_thoughts: RawThoughts::default(),
+        }
+    }
+
     /// Handles one event, or a whole answer (`whole`).
     fn chunk(
         &mut self,
@@ -28,7 +42,7 @@ impl Collector {
         whole: bool,
         batch: &mut PartBatch,
     ) -> Result<Flow, ProviderError> {
-        let Some(chunk) = self.0.event(text)? else {
+        let Some(chunk) = self.gathered.event(text)? else {
             return Ok(Flow::Nothing);
         };
         let error = chunk
@@ -38,8 +52,11 @@ impl Collector {
         if error.is_some() || (chunk.raw("choices").is_none() && usage.is_none()) {
             return match error_in(text, error) {
                 Some(vendor) => {
-                    let error = self.0.site.refused(&self.0.model, 200, None, &vendor);
-                    Err(self.0.fail(error))
+                    let error =
+                        self.gathered
+                            .site
+                            .refused(&self.gathered.model, 200, None, &vendor);
+                    Err(self.gathered.fail(error))
                 }
                 None => Ok(Flow::Nothing),
             };
@@ -62,21 +79,21 @@ impl Collector {
     ) -> Result<Flow, ProviderError> {
         // Moonshot reports usage here.
         self.report(choice.object("usage"));
-        let before = self.0.said;
+        let before = self.gathered.said;
         // A server that does not stream sends `message` instead.
         for said in ["delta", "message"] {
             if let Some(said) = choice.object(said) {
                 self.said(&said, whole, batch)?;
             }
         }
-        let flow = self.0.flow(before)?;
+        let flow = self.gathered.flow(before)?;
         let reason = choice.text("finish_reason");
         if !reason.is_empty() {
             let Some(finish) = finish(&reason) else {
                 let what = format!("stopped before the end of its answer: `{reason}`");
-                return Err(self.0.fail(self.0.site.transient(&what)));
+                return Err(self.gathered.fail(self.gathered.site.transient(&what)));
             };
-            self.0.end = AnswerEnd::Reason(finish);
+            self.gathered.end = AnswerEnd::Reason(finish);
         }
         Ok(flow)
     }
@@ -88,13 +105,19 @@ impl Collector {
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         // Gateways that know both names send the same text under both.
-        let by_name = ["reasoning_content", "reasoning"].map(|name| said.text(name));
+        let names = ["reasoning_content", "reasoning"];
+        let by_name = names.map(|name| said.text(name));
         if let Some(reasoning) = by_name.iter().find(|text| !text.is_empty()) {
-            self.0.reasoning(reasoning, batch);
+            self.gathered.reasoning(reasoning, batch);
+        } else if names.iter().all(|name| said.raw(name).is_none()) {
+            // Snowflake and MiniMax send it only here.
+            let reasoning = reasoning_in_details(said);
+            self.gathered.reasoning(&reasoning, batch);
         }
-        self.0.reasoning(&said.thinking("content"), batch);
-        self.0.text(&said.text("content"), batch);
-        self.0.text(&said.text("refusal"), batch);
+        self.gathered.reasoning(&said.thinking("content"), batch);
+        let separated = self.raw_thoughts.push(&said.text("content"));
+        self.separated(&separated, batch);
+        self.gathered.text(&said.text("refusal"), batch);
         for call in said.objects("tool_calls") {
             let function = call.object("function").unwrap_or_default();
             // A string that contains JSON. Some servers send the object itself.
@@ -106,9 +129,26 @@ impl Collector {
                 arguments: &arguments.unwrap_or_default(),
                 whole,
             };
-            self.0.fragment(piece, batch)?;
+            self.gathered.fragment(piece, batch)?;
+            Returned::take_of_call(&call, &mut self.gathered);
         }
+        self.returned.take(said, &mut self.gathered);
         Ok(())
+    }
+
+    fn separated(&mut self, separated: &Separated, batch: &mut PartBatch) {
+        if !separated.reasoning.is_empty() {
+            self.gathered.reasoning(&separated.reasoning, batch);
+        }
+        if !separated.text.is_empty() {
+            self.gathered.text(&separated.text, batch);
+        }
+    }
+
+    /// Passes on text that was held back.
+    fn flush(&mut self, batch: &mut PartBatch) {
+        let held = self.raw_thoughts.finish();
+        self.separated(&held, batch);
     }
 
     /// Keeps the reported usage. The last report counts, unless it is empty: some vendors end with
@@ -120,16 +160,20 @@ impl Collector {
             usage.count("prompt_cache_hit_tokens"),
             usage.count("cached_tokens"),
         ];
+        let prompt_tokens = usage.count("prompt_tokens");
+        let reasoning_tokens = usage.count_in("completion_tokens_details", "reasoning_tokens");
+        let written = usage.count_in("prompt_tokens_details", "cache_write_tokens");
+        // A part of the prompt, whatever the vendor counts: Azure's Grok reports more than all of it.
+        let cached_tokens = cached.into_iter().max().unwrap_or(0).min(prompt_tokens);
         let reported = Reported {
-            prompt_tokens: usage.count("prompt_tokens"),
-            cached_tokens: cached.into_iter().max().unwrap_or(0),
-            // No vendor of this kind reports it.
-            cache_write_tokens: 0,
-            output_tokens: usage.count("completion_tokens"),
-            reasoning_tokens: usage.count_in("completion_tokens_details", "reasoning_tokens"),
+            prompt_tokens,
+            cached_tokens,
+            cache_write_tokens: written.min(prompt_tokens - cached_tokens),
+            output_tokens: output_tokens(&usage, prompt_tokens, reasoning_tokens),
+            reasoning_tokens,
         };
-        if reported != Reported::default() || self.0.usage.is_none() {
-            self.0.usage = Some(reported);
+        if reported != Reported::default() || self.gathered.usage.is_none() {
+            self.gathered.usage = Some(reported);
         }
     }
 }
@@ -139,20 +183,48 @@ impl Collect for Collector {
         if data.trim_ascii() != "[DONE]" {
             return self.chunk(data, false, batch);
         }
-        self.0.end_here();
+        self.flush(batch);
+        self.gathered.end_here();
         Ok(Flow::Last)
     }
 
     fn document(&mut self, text: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
         self.chunk(text, true, batch)?;
+        self.flush(batch);
         // A truncated document would not have parsed.
-        self.0.end_here();
+        self.gathered.end_here();
         Ok(())
     }
 
     fn gathered(&mut self) -> &mut Gathered {
-        &mut self.0
+        &mut self.gathered
     }
+
+    fn complete(&mut self, batch: &mut PartBatch) {
+        self.flush(batch);
+        self.returned.finish(&mut self.gathered);
+    }
+}
+
+/// The tokens of an answer, reasoning included. xAI leaves it out of `completion_tokens`; its total shows that.
+fn output_tokens(usage: &Object<'_>, prompt: u64, reasoning: u64) -> u64 {
+    let completion = usage.count("completion_tokens");
+    let with_reasoning = completion.saturating_add(reasoning);
+    let total = usage.count("total_tokens").checked_sub(prompt);
+    match total {
+        Some(total) if reasoning > 0 && total == with_reasoning => with_reasoning,
+        _ => completion,
+    }
+}
+
+/// The readable reasoning in a list of details.
+fn reasoning_in_details(said: &Object<'_>) -> String {
+    let details = said.objects("reasoning_details");
+    let text = |detail: Object<'_>| match detail.text("text") {
+        text if text.is_empty() => detail.text("summary").into_owned(),
+        text => text.into_owned(),
+    };
+    details.map(text).collect()
 }
 
 /// Maps a finish reason. `None` if it means that the vendor failed.

@@ -155,7 +155,7 @@ fn messages_are_rendered_to_these_bytes() {
                     ("c2", "bash", "{\"cmd"),
                 ],
             ),
-            r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a\\n\" }"}},{"id":"c2","type":"function","function":{"name":"bash","arguments":"{\"cmd"}}]}"#,
+            r#"{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a\\n\" }"}},{"id":"c2","type":"function","function":{"name":"bash","arguments":"{\"cmd"}}]}"#,
         ),
         (
             tool("a\tb"),
@@ -193,7 +193,7 @@ fn reasoning_is_sent_back_exactly_if_required() {
         ),
         (
             assistant("", "w", call),
-            r#"{"role":"assistant","content":null,"reasoning_content":"w","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#,
+            r#"{"role":"assistant","content":"","reasoning_content":"w","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#,
         ),
     ] {
         assert_eq!(thinking.render(&item).as_deref(), Some(expected));

@@ -22,6 +22,7 @@ struct CollectedAnswer {
     reasoning: String,
     text: String,
     calls: Vec<ToolCall>,
+    thoughts: Vec<proto::item::Thought>,
     usage: Option<Reported>,
     done: Option<Finish>,
     error: Option<ProviderError>,
@@ -34,7 +35,7 @@ fn collector() -> Collector {
         key_env: None,
         header_values: Vec::new(),
     };
-    Collector(Gathered::new(
+    Collector::new(Gathered::new(
         ErrorContext {
             entry: Arc::new(entry),
             key: None,
@@ -54,7 +55,7 @@ fn play(pieces: &[&[u8]], reset: bool) -> CollectedAnswer {
         chunks.push(Err("connection reset".to_owned()));
     }
     let collector = collector();
-    let site = collector.0.site.clone();
+    let site = collector.gathered.site.clone();
     let parts = read::from_body(
         stream::iter(chunks).boxed(),
         Timeouts::default(),
@@ -82,7 +83,7 @@ fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
             Ok(Part::CallDelta { id, arguments, .. }) => {
                 shown.entry(id).or_default().push_str(&arguments)
             }
-            Ok(Part::Thought(thought)) => panic!("no thought is of this kind: {thought:?}"),
+            Ok(Part::Thought(thought)) => came.thoughts.push(thought),
             Ok(Part::Call(call)) => came.calls.push(call),
             Ok(Part::Usage(usage)) => came.usage = Some(usage),
             Ok(Part::Done(finish)) => came.done = Some(finish),
@@ -212,6 +213,7 @@ fn llama() -> (String, CollectedAnswer) {
     let calls = vec![call("c1", "read", r#"{"path":"a"}"#)];
     let came = CollectedAnswer {
         calls,
+        thoughts: Vec::new(),
         usage: usage(3, 0, 2, 0),
         done: Some(Finish::ToolCalls),
         ..CollectedAnswer::default()
@@ -479,6 +481,7 @@ fn an_answer_without_streaming_is_accepted() {
         usage: usage(3, 0, 2, 0),
         done: Some(Finish::ToolCalls),
         error: None,
+        thoughts: Vec::new(),
     };
     assert_eq!(came, expected);
     for cut in [10, text.len() / 2, text.len() - 1] {
@@ -526,7 +529,7 @@ fn deltas_of_one_chunk_are_one_part() {
     let parts = read::from_body(
         body,
         Timeouts::default(),
-        collector.0.site.clone(),
+        collector.gathered.site.clone(),
         collector,
     );
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -560,7 +563,7 @@ async fn timed(pieces: Vec<(u64, &'static str)>) -> (CollectedAnswer, u64) {
     let parts = read::from_body(
         slow(pieces),
         Timeouts::default(),
-        collector.0.site.clone(),
+        collector.gathered.site.clone(),
         collector,
     );
     (came(parts.collect().await), started.elapsed().as_secs())
@@ -598,4 +601,114 @@ async fn silence_is_a_failure_in_time() {
         ("a", Some(Finish::Stop), 12),
         "whole, though never closed"
     );
+}
+
+/// From pydantic-ai's cassette `test_snowflake_thinking_streaming` (MIT), shortened.
+const SNOWFLAKE: &[&str] = &[
+    r#"{"choices":[{"delta":{"content":"","reasoning_details":[{"format":"anthropic-claude-v1","id":"reasoning-text-1","index":0,"text":"15","type":"reasoning.text"}],"role":"assistant"},"index":0}]}"#,
+    r#"{"choices":[{"delta":{"content":"","reasoning_details":[{"format":"anthropic-claude-v1","id":"reasoning-text-1","index":0,"text":" * 27","type":"reasoning.text"}]},"index":0}]}"#,
+    r#"{"choices":[{"delta":{"content":"405"},"index":0}]}"#,
+    "[DONE]",
+];
+
+#[test]
+fn reasoning_that_is_only_in_details_is_shown_and_kept() {
+    let came = whole(&sse(SNOWFLAKE));
+    assert_eq!((&*came.reasoning, &*came.text), ("15 * 27", "405"));
+    let kept: Vec<_> = came.thoughts.iter().map(|thought| &*thought.data).collect();
+    assert_eq!(
+        kept,
+        [
+            r#"{"reasoning_details":[{"format":"anthropic-claude-v1","id":"reasoning-text-1","index":0,"text":"15 * 27","type":"reasoning.text"}]}"#
+        ]
+    );
+    // Where both are sent, the text is shown once.
+    let both = [
+        r#"{"choices":[{"delta":{"reasoning":"So.","reasoning_details":[{"type":"reasoning.text","text":"So."}]}}]}"#,
+        r#"{"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}"#,
+    ];
+    assert_eq!(whole(&sse(&both)).reasoning, "So.");
+}
+
+/// After public captures of Google's endpoint.
+#[test]
+fn signature_of_a_call_is_kept_with_its_call() {
+    let events = [
+        r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}","name":"a"},"id":"f1","index":0,"type":"function"}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"extra_content":{"google":{"thought_signature":"El4="}},"function":{"arguments":"{}","name":"b"},"id":"f2","index":0,"type":"function"}]}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+    ];
+    let came = whole(&sse(&events));
+    let kept: Vec<_> = came
+        .thoughts
+        .iter()
+        .map(|thought| (&*thought.data, thought.calls_at))
+        .collect();
+    assert_eq!(
+        kept,
+        [(
+            r#"{"extra_content":{"google":{"thought_signature":"El4="}}}"#,
+            1
+        )]
+    );
+    assert_eq!(came.calls.len(), 2);
+}
+
+/// The usage that a stream reports.
+fn reported(usage: &str) -> Reported {
+    let usage = format!(r#"{{"choices":[],"usage":{usage}}}"#);
+    let events = [
+        r#"{"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}"#,
+        &usage,
+    ];
+    whole(&sse(&events)).usage.expect("usage")
+}
+
+/// From vercel/ai's fixture `xai-text.chunks.txt` (Apache-2.0).
+#[test]
+fn reasoning_is_part_of_the_output_whatever_the_vendor_calls_completion() {
+    let xai = reported(
+        r#"{"prompt_tokens":12,"completion_tokens":1,"total_tokens":303,"completion_tokens_details":{"reasoning_tokens":290}}"#,
+    );
+    assert_eq!((xai.output_tokens, xai.reasoning_tokens), (291, 290));
+    let others = reported(
+        r#"{"prompt_tokens":12,"completion_tokens":291,"total_tokens":303,"completion_tokens_details":{"reasoning_tokens":290}}"#,
+    );
+    assert_eq!(others, xai);
+    let unknown = reported(
+        r#"{"prompt_tokens":12,"completion_tokens":1,"completion_tokens_details":{"reasoning_tokens":290}}"#,
+    );
+    assert_eq!(unknown.output_tokens, 1);
+}
+
+/// From ruby_llm's cassette of Grok on Azure (MIT): 161 cached of 7.
+#[test]
+fn cached_and_written_tokens_are_parts_of_the_prompt() {
+    let azure = reported(
+        r#"{"prompt_tokens":7,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":161}}"#,
+    );
+    assert_eq!((azure.prompt_tokens, azure.cached_tokens), (7, 7));
+    let openrouter = reported(
+        r#"{"prompt_tokens":3300,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":80,"cache_write_tokens":3211}}"#,
+    );
+    assert_eq!(
+        (openrouter.cached_tokens, openrouter.cache_write_tokens),
+        (80, 3211)
+    );
+}
+
+#[test]
+fn raw_thoughts_in_the_text_are_shown_as_reasoning() {
+    let events = [
+        r#"{"choices":[{"delta":{"content":"<thi"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"nk>\nSo.</th"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"ink>\n\nYes."},"finish_reason":"stop"}]}"#,
+    ];
+    let came = whole(&sse(&events));
+    assert_eq!((&*came.reasoning, &*came.text), ("\nSo.", "Yes."));
+    // All that there is may be held back when the stream ends.
+    for text in ["<", " "] {
+        let event = format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+        assert_eq!(whole(&sse(&[&event, "[DONE]"])).text, text);
+    }
 }
