@@ -199,6 +199,7 @@ fn status(status: InspectOutput) -> Result<(), Error> {
 fn context(context: InspectOutput) -> Result<(), Error> {
     let InspectOutput::Context {
         tokens,
+        estimated,
         window,
         prefix_sha256,
         prefix_bytes,
@@ -213,7 +214,12 @@ fn context(context: InspectOutput) -> Result<(), Error> {
         Some(percent) => say!(Msg::OfWindow, output::short(window), percent),
         None => say!(Msg::WindowUnknown).to_owned(),
     };
-    output::fact(Label::Tokens, &format!("{}{share}", output::short(tokens)))?;
+    let how = match estimated {
+        true => say!(Msg::Estimated),
+        false => "",
+    };
+    let tokens = output::short(tokens);
+    output::fact(Label::Tokens, &format!("{tokens}{share}{how}"))?;
     output::fact(
         Label::Prefix,
         &say!(Msg::BytesSha, output::short(prefix_bytes), prefix_sha256),

@@ -11,6 +11,7 @@ client::catalog! {
     QueuedNumber = "queued {0}", "排队 {0}";
     ByText = "by {0}: {1}", "{0}：{1}";
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";
+    Estimated = " (estimated: the provider reports no usage)", "（估算：服务商未报告用量）";
     WindowUnknown = " (context window unknown)", "（上下文窗口未知）";
     BytesSha = "{0} bytes, SHA-256 {1}", "{0} 字节，SHA-256 {1}";
     BytesOf = "{0}, {1} bytes", "{0}，{1} 字节";

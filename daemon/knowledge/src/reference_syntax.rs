@@ -21,6 +21,14 @@ pub(crate) struct Reading {
 }
 
 impl Reference {
+    /// How it is called: without punctuation that follows it.
+    pub fn name(&self) -> &str {
+        match self.quoted {
+            true => &self.text,
+            false => trim_punctuation(&self.text),
+        }
+    }
+
     /// The ways to read it, the most literal one first. The first that exists counts.
     pub fn readings(&self) -> Vec<Reading> {
         let mut texts = vec![self.text.as_str()];

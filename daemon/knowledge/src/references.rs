@@ -50,7 +50,7 @@ pub fn resolve_references(
     let references = find_references(prompt);
     for reference in references.iter().take(REFERENCES_MAX) {
         if let Err(reason) = reader.add(reference) {
-            let problem = format!("`@{}` is not attached: {reason}.", reference.text);
+            let problem = format!("`@{}` is not attached: {reason}.", reference.name());
             reader.problems.push(problem);
         }
     }

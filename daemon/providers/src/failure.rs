@@ -100,6 +100,13 @@ impl ErrorContext {
         self.endless("sent an answer that is too long")
     }
 
+    /// The answer was cut off before its first word.
+    pub(crate) fn context_full(&self) -> ProviderError {
+        let hint = self.hint("", ErrorKind::ContextLength, None);
+        let what = "has no room for an answer behind this conversation";
+        self.error(what, hint, ErrorKind::ContextLength, None)
+    }
+
     /// The answer has more calls than `Calls` takes.
     pub(crate) fn too_many_calls(&self) -> ProviderError {
         self.endless("requests too many calls in one answer")

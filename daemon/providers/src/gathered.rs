@@ -1,7 +1,7 @@
 //! What the collectors of all kinds gather of an answer, and how it ends.
 
 use contract::provider::{ProviderError, Reported};
-use proto::item::Thought;
+use proto::item::{Finish, Thought};
 
 use crate::calls::{AnswerEnd, CallFragment, Calls, TooManyCalls};
 use crate::failure::ErrorContext;
@@ -124,8 +124,17 @@ impl Gathered {
         }
     }
 
+    /// Whether the limit of output was reached before anything was said: there is no room behind the prompt.
+    fn is_cut_at_once(&self) -> bool {
+        let wrote_nothing = self.usage.is_none_or(|usage| usage.output_tokens == 0);
+        self.said == 0 && wrote_nothing && self.end == AnswerEnd::Reason(Finish::Length)
+    }
+
     /// Adds the remaining parts, with `Done` last, or returns why the answer is broken.
     pub(crate) fn finish(&mut self, batch: &mut PartBatch) -> Result<(), ProviderError> {
+        if self.is_cut_at_once() {
+            return Err(self.site.context_full());
+        }
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
             return Err(self.site.transient(match self.said {
                 0 => "ended its answer without any content",

@@ -65,8 +65,10 @@ pub struct Facts {
     pub turns: u64,
     pub open: Option<OpenTurn>,
     pub usage: UsageTotals,
-    /// Prompt tokens of the newest request.
+    /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
+    /// Whether that is an estimate: the provider reported nothing.
+    pub context_estimated: bool,
     /// Whole answers in the conversation: a scripted provider finds its place by their number. One that was
     /// interrupted does not count.
     pub answered: u64,

@@ -606,6 +606,9 @@ pub enum InspectOutput {
     Context {
         /// Tokens of the newest request and its answer, as the provider reported them.
         tokens: u64,
+        /// Whether the provider reported nothing, and `tokens` is estimated from the request's bytes.
+        #[serde(default)]
+        estimated: bool,
         /// 0: not known.
         window: u64,
         prefix_sha256: String,

@@ -90,32 +90,37 @@ fn parts<'a>(
     parts
 }
 
-/// The system prompt up to its first instruction file, the files, and what the kind puts after them.
+/// What closes a system prompt on the wire has at most so many bytes. More is text.
+const CLOSING_BYTES_MAX: usize = 8;
+
+/// The system prompt up to its first instruction file, the files, and what the session's creator added.
 fn system<'a>(
-    mut rest: &'a str,
+    system: &'a str,
     instructions: &[InstructionText],
 ) -> Vec<(PrefixKind, String, &'a str)> {
-    let mut files = Vec::new();
-    let mut prompt = None;
+    // Where each file ends. The blank lines before a file count for it.
+    let mut ends: Vec<(&str, usize)> = Vec::new();
+    let mut first = system.len();
     for file in instructions {
-        let Some((start, end)) = find_block(rest, file) else {
-            continue;
-        };
-        let before = &rest[..start];
-        match prompt {
-            None => prompt = Some(before),
-            // Blank lines between two files.
-            Some(_) => files.push((PrefixKind::System, String::new(), before)),
+        let from = ends.last().map_or(0, |(_, end)| *end);
+        if let Some((start, end)) = find_block(&system[from..], file) {
+            first = first.min(from + start);
+            ends.push((&file.name, from + end));
         }
-        let block = &rest[start..end];
-        files.push((PrefixKind::Instructions, file.name.clone(), block));
-        rest = &rest[end..];
     }
-    let mut parts = vec![(PrefixKind::System, String::new(), prompt.unwrap_or(rest))];
-    parts.extend(files);
-    if prompt.is_some() {
-        parts.push((PrefixKind::System, String::new(), rest));
+    let mut parts = vec![(PrefixKind::System, String::new(), &system[..first])];
+    if let Some((_, end)) = ends.last_mut()
+        && system.len() - *end <= CLOSING_BYTES_MAX
+    {
+        *end = system.len();
     }
+    let mut from = first;
+    for (name, end) in ends {
+        let text = &system[from..end];
+        parts.push((PrefixKind::Instructions, name.to_owned(), text));
+        from = end;
+    }
+    parts.push((PrefixKind::System, String::new(), &system[from..]));
     parts
 }
 

@@ -213,7 +213,6 @@ fn llama() -> (String, CollectedAnswer) {
     let calls = vec![call("c1", "read", r#"{"path":"a"}"#)];
     let came = CollectedAnswer {
         calls,
-        thoughts: Vec::new(),
         usage: usage(3, 0, 2, 0),
         done: Some(Finish::ToolCalls),
         ..CollectedAnswer::default()
@@ -711,4 +710,22 @@ fn raw_thoughts_in_the_text_are_shown_as_reasoning() {
         let event = format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
         assert_eq!(whole(&sse(&[&event, "[DONE]"])).text, text);
     }
+}
+
+#[test]
+fn answer_that_is_cut_off_before_its_first_word_means_that_the_context_is_full() {
+    let cut = |usage: &str| {
+        let event = format!(
+            r#"{{"choices":[{{"delta":{{"content":""}},"finish_reason":"length"}}],"usage":{usage}}}"#
+        );
+        whole(&sse(&[&event, "[DONE]"]))
+    };
+    let full = cut(r#"{"prompt_tokens":4096,"completion_tokens":0}"#);
+    assert_eq!(
+        full.error.map(|error| error.kind),
+        Some(ErrorKind::ContextLength)
+    );
+    // Hidden reasoning has used the limit: compaction would not help.
+    let hidden = cut(r#"{"prompt_tokens":40,"completion_tokens":1000}"#);
+    assert_eq!(hidden.done, Some(Finish::Length));
 }

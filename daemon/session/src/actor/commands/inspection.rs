@@ -74,6 +74,7 @@ impl Actor {
                 let prefix: usize = prefix.iter().map(|part| part.len()).sum();
                 InspectOutput::Context {
                     tokens: facts.context_tokens,
+                    estimated: facts.context_estimated,
                     window: facts.wire.context_window,
                     prefix_sha256: facts.wire.prefix_sha256.clone(),
                     prefix_bytes: prefix as u64,

@@ -72,9 +72,7 @@ fn each_instruction_file_is_a_part() {
         [
             (system, ""),
             (instructions, "AGENTS.md"),
-            (system, ""),
-            (instructions, "b/AGENTS.md"),
-            (system, "")
+            (instructions, "b/AGENTS.md")
         ]
     );
     assert!(

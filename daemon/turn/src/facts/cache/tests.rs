@@ -342,3 +342,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn context_is_estimated_where_the_provider_reports_nothing() {
+    let mut talk = Talk::new();
+    talk.answered(Answer {
+        request_bytes: 7_000,
+        ..Answer::default()
+    });
+    let facts = talk.machine.facts();
+    assert_eq!(
+        (facts.context_tokens, facts.context_estimated),
+        (2_000, true)
+    );
+    talk.ask(took(300, 0));
+    let facts = talk.machine.facts();
+    assert_eq!(
+        (facts.context_tokens, facts.context_estimated),
+        (300, false)
+    );
+}
