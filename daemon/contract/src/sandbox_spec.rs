@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct SandboxSpec {
     /// Writable directories, with everything below them.
     pub write: Vec<PathBuf>,
-    /// Paths below them that cannot be changed. A missing one cannot be created.
+    /// Paths below them that cannot be changed. A missing one is moved away when it comes.
     pub protected: Vec<PathBuf>,
     /// Directories and files that appear empty and cannot be changed. A missing one needs nothing.
     pub masked: Vec<PathBuf>,

@@ -37,7 +37,7 @@ mod wildcards;
 pub use call::{Access, Call, Subject, Subjects, subjects};
 pub use context::{Context, ResolvedPath};
 pub use decide::{decide, explain};
-pub use escape::{escape, stays_inside};
+pub use escape::{escape, put_back, stays_inside};
 pub use examples::Examples;
 pub use explain::{ExplainedPart, Explanation};
 pub use gitconfig::{

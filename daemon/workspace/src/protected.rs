@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use proto::startup::STARTUP_FILES;
+use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
 
 use crate::denied_paths::may_be_opened;
 use crate::repository::GitDirs;
@@ -24,10 +24,12 @@ enum NameScope {
 
 /// Files of the agent and of editors, anywhere below a writable root. `.git` and names matched by
 /// their suffix are handled below.
-const OF_OTHERS: [(&str, NameScope); 11] = [
+const OF_OTHERS: [(&str, NameScope); 13] = [
     (".reasonix", NameScope::Below),
     ("reasonix.toml", NameScope::Itself),
     (".mcp.json", NameScope::Itself),
+    (AGENT_SETTINGS[0], NameScope::Itself),
+    (AGENT_SETTINGS[1], NameScope::Itself),
     (".vscode/tasks.json", NameScope::Itself),
     (".vscode/launch.json", NameScope::Itself),
     (".vscode/settings.json", NameScope::Itself),
@@ -94,7 +96,7 @@ const REPOSITORIES_MAX: usize = 64;
 /// Directories with downloaded or generated files: repositories in them are not protected.
 const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
 
-/// Paths in a writable root that commands may not change without approval, and other paths that
+/// Paths in a writable root that commands may not change or create without approval, and other paths that
 /// they need to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardedPaths {
@@ -114,8 +116,8 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         ..GuardedPaths::default()
     };
     guarded.repository(root);
-    // If there is no repository, none may be created: tools that visit the directory would read its
-    // configuration.
+    // If there is no repository, a new one is for the user to decide: tools that visit the directory
+    // would read its configuration.
     if root.join(".git").symlink_metadata().is_err() {
         guarded.places.push(root.join(".git"));
     }

@@ -59,8 +59,13 @@ impl SandboxRoom {
             ".git/hooks",
             ".git/config",
             ".git/commondir",
+            ".git/config.worktree",
+            ".git/modules",
+            ".claude/settings.json",
             ".mcp.json",
-            ".reasonix/settings.json",
+            ".reasonix",
+            ".vscode/tasks.json",
+            "reasonix.toml",
         ];
         let sandbox = SandboxSpec {
             write: vec![at("ws")],
@@ -87,6 +92,14 @@ impl SandboxRoom {
         }
     }
 
+    /// The options of a daemon with a quarantine in the room.
+    pub fn options(&self) -> super::ProcsOptions {
+        super::ProcsOptions {
+            quarantine: self.at("quarantine"),
+            ..options()
+        }
+    }
+
     pub fn at(&self, name: &str) -> PathBuf {
         self.base.path().canonicalize().unwrap().join(name)
     }
@@ -104,7 +117,7 @@ impl SandboxRoom {
         let script = format!("base='{}'\n{script}", self.at("").display());
         match self.user {
             User::Own => {
-                let procs = Procs::start(options()).unwrap();
+                let procs = Procs::start(self.options()).unwrap();
                 let done = self.sh_by(&procs, &script).await;
                 procs.shutdown(0).await;
                 done
@@ -151,6 +164,7 @@ impl SandboxRoom {
                 signal: None,
                 swept: 0,
             }),
+            quarantined: Vec::new(),
         }
     }
 }

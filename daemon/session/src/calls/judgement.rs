@@ -14,6 +14,7 @@ use contract::{
 };
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
+use proto::record::Quarantined;
 use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
@@ -48,6 +49,8 @@ pub struct Standpoint {
     pub effective_permissions: EffectivePermissions,
     /// Why the sandbox stopped the call, where it did: it is to run outside.
     pub outside: Option<String>,
+    /// What the call's command made under protected names: it is to be put back, and nothing runs.
+    pub quarantined: Vec<Quarantined>,
 }
 
 /// Where a tool's calls start from, and which variables earlier ones have changed for them.
@@ -158,6 +161,11 @@ impl<'a> Surroundings<'a> {
             explanation.decision =
                 policy::escape(&standpoint.rules, stands, explanation.decision, why);
         }
+        if !standpoint.quarantined.is_empty() {
+            let denied = self.denied_to_change(&standpoint.quarantined);
+            let permissions = standpoint.effective_permissions;
+            explanation.decision = policy::put_back(permissions, explanation.decision, denied);
+        }
         let first = || subjects.paths.first().map(|subject| subject.text.clone());
         Judged {
             explanation,
@@ -167,6 +175,15 @@ impl<'a> Surroundings<'a> {
             sandbox: held.sandbox,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
+    }
+
+    /// Why one of these paths may not be changed, whoever says yes.
+    fn denied_to_change(&self, items: &[Quarantined]) -> Option<String> {
+        items.iter().find_map(|item| {
+            let resolved = self.workspace.resolve(&item.path, workspace::Access::Write);
+            let denied = |error: &PathError| matches!(error, PathError::Denied { .. });
+            resolved.err().filter(denied).map(|error| error.to_string())
+        })
     }
 
     fn context(

@@ -6,7 +6,7 @@ use proto::item::{Display, ToolKind};
 use proto::params::interaction::{
     Approval, ApprovalDecision, InteractionAnswer, InteractionKind, Scope,
 };
-use proto::record::InteractionResolved;
+use proto::record::{InteractionResolved, Quarantined};
 
 use super::kinds::Msg;
 use super::reason;
@@ -86,9 +86,46 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         shape: Shape::Decision(decision),
     };
     match &approval.escape {
-        None => form,
+        None if approval.quarantined.is_empty() => form,
+        None => put_back(form, &approval.quarantined),
         Some(reason) => unsandboxed(form, reason),
     }
+}
+
+/// The approval to put back what a command made under protected names.
+fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
+    form.title = Msg::TitlePutBack;
+    let paths: Vec<_> = items.iter().map(|item| item.path.as_str()).collect();
+    form.content
+        .extend(paths.iter().map(|path| Content::Text(path)));
+    form.notes = vec![Note {
+        is_warning: true,
+        ..Note::new(Msg::PutBackMeans, None)
+    }];
+    form.lines.heading = format!(
+        "the command made {}, which can configure or run something, and it was moved away — put it back?",
+        paths.join(", ")
+    );
+    form.lines.note = None;
+    form.lines.how_to =
+        "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason";
+    if let Shape::Decision(decision) = &mut form.shape {
+        decision.yes = Label {
+            line: "put back",
+            key: Msg::KeyPutBack,
+            short: Msg::KeyPutBack,
+        };
+        decision.no = Label {
+            line: "leave",
+            key: Msg::KeyLeave,
+            short: Msg::KeyLeave,
+        };
+        decision.once_only = Some(OnceOnly {
+            typed: "it can only be put back or left: y or n",
+            command: None,
+        });
+    }
+    form
 }
 
 /// The approval of a call that the sandbox stopped: it may run once more, outside.

@@ -10,7 +10,7 @@ use proto::params::interaction::{
     ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
     PlanDecision, Question, Reply,
 };
-use proto::record::InteractionResolved;
+use proto::record::{InteractionResolved, Quarantined};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,6 +34,7 @@ crate::catalog! {
     Plans = "plans", "计划";
     TitleCommand = "Run this command?", "运行这条命令？";
     TitleOutside = "Run this once outside the sandbox?", "在沙箱外运行一次？";
+    TitlePutBack = "Put this back?", "放回原处？";
     TitleChange = "Change this file?", "修改这个文件？";
     TitlePatch = "Change these files?", "应用这些修改？";
     TitleWrite = "Write this file?", "写入这个文件？";
@@ -60,6 +61,9 @@ crate::catalog! {
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    PutBackMeans = "Such a file can configure or run something, so it was moved away. It was made while the command ran, perhaps by you. If you deny, it stays where it was moved to.", "这类文件可以更改配置或运行程序，因此已移走。它是在命令运行期间创建的，也可能出自您本人。拒绝则留在移到的位置。";
+    KeyPutBack = "put it back", "放回原处";
+    KeyLeave = "leave it moved away", "不放回";
     KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
     KeyOutsideShort = "once, outside", "沙箱外一次";
     KeyOnce = "yes", "允许";
@@ -400,6 +404,11 @@ fn replies_settlement(
     }
 }
 
+/// Paths of what a command made.
+fn made(items: &[Quarantined]) -> Vec<String> {
+    items.iter().map(|item| item.path.clone()).collect()
+}
+
 /// What the user is asked, in a line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Asked")]
@@ -411,6 +420,9 @@ pub enum AskedLine {
         /// Why the sandbox stopped it, where it is asked whether it may run once outside.
         #[serde(skip_serializing_if = "Option::is_none")]
         escape: Option<String>,
+        /// What its command made, where it is asked whether that is put back.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        made: Vec<String>,
     },
     Questions {
         /// How many are asked together.
@@ -431,6 +443,7 @@ impl AskedLine {
                 tool: approval.tool,
                 subject: short(&approval.subject),
                 escape: approval.escape,
+                made: made(&approval.quarantined),
             },
             InteractionRequest::Questions { questions } => Self::Questions {
                 count: questions.len() as u64,
@@ -448,8 +461,11 @@ impl AskedLine {
                 tool,
                 subject,
                 escape,
+                made,
             } => {
                 write!(f, "asks {id} {tool} \"{subject}\"")?;
+                made.iter()
+                    .try_for_each(|path| write!(f, " put back: {path}"))?;
                 escape
                     .iter()
                     .try_for_each(|reason| write!(f, " outside the sandbox: {reason}"))

@@ -41,6 +41,7 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         },
         rule: "the approval mode `ask`".to_owned(),
         escape: escape.map(str::to_owned),
+        quarantined: Vec::new(),
         scopes: scopes.to_vec(),
         editable: escape.is_none(),
     })
