@@ -39,6 +39,29 @@ fn commits(place: &SandboxHouse, at: &str) {
 
 /// None of these leads anywhere.
 fn all_fail(place: &SandboxHouse, ways: &[&str]) {
+    let said = tried(place, ways);
+    assert!(
+        said.contains("end") && !said.contains("REACHED"),
+        "{}: {said}",
+        place.layer
+    );
+}
+
+/// Each of these makes a protected name that is missing: it is moved away and reported, one command each.
+fn none_stays(place: &SandboxHouse, ways: &[(&str, &Path)]) {
+    for (way, path) in ways {
+        let said = tried(place, &[way]);
+        let moved = format!(
+            "moved away what appeared while a command ran: `{}`",
+            path.display()
+        );
+        assert!(said.contains(&moved), "{}: {way}: {said}", place.layer);
+        assert!(path.symlink_metadata().is_err(), "{}: {way}", place.layer);
+    }
+}
+
+/// Runs these, and returns what was said: each that succeeds says `REACHED`.
+fn tried(place: &SandboxHouse, ways: &[&str]) -> String {
     let body: String = ways
         .iter()
         .map(|way| format!("( cd $WS && {way} ) >/dev/null 2>&1 && echo REACHED: '{way}'\n"))
@@ -48,12 +71,7 @@ fn all_fail(place: &SandboxHouse, ways: &[&str]) {
         place.words(),
         place.house.root().join("main").display()
     );
-    let said = place.sh(&place.script("ways.sh", &body));
-    assert!(
-        said.contains("end") && !said.contains("REACHED"),
-        "{}: {said}",
-        place.layer
-    );
+    place.sh(&place.script("ways.sh", &body))
 }
 
 #[test]
@@ -66,11 +84,25 @@ fn a_repository_within_the_workspace_is_held_like_the_workspaces_own() {
             &[
                 "echo x > deep/er/.git/hooks/pre-commit",
                 "echo x >> deep/er/.git/config",
-                "echo .. > deep/er/.git/commondir",
-                "echo '[core]' > deep/er/.git/config.worktree",
-                "echo '[core]' > .git/config.worktree",
                 "mv deep/er/.git deep/er/git2",
                 "mv deep deeper",
+            ],
+        );
+        let git = place.house.project().join(".git");
+        let inner = place.house.project().join("deep/er/.git");
+        none_stays(
+            &place,
+            &[
+                ("echo .. > deep/er/.git/commondir", &inner.join("commondir")),
+                (
+                    "echo '[core]' > deep/er/.git/config.worktree",
+                    &inner.join("config.worktree"),
+                ),
+                ("mkdir -p deep/er/.git/modules/x", &inner.join("modules")),
+                (
+                    "ln -s ../file .git/config.worktree",
+                    &git.join("config.worktree"),
+                ),
             ],
         );
         commits(&place, "deep/er");
@@ -95,7 +127,6 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
                 "git config core.fsmonitor evil",
                 "echo /tmp > $MAIN/.git/worktrees/project/commondir",
                 "echo /tmp > $MAIN/.git/worktrees/other/commondir",
-                "echo x > $MAIN/.git/worktrees/project/config.worktree",
                 "mv $MAIN/.git/worktrees/other $MAIN/.git/worktrees/gone",
                 "echo x > $MAIN/file",
                 "touch $MAIN/new",
@@ -104,10 +135,16 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
                 "mv .git away",
             ],
         );
+        let missing = main.join(".git/worktrees/project/config.worktree");
+        none_stays(
+            &place,
+            &[(
+                "echo x > $MAIN/.git/worktrees/project/config.worktree",
+                &missing,
+            )],
+        );
         commits(&place, ".");
         assert_eq!(fs::read(main.join(".git/config")).expect("it"), before);
-        let left = main.join(".git/worktrees/project/config.worktree");
-        assert!(!left.exists(), "nothing of the sandbox stays");
     }
 }
 
