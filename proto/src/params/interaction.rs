@@ -77,7 +77,8 @@ pub struct Approval {
     pub quarantined: Vec<Quarantined>,
     /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
-    /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox.
+    /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox,
+    /// nor for what is put back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
 }

@@ -40,6 +40,10 @@ async fn asked(client: &Client, pid: Pid, names: &[PathBuf]) -> Interaction {
     paths.sort();
     assert_eq!(paths, names, "{open:?}");
     assert!(approval(&open).escape.is_none() && approval(&open).scopes.is_empty());
+    assert!(
+        !approval(&open).editable,
+        "the question is not about the command's text"
+    );
     open
 }
 

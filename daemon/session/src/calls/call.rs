@@ -238,7 +238,10 @@ impl CallEnvironment {
                 escape: standpoint.outside.clone(),
                 quarantined: standpoint.quarantined.clone(),
                 scopes: judged.explanation.decision.scopes.clone(),
-                editable: judged.is_command && standpoint.outside.is_none(),
+                // The other questions about a command are not about its text.
+                editable: judged.is_command
+                    && standpoint.outside.is_none()
+                    && standpoint.quarantined.is_empty(),
             },
             decision: judged.explanation.decision,
             subject: judged.subject,

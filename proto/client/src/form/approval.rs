@@ -110,6 +110,8 @@ fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
     form.lines.how_to =
         "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason";
     if let Shape::Decision(decision) = &mut form.shape {
+        // It has run: another text would change nothing.
+        decision.command = None;
         decision.yes = Label {
             line: "put back",
             key: Msg::KeyPutBack,
@@ -118,7 +120,7 @@ fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
         decision.no = Label {
             line: "leave",
             key: Msg::KeyLeave,
-            short: Msg::KeyLeave,
+            short: Msg::KeyLeaveShort,
         };
         decision.once_only = Some(OnceOnly {
             typed: "it can only be put back or left: y or n",

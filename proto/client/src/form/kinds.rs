@@ -64,6 +64,7 @@ crate::catalog! {
     PutBackMeans = "Such a file can configure or run something, so it was moved away. It was made while the command ran, perhaps by you. If you deny, it stays where it was moved to.", "这类文件可以更改配置或运行程序，因此已移走。它是在命令运行期间创建的，也可能出自您本人。拒绝则留在移到的位置。";
     KeyPutBack = "put it back", "放回原处";
     KeyLeave = "leave it moved away", "不放回";
+    KeyLeaveShort = "leave it", "不放回";
     KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
     KeyOutsideShort = "once, outside", "沙箱外一次";
     KeyOnce = "yes", "允许";
