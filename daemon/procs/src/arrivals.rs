@@ -49,8 +49,8 @@ pub(crate) struct Arrivals {
 #[derive(Debug)]
 pub(crate) struct ArrivalWatch {
     session: Pid,
-    /// The command runs in the background, so its end may be far: all names are looked for while it
-    /// runs. Otherwise only those that git would obey, so that a command is not disturbed half-way.
+    /// The command runs in the background, so its end may be far: all names are moved away while it
+    /// runs. Otherwise only what git would obey, so that a command is not disturbed half-way.
     in_background: bool,
     quarantine: Quarantine,
     /// Locked during a look.
@@ -179,12 +179,7 @@ impl Arrivals {
             };
             came.extend(record.came);
             let quarantine = Quarantine::new(self.dir.clone());
-            came.extend(look(
-                &quarantine,
-                session,
-                &mut record.absent.clone(),
-                |_| true,
-            ));
+            came.extend(look(&quarantine, session, &mut record.absent.clone(), true));
             let _ = fs::remove_file(&path);
         }
         came
@@ -247,8 +242,7 @@ impl ArrivalWatch {
             // New directories first: what comes into one after this look wakes the next.
             watch.changes.add(&directories(&names));
             let all = when == When::Ended || watch.in_background;
-            let meant = |name: &AbsentName| all || is_obeyed_by_git(name);
-            let came = look(&watch.quarantine, watch.session, &mut names, meant);
+            let came = look(&watch.quarantine, watch.session, &mut names, all);
             watch.count.fetch_add(came.len() as u64, Ordering::Relaxed);
             lock(&watch.came).extend(came);
         });
@@ -268,20 +262,17 @@ impl ArrivalWatch {
     }
 }
 
-/// Moves away what came. What cannot be moved is reported once.
+/// Moves away what came: all of it, or only what must not wait. What cannot be moved is reported once.
 fn look(
     quarantine: &Quarantine,
     session: Pid,
     names: &mut Vec<AbsentName>,
-    meant: impl Fn(&AbsentName) -> bool,
+    all: bool,
 ) -> Vec<Quarantined> {
-    let mut all = Vec::new();
+    let mut came = Vec::new();
     names.retain(|name| {
-        if !meant(name) {
-            return true;
-        }
         let mut report = |path: &Path, kept: Option<PathBuf>, problem: Option<String>| {
-            all.push(Quarantined {
+            came.push(Quarantined {
                 path: path.to_string_lossy().into_owned(),
                 kept: kept.map(|kept| kept.to_string_lossy().into_owned()),
                 problem,
@@ -289,6 +280,8 @@ fn look(
         };
         match name.arrival() {
             Ok(None) => true,
+            Ok(Some(arrival)) if !all && !arrival.at_once => true,
+            Err(_) if !all && !name.at_once => true,
             Ok(Some(arrival)) => match quarantine.take(&session.0.to_string(), &arrival) {
                 Ok(Moved::To(kept)) => {
                     report(&arrival.path, Some(kept), None);
@@ -306,23 +299,7 @@ fn look(
             }
         }
     });
-    all
-}
-
-/// Names in a git directory that configure or run something.
-const GIT: [&str; 6] = [
-    "commondir",
-    "config",
-    "config.worktree",
-    "gitdir",
-    "hooks",
-    "modules",
-];
-
-/// Whether the user's git may obey it at any moment.
-fn is_obeyed_by_git(name: &AbsentName) -> bool {
-    let last = name.path.file_name();
-    last.is_some_and(|last| GIT.iter().any(|known| last == *known))
+    came
 }
 
 fn directories(names: &[AbsentName]) -> BTreeSet<PathBuf> {

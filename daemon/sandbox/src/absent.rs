@@ -17,6 +17,7 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::file_system::{SEARCH, open_directory};
+use crate::new_repository::{self, NewRepository};
 
 /// A protected path that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,22 +25,42 @@ pub struct AbsentName {
     /// The writable root that contains it. The path below it has no links.
     pub root: PathBuf,
     pub path: PathBuf,
+    /// The user's git may obey it at any moment, so it is moved away at once.
+    pub at_once: bool,
 }
 
 /// A protected name that came, or a link on the way to one.
 #[derive(Debug)]
 pub struct Arrival {
     pub path: PathBuf,
+    /// It is moved away at once: see [`AbsentName::at_once`]. So is a new repository that may run something.
+    pub at_once: bool,
     pub(crate) parent: OwnedFd,
     pub(crate) name: OsString,
+}
+
+/// Names in a git directory that configure or run something.
+const OBEYED_BY_GIT: [&str; 6] = [
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "hooks",
+    "modules",
+];
+
+/// Whether a protected path has a name that git obeys.
+pub(crate) fn is_obeyed_by_git(path: &Path) -> bool {
+    let last = path.file_name();
+    last.is_some_and(|last| OBEYED_BY_GIT.iter().any(|known| last == *known))
 }
 
 /// What a look at one name found.
 enum Look {
     /// Neither the name nor anything that leads to it.
     Missing,
-    /// An empty directory: it configures nothing yet.
-    Empty,
+    /// An empty directory, or a new repository: it configures nothing yet.
+    Harmless,
     Came(Arrival),
 }
 
@@ -57,7 +78,7 @@ impl AbsentName {
     pub fn arrival(&self) -> io::Result<Option<Arrival>> {
         match self.look(&mut |_| {})? {
             Look::Came(arrival) => Ok(Some(arrival)),
-            Look::Missing | Look::Empty => Ok(None),
+            Look::Missing | Look::Harmless => Ok(None),
         }
     }
 
@@ -97,20 +118,31 @@ impl AbsentName {
                 Err(error) => return Err(error.into()),
             };
             let is_last = index + 1 == names.len();
-            let arrival = |parent: OwnedFd| {
+            let arrival = |parent: OwnedFd, at_once: bool| {
                 Look::Came(Arrival {
                     path: at.clone(),
+                    at_once,
                     parent,
                     name: name.to_os_string(),
                 })
             };
             match kind {
-                FileType::Symlink => return Ok(arrival(parent)),
+                FileType::Symlink => return Ok(arrival(parent, self.at_once)),
                 FileType::Directory if is_last && is_empty(&parent, name) => {
                     seen(&at);
-                    return Ok(Look::Empty);
+                    return Ok(Look::Harmless);
                 }
-                _ if is_last => return Ok(arrival(parent)),
+                FileType::Directory if is_last && *name == ".git" => {
+                    let judged = new_repository::look(&parent, name);
+                    seen(&at);
+                    seen(&at.join("hooks"));
+                    return Ok(match judged {
+                        NewRepository::Plain => Look::Harmless,
+                        NewRepository::Configured => arrival(parent, self.at_once),
+                        NewRepository::Runs => arrival(parent, true),
+                    });
+                }
+                _ if is_last => return Ok(arrival(parent, self.at_once)),
                 FileType::Directory => {
                     let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     parent = match openat(&parent, *name, flags, Mode::empty()) {

@@ -19,6 +19,7 @@ mod network_namespace;
 #[cfg(not(target_os = "linux"))]
 #[path = "network_namespace_none.rs"]
 mod network_namespace;
+mod new_repository;
 mod plan;
 mod quarantine;
 mod restrictions;

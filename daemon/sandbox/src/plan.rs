@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use contract::SandboxSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::absent::AbsentName;
+use crate::absent::{AbsentName, is_obeyed_by_git};
 use crate::file_system::{FileKind, FileSystem};
 
 /// One mount, or an equivalent operation.
@@ -152,7 +152,10 @@ impl MountPlan {
                 words.show(path, path);
             }
         }
-        let absent = std::mem::take(&mut words.absent).into_iter().collect();
+        let mut absent: Vec<_> = std::mem::take(&mut words.absent).into_iter().collect();
+        for name in &mut absent {
+            name.at_once |= spec.obeyed.contains(&name.path);
+        }
         Ok(Self {
             steps: words.steps(),
             absent,
@@ -309,6 +312,7 @@ impl PathRules {
                     self.absent.insert(AbsentName {
                         root: root.to_path_buf(),
                         path: path.to_path_buf(),
+                        at_once: is_obeyed_by_git(path),
                     });
                     break;
                 }

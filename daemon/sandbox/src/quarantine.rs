@@ -50,7 +50,12 @@ impl Quarantine {
     /// # Errors
     /// It is still in its place.
     pub fn take(&self, session: &str, arrival: &Arrival) -> io::Result<Moved> {
-        let Arrival { path, parent, name } = arrival;
+        let Arrival {
+            path,
+            parent,
+            name,
+            at_once: _,
+        } = arrival;
         let moved = self.slot(session, path).and_then(|slot| {
             let to = open_directory(&slot)?;
             let at = slot.join(name);
@@ -180,7 +185,12 @@ fn within(parent: &OwnedFd, name: &OsStr) -> PathBuf {
 
 /// Frees the name at once, and copies to another disk.
 fn copy_away(arrival: &Arrival, to: &Path) -> io::Result<Moved> {
-    let Arrival { path, parent, name } = arrival;
+    let Arrival {
+        path,
+        parent,
+        name,
+        at_once: _,
+    } = arrival;
     let Some(freed) = beside(parent, name)? else {
         return Ok(Moved::Gone);
     };

@@ -104,6 +104,8 @@ pub struct GuardedPaths {
     pub places: Vec<PathBuf>,
     /// Git directories outside the root that its work trees need.
     pub written: Vec<PathBuf>,
+    /// Work trees of repositories in it. What their config names is protected too.
+    pub trees: Vec<PathBuf>,
     /// Whether the search was complete, so that no repository is missing.
     pub whole: bool,
 }
@@ -142,6 +144,9 @@ pub fn guarded(root: &Path) -> GuardedPaths {
 impl GuardedPaths {
     fn repository(&mut self, tree: &Path) {
         let git = tree.join(".git");
+        if git.symlink_metadata().is_ok() {
+            self.trees.push(tree.to_path_buf());
+        }
         let found = GitDirs::of_work_tree(tree);
         // A `.git` file leads to the git directory, and a replaced file would lead to another one.
         // The same holds for a dangling link.

@@ -114,10 +114,8 @@ impl GitDirs {
         let all = others.len() <= TREES_MAX;
         let others = others.iter().take(TREES_MAX).map(std::fs::DirEntry::path);
         for other in others.filter(|other| *other != self.own) {
-            let leads = LEADS.iter().map(|name| other.join(name));
-            // A missing entry may stay missing: whoever can create it already has write access to
-            // the directory.
-            places.extend(leads.filter(|path| path.symlink_metadata().is_ok()));
+            // Also what is missing: git reads a `config.worktree` there as soon as it exists.
+            places.extend(LEADS.iter().map(|name| other.join(name)));
         }
         (places, all)
     }

@@ -24,6 +24,7 @@ pub struct Interaction {
 /// What the user is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "few wait at a time")]
 pub enum InteractionRequest {
     /// May a call run?
     Approval(Approval),

@@ -148,6 +148,90 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
     }
 }
 
+/// Two repositories whose config names what git reads or runs in the work tree, missing and existing.
+#[test]
+fn what_gits_config_names_is_held_like_the_config_itself() {
+    for place in SandboxHouse::all() {
+        let project = place.house.project();
+        repository(&project);
+        repository(&project.join("inner"));
+        git(&project, &["config", "core.hooksPath", ".husky/_"]);
+        git(
+            &project.join("inner"),
+            &["config", "include.path", "../.gitconfig"],
+        );
+        let user = place.house.user_home().join(".gitconfig");
+        fs::write(user, "[core]\n\thooksPath = tools/hooks\n").expect("the user's config");
+        fs::create_dir_all(project.join("inner/tools/hooks")).expect("a directory");
+        none_stays(
+            &place,
+            &[
+                (
+                    "mkdir -p .husky/_ && echo x > .husky/_/pre-commit",
+                    &project.join(".husky"),
+                ),
+                (
+                    "mkdir -p tools/hooks && echo x > tools/hooks/pre-push",
+                    &project.join("tools/hooks"),
+                ),
+                (
+                    "echo '[core]' > inner/.gitconfig",
+                    &project.join("inner/.gitconfig"),
+                ),
+            ],
+        );
+        all_fail(
+            &place,
+            &[
+                "echo x > inner/tools/hooks/pre-commit",
+                "mv inner/tools inner/other",
+            ],
+        );
+        commits(&place, "inner");
+    }
+}
+
+/// A repository with `extensions.worktreeConfig`, where git reads a `config.worktree` as soon as there is one.
+#[test]
+fn the_config_of_another_work_tree_is_held_where_it_is_missing() {
+    for place in SandboxHouse::all() {
+        let project = place.house.project();
+        repository(&project);
+        git(&project, &["config", "extensions.worktreeConfig", "true"]);
+        git(
+            &project,
+            &["worktree", "add", "-q", "-b", "side", "../side"],
+        );
+        let other = project.join(".git/worktrees/side/config.worktree");
+        let evil =
+            "printf '[core]\\nfsmonitor=touch /tmp/evil\\n' > .git/worktrees/side/config.worktree";
+        none_stays(&place, &[(evil, &other)]);
+        commits(&place, ".");
+        assert!(!other.exists(), "{}", place.layer);
+    }
+}
+
+/// File tools ask for the same places in every approval mode.
+#[test]
+fn a_file_tool_asks_before_it_changes_what_gits_config_names() {
+    let place = SandboxHouse::held_by("landlock");
+    let project = place.house.project();
+    repository(&project);
+    git(&project, &["config", "core.hooksPath", ".husky"]);
+    let write = |path: &str| {
+        let script = testkit::Script::new().calls(
+            "write_file",
+            &serde_json::json!({"path": path, "content": "x"}),
+        );
+        place.results(&script).remove(0)
+    };
+    let (status, text) = write(".husky/pre-commit");
+    assert_eq!(status, proto::item::CallStatus::Denied, "{text}");
+    assert!(!project.join(".husky").exists());
+    let (status, text) = write("husky/pre-commit");
+    assert_eq!(status, proto::item::CallStatus::Ok, "{text}");
+}
+
 #[test]
 fn a_submodule_is_worked_in_and_a_file_that_names_anothers_repository_is_not_believed() {
     for place in SandboxHouse::all() {

@@ -32,6 +32,8 @@ impl DirectoryChanges {
         };
         let flags = WatchFlags::CREATE
             | WatchFlags::MOVED_TO
+            // A new repository may be left in its place, and its config changed later.
+            | WatchFlags::CLOSE_WRITE
             | WatchFlags::ONLYDIR
             | WatchFlags::DONT_FOLLOW;
         for directory in directories {

@@ -221,6 +221,79 @@ async fn a_command_that_is_waited_for_is_not_disturbed_half_way() {
 }
 
 #[tokio::test]
+async fn what_git_would_run_by_its_config_is_moved_away_while_the_command_is_waited_for() {
+    for room in own_rooms().await {
+        let procs = Procs::start(room.options()).unwrap();
+        let script = "mkdir .husky && echo x > .husky/pre-commit; exec sleep 1000";
+        let mut child = procs.spawn(SESSION, room.command(script)).await.unwrap();
+        let items = came(&mut child).await;
+        assert_eq!(Path::new(&items[0].path), room.ws(".husky"));
+        assert!(!room.ws(".husky").exists());
+        child.control.stop(0);
+        finish(child).await;
+    }
+}
+
+/// How a command makes a repository, and what is there when it has ended.
+const REPOSITORIES: [(&str, bool); 5] = [
+    (
+        "git init -q && git config user.name A && touch .git/new",
+        true,
+    ),
+    (
+        "git init -q --template= && git add . && git write-tree",
+        true,
+    ),
+    ("git init -q && git config core.fsmonitor ./evil", false),
+    ("git init -q && echo x > .git/hooks/post-checkout", false),
+    // It runs nothing, but where a push goes is for the user to say.
+    (
+        "git init -q && git remote add origin /else && sleep 0.3 && git status",
+        false,
+    ),
+];
+
+/// Removes the repository of a room. Then `.git` is protected as a whole.
+fn without_repository(room: &mut SandboxRoom) {
+    let git = room.ws(".git");
+    fs::remove_dir_all(&git).unwrap();
+    let protected = &mut room.sandbox.protected;
+    protected.retain(|path| !path.starts_with(&git));
+    protected.push(git);
+}
+
+#[tokio::test]
+async fn a_new_repository_stays_only_if_it_configures_and_runs_nothing() {
+    for (script, stays) in REPOSITORIES {
+        for mut room in rooms().await {
+            without_repository(&mut room);
+            let done = room.sh(script).await;
+            assert_eq!(code(&done), Some(0), "{:?}: {script}: {done:?}", room.user);
+            assert_eq!(room.ws(".git").exists(), stays, "{:?}: {script}", room.user);
+            let in_quarantine = kept(&room).contains(&".git".to_owned());
+            assert_eq!(in_quarantine, !stays, "{:?}: {script}", room.user);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_new_repository_that_may_run_something_is_moved_away_at_once() {
+    for mut room in own_rooms().await {
+        without_repository(&mut room);
+        let procs = Procs::start(room.options()).unwrap();
+        // The config changes in its place: no name comes.
+        let script = "git init -q; echo '[core]
+            fsmonitor = evil' >> .git/config; exec sleep 1000";
+        let mut child = procs.spawn(SESSION, room.command(script)).await.unwrap();
+        let items = came(&mut child).await;
+        assert_eq!(Path::new(&items[0].path), room.ws(".git"));
+        assert!(!room.ws(".git").exists());
+        child.control.stop(0);
+        finish(child).await;
+    }
+}
+
+#[tokio::test]
 async fn what_a_tool_is_about_to_create_is_left_alone() {
     for room in own_rooms().await {
         let procs = Procs::start(room.options()).unwrap();

@@ -62,6 +62,7 @@ impl SandboxRoom {
             ".git/config.worktree",
             ".git/modules",
             ".claude/settings.json",
+            ".husky",
             ".mcp.json",
             ".reasonix",
             ".vscode/tasks.json",
@@ -70,6 +71,7 @@ impl SandboxRoom {
         let sandbox = SandboxSpec {
             write: vec![at("ws")],
             protected: protected.map(|name| at("ws").join(name)).into(),
+            obeyed: vec![at("ws/.husky")],
             masked: vec![at("secrets"), at("ws/.env")],
             readable: Vec::new(),
             temp: at("temp"),

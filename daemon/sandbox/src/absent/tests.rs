@@ -9,6 +9,7 @@ fn a_name_comes_by_itself_or_by_a_link_on_the_way() {
     let name = AbsentName {
         root: root.clone(),
         path: root.join(".idea/runConfigurations"),
+        at_once: false,
     };
     let came = || name.arrival().unwrap().map(|arrival| arrival.path);
     assert_eq!(came(), None);

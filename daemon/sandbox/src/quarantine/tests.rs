@@ -8,6 +8,7 @@ fn arrival(root: &Path, name: &str) -> Arrival {
     let name = AbsentName {
         root: root.to_path_buf(),
         path: root.join(name),
+        at_once: false,
     };
     name.arrival().unwrap().expect("it came")
 }

@@ -144,6 +144,9 @@ impl<'a> Surroundings<'a> {
             true => self.held(&standpoint.rules),
             false => CommandSandbox::default(),
         };
+        if spec.family == Family::Edit {
+            self.protect_named(&stands.cwd, &subjects);
+        }
         let mut context = self.context(&subjects, stands, standpoint, &held);
         let places = match spec.family {
             Family::Edit => self.look_before(spec, &mut context),
@@ -175,6 +178,18 @@ impl<'a> Surroundings<'a> {
             sandbox: held.sandbox,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
+    }
+
+    /// Has the workspace know what git obeys around the paths that a file tool is to change.
+    fn protect_named(&self, cwd: &Path, subjects: &Subjects) {
+        let paths = subjects.paths.iter();
+        let changed = paths.filter(|subject| subject.access == Access::Edit);
+        let trees = changed.flat_map(|subject| {
+            let path = cwd.join(&subject.text);
+            self.workspace.work_trees_above(&path)
+        });
+        // A config that cannot be read names nothing that git would run.
+        let _ = gitsays::protect_named(self.workspace, self.env, trees);
     }
 
     /// Why one of these paths may not be changed, whoever says yes.

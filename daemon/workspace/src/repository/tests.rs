@@ -61,6 +61,8 @@ fn a_folder_a_work_tree_and_a_submodule_are_known_with_what_they_need() {
         "config.worktree",
         "worktrees/tree/commondir",
         "worktrees/tree/gitdir",
+        // Missing, and read by git as soon as it exists.
+        "worktrees/tree/config.worktree",
     ] {
         assert!(
             main.guarded().0.contains(&at("main/.git").join(name)),
