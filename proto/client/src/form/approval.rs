@@ -95,16 +95,15 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
 /// The approval to put back what a command made under protected names.
 fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
     form.title = Msg::TitlePutBack;
-    let paths: Vec<_> = items.iter().map(|item| item.path.as_str()).collect();
-    form.content
-        .extend(paths.iter().map(|path| Content::Text(path)));
+    let paths = items.iter().map(|item| Content::Text(&item.path));
+    form.content.extend(paths);
     form.notes = vec![Note {
         is_warning: true,
         ..Note::new(Msg::PutBackMeans, None)
     }];
     form.lines.heading = format!(
         "the command made {}, which can configure or run something, and it was moved away — put it back?",
-        paths.join(", ")
+        quarantined_paths(items)
     );
     form.lines.note = None;
     form.lines.how_to =
@@ -128,6 +127,44 @@ fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
         });
     }
     form
+}
+
+/// Where all of it came.
+pub(super) fn quarantined_paths(items: &[Quarantined]) -> String {
+    let paths: Vec<_> = items.iter().map(|item| item.path.as_str()).collect();
+    paths.join(", ")
+}
+
+/// How it was settled whether these paths are put back.
+pub(super) fn put_back_settlement(
+    language: Language,
+    paths: &str,
+    resolved: &InteractionResolved,
+) -> Settlement {
+    let (decision, note) = match &resolved.answer {
+        Some(InteractionAnswer::Approval { decision, note, .. }) => (*decision, note.as_deref()),
+        _ => (ApprovalDecision::Deny, resolved.reason.as_deref()),
+    };
+    let (mark, message) = match decision {
+        ApprovalDecision::Deny => (SettlementMark::Denied, Transcript::ResolvedLeft),
+        ApprovalDecision::AllowOnce
+        | ApprovalDecision::AllowSession
+        | ApprovalDecision::AllowAlways => (SettlementMark::Allowed, Transcript::ResolvedPutBack),
+    };
+    let words = language.fill(message, &[&resolved.by, paths]);
+    Settlement {
+        mark,
+        words: with_note(words, note),
+        replies: Vec::new(),
+    }
+}
+
+fn with_note(mut words: String, note: Option<&str>) -> String {
+    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
+        words.push_str(": ");
+        words.push_str(note);
+    }
+    words
 }
 
 /// The approval of a call that the sandbox stopped: it may run once more, outside.
@@ -250,11 +287,7 @@ pub(super) fn settlement(
         }
         ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
     };
-    let mut words = language.fill(message, &values);
-    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
-        words.push_str(": ");
-        words.push_str(note);
-    }
+    let words = with_note(language.fill(message, &values), note);
     Settlement {
         mark: match decision {
             ApprovalDecision::Deny => SettlementMark::Denied,

@@ -235,6 +235,8 @@ pub enum Asked {
         tool: String,
         subject: String,
     },
+    /// Whether these paths are put back.
+    PutBack(String),
     /// The questions.
     Questions(Vec<String>),
     Plan,
@@ -252,6 +254,9 @@ pub(crate) enum CallOutcome {
 impl From<&InteractionRequest> for Asked {
     fn from(request: &InteractionRequest) -> Self {
         match request {
+            InteractionRequest::Approval(approval) if !approval.quarantined.is_empty() => {
+                Self::PutBack(approval::quarantined_paths(&approval.quarantined))
+            }
             InteractionRequest::Approval(approval) => Self::Approval {
                 tool: approval.tool.clone(),
                 subject: approval.subject.clone(),
@@ -293,6 +298,8 @@ impl Asked {
                 | None,
             ) => CallOutcome::Denied,
             (Self::Questions(_), _) if !resolved.unattended => CallOutcome::Answered,
+            // The call has run.
+            (Self::PutBack(_), _) => CallOutcome::Other,
             (Self::Approval { .. } | Self::Questions(_) | Self::Plan, _) => CallOutcome::Other,
         }
     }
@@ -300,7 +307,7 @@ impl Asked {
     /// Whether it was about a call: the transcript shows its settlement beside calls.
     #[must_use]
     pub fn is_about_call(&self) -> bool {
-        matches!(self, Self::Approval { .. })
+        matches!(self, Self::Approval { .. } | Self::PutBack(_))
     }
 
     /// Whether the settlement needs words in a dialog client: not if what it leads to follows.
@@ -314,7 +321,11 @@ impl Asked {
                 ..
             })
         );
-        !once && !matches!(self, Self::Plan)
+        match self {
+            Self::PutBack(_) => true,
+            Self::Approval { .. } | Self::Questions(_) => !once,
+            Self::Plan => false,
+        }
     }
 
     /// How it was settled, for the transcript of a dialog client. `short` cuts a subject to the width of the screen.
@@ -333,6 +344,9 @@ impl Asked {
                     (tool, subject) => format!("{} {}", text::line(tool), short(subject)),
                 };
                 approval::settlement(language, &call, resolved)
+            }
+            Self::PutBack(paths) => {
+                approval::put_back_settlement(language, &text::line(paths), resolved)
             }
             Self::Questions(questions) => replies_settlement(language, questions, resolved),
             Self::Plan => Settlement {
@@ -365,7 +379,7 @@ impl Asked {
                 PlanDecision::Approve => Msg::PlanApproved,
                 PlanDecision::Reject => Msg::PlanRejected,
             },
-            (Self::Approval { .. }, None) => Msg::Denied,
+            (Self::Approval { .. } | Self::PutBack(_), None) => Msg::Denied,
             (Self::Plan, None) => Msg::PlanClosed,
             (Self::Questions(_), None) | (_, Some(InteractionAnswer::Questions { .. })) => {
                 return language.fill(Msg::QuestionAnsweredBy, &[&by]);
@@ -477,27 +491,6 @@ impl AskedLine {
                 write!(f, "asks {id} \"{text}\" and {more} more")
             }
             Self::Plan { text } => write!(f, "proposes {id} \"{text}\""),
-        }
-    }
-}
-
-/// What was answered, and the words that went with it, for a line of the trace.
-pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
-    let decision = answer.decision().map(|(word, _)| word.to_owned());
-    match answer {
-        InteractionAnswer::Approval {
-            note,
-            edited_command,
-            ..
-        } => {
-            let edited = edited_command.map(|command| format!("edited to: {}", short(&command)));
-            (decision.into_iter().chain(edited).collect(), note)
-        }
-        InteractionAnswer::Plan { note, .. } => (decision.into_iter().collect(), note),
-        InteractionAnswer::Questions { replies } => {
-            let replies = replies.iter();
-            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
-            (said.collect(), None)
         }
     }
 }

@@ -239,6 +239,36 @@ fn what_is_put_back_is_named_and_its_command_cannot_be_edited() {
 }
 
 #[test]
+fn an_answer_about_putting_back_does_not_say_that_the_call_was_denied() {
+    let asked = Asked::from(&put_back());
+    let resolved = |decision| proto::record::InteractionResolved {
+        interaction_id: "7.1".into(),
+        call: "c1".into(),
+        answer: Some(untyped_decision(decision, None, Some("later".to_owned()))),
+        edit: None,
+        reason: None,
+        by: "ann".to_owned(),
+        unattended: false,
+        request_id: None,
+    };
+    let words = |decision| {
+        let resolved = resolved(decision);
+        assert!(asked.needs_words(&resolved));
+        assert_eq!(asked.call_outcome(&resolved), kinds::CallOutcome::Other);
+        let settled = asked.settlement(Language::English, &resolved, str::to_owned);
+        settled.words
+    };
+    assert_eq!(
+        words(ApprovalDecision::Deny),
+        "ann left /w/.mcp.json moved away: later"
+    );
+    assert_eq!(
+        words(ApprovalDecision::AllowOnce),
+        "ann had /w/.mcp.json put back: later"
+    );
+}
+
+#[test]
 fn always_is_refused_if_no_scope_may_be_kept() {
     let interaction = interaction(approval(None, &[scope("Edit", false)]));
     let form = Form::of(&interaction);
