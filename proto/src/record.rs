@@ -19,8 +19,8 @@ use crate::reset::{CacheReset, Pinned};
 use crate::{Pid, Seq, Stamp};
 
 pub use calls::{
-    CallEdit, CallsRepaired, InteractionResolved, PolicyDecided, Todo, TodoStatus, TodoUpdated,
-    ToolBlocked, ToolFinished, ToolStarted, TurnStarted, Unattended, Verdict,
+    CallEdit, CallsRepaired, InteractionResolved, PolicyDecided, Quarantined, Todo, TodoStatus,
+    TodoUpdated, ToolBlocked, ToolFinished, ToolStarted, TurnStarted, Unattended, Verdict,
 };
 pub use children::{ChildExited, ChildKind, ChildSpawned};
 pub use files::{

@@ -2,12 +2,12 @@
 //! calls `bash`. Each layer that holds everything is played by itself; the partial one shows its gaps, and
 //! that the user is notified.
 
+mod arrivals;
 mod attacks;
 mod cases;
 mod honest;
 mod partial;
 mod repositories;
-mod stubs;
 
 use std::fs;
 use std::os::unix::net::UnixListener;

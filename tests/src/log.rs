@@ -380,7 +380,10 @@ impl Story {
                     "record {seq}: call {} is stopped that does not run",
                     blocked.call
                 );
-                self.blocked.insert(blocked.call);
+                // What it made is put back inside: it does not run again.
+                if blocked.quarantined.is_empty() {
+                    self.blocked.insert(blocked.call);
+                }
             }
             Body::ToolFinished(ToolFinished { call, .. }) => {
                 // One that was refused or denied ends without having run.

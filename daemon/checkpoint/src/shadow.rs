@@ -397,7 +397,8 @@ async fn collect(
         match event {
             ChildEvent::Stdout(bytes) => printed.extend(bytes),
             ChildEvent::Stderr(bytes) if reported.len() < 4096 => reported.extend(bytes),
-            ChildEvent::Stderr(_) => {}
+            // It has no sandbox, so nothing is moved away.
+            ChildEvent::Stderr(_) | ChildEvent::Quarantined(_) => {}
             ChildEvent::Exited(exit) => {
                 return match exit.code {
                     Some(0) => Ok(printed),

@@ -21,6 +21,7 @@ pub use codec::{Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, Too
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
+pub use proto::record::Quarantined;
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use sandbox_spec::{SandboxSpec, SandboxStrength};
 pub use scrub::scrub;

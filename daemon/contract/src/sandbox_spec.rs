@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 pub struct SandboxSpec {
     /// Writable directories, with everything below them.
     pub write: Vec<PathBuf>,
-    /// Paths below them that cannot be changed. A missing one cannot be created.
+    /// Paths below them that cannot be changed. A missing one is moved away when it comes.
     pub protected: Vec<PathBuf>,
+    /// Those of them that git obeys because a config file names them. A missing one is moved away at
+    /// once when it comes, also while the command is waited for.
+    pub obeyed: Vec<PathBuf>,
     /// Directories and files that appear empty and cannot be changed. A missing one needs nothing.
     pub masked: Vec<PathBuf>,
     /// Directories below masked ones that are still readable, if they exist.

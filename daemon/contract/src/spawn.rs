@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use proto::Pid;
 use proto::params::process::ChildProcess;
+use proto::record::Quarantined;
 
 use crate::sandbox_spec::{SandboxSpec, SandboxStrength};
 
@@ -39,6 +40,8 @@ pub const STDIN_MAX: usize = 16 * 1024 * 1024;
 pub enum ChildEvent {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
+    /// Protected names came while the command ran in its sandbox, and were moved away.
+    Quarantined(Vec<Quarantined>),
     /// The last event: the command has ended, its output is drained, and nothing it started is left.
     Exited(ChildExit),
 }
@@ -97,6 +100,20 @@ pub trait Spawn: Send + Sync {
     /// Stops everything in the scope of a session, without waiting: TERM now, KILL after `grace_ms`.
     fn stop_session(&self, session: Pid, grace_ms: u64);
 
-    /// Removes files of this sandbox that a killed daemon left on disk, unless they are in use. Blocks.
-    fn clear(&self, _sandbox: &SandboxSpec) {}
+    /// A file tool is about to create these paths, with the user's approval: running commands have not made them.
+    fn expect(&self, _paths: &[PathBuf]) {}
+
+    /// Protected names that came while commands of this session ran and that nobody was there to hear of: the daemon
+    /// was killed. Moves them away. Blocks.
+    fn leftovers(&self, _session: Pid) -> Vec<Quarantined> {
+        Vec::new()
+    }
+
+    /// Puts something back that was moved away. Blocks.
+    ///
+    /// # Errors
+    /// It stays where it was kept: the reason, as a text for the user.
+    fn put_back(&self, item: &Quarantined) -> Result<(), String> {
+        Err(format!("nothing here keeps `{}`", item.path))
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
-use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Todo};
+use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
@@ -76,6 +76,8 @@ pub struct Outcome {
     pub known: Vec<KnownFile>,
     /// Why the sandbox seems to have stopped it, as a text for users. It may work unsandboxed.
     pub blocked: Option<String>,
+    /// Protected names that its command made, and that were moved away.
+    pub quarantined: Vec<Quarantined>,
 }
 
 impl Outcome {
@@ -104,6 +106,7 @@ impl Outcome {
             changed: Vec::new(),
             known: Vec::new(),
             blocked: None,
+            quarantined: Vec::new(),
         }
     }
 }
@@ -139,6 +142,8 @@ pub trait Shells: Send + Sync {
     fn spawned(&self, child: ChildSpawned);
     /// It has ended, and nothing of it is left.
     fn exited(&self, child: ChildExited);
+    /// Protected names came while a command of the session ran, in the background or not, and were moved away.
+    fn quarantined(&self, items: Vec<Quarantined>);
 }
 
 /// Where a running tool shows what it prints.

@@ -164,6 +164,8 @@ impl HookOutput {
             match event {
                 ChildEvent::Stdout(bytes) => keep(&mut self.stdout, &bytes),
                 ChildEvent::Stderr(bytes) => keep(&mut self.stderr, &bytes),
+                // Only commands in a sandbox have it.
+                ChildEvent::Quarantined(_) => {}
                 ChildEvent::Exited(exit) => {
                     return match (exit.code, exit.signal) {
                         (Some(code), _) => HookExit::Exited { code },

@@ -47,6 +47,43 @@ fn denied(rules: &RuleSet, access: Access) -> Option<String> {
     Some(format!("a rule denies {what} `{path}`"))
 }
 
+/// The decision whether what a command made under protected names is put back: only a person says yes, in every approval
+/// mode. `denied`: a rule that denies changing one of the paths.
+#[must_use]
+pub fn put_back(
+    effective_permissions: EffectivePermissions,
+    decision: Decision,
+    denied: Option<String>,
+) -> Decision {
+    let built_in = Layer::BuiltIn.to_string();
+    let (verdict, basis, rule, layer) = match (effective_permissions.refuses(), denied) {
+        (Some(why), _) => (
+            Verdict::Deny,
+            Basis::EffectivePermissions,
+            why.to_owned(),
+            EffectivePermissions::LAYER.to_owned(),
+        ),
+        (None, Some(why)) => (Verdict::Deny, Basis::AlwaysAsked, why, built_in),
+        (None, None) => (
+            Verdict::Ask,
+            Basis::AlwaysAsked,
+            "what a command made can configure or run something".to_owned(),
+            built_in,
+        ),
+    };
+    Decision {
+        verdict,
+        basis,
+        rule,
+        layer,
+        scopes: Vec::new(),
+        read_only: false,
+        confinement: Confinement::None,
+        confinement_suffices: false,
+        ..decision
+    }
+}
+
 /// What becomes of a decision about a command that is to run outside: what denies it denies it still, and for all else it
 /// takes a person's yes to this one run. `why`: what the sandbox stopped it for.
 #[must_use]

@@ -199,6 +199,29 @@ pub fn git_hooks_path(settings: &[GitSetting]) -> Option<&str> {
         .find_map(|setting| setting.value.as_deref())
 }
 
+/// Every place that a config names for hooks, as it names it: which one counts depends on what git reads last.
+pub fn git_hooks_paths(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
+    let said = settings
+        .iter()
+        .filter(|setting| setting.name == "core.hookspath");
+    said.filter_map(|setting| setting.value.as_deref())
+}
+
+/// Programs that a config has git run as hooks, if their first word is a path.
+pub fn git_hook_programs(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
+    let hooks = settings.iter().filter(|setting| {
+        matches!(
+            split(&setting.name),
+            ("hook", Some(_), "command") | ("core", None, "fsmonitor")
+        )
+    });
+    let commands = hooks.filter_map(|setting| setting.value.as_deref());
+    commands.filter_map(|command| {
+        let word = command.split_whitespace().next()?.trim_matches(['"', '\'']);
+        word.contains('/').then_some(word)
+    })
+}
+
 /// Hooks that git may run though it was only asked to show something.
 #[must_use]
 pub fn git_reader_hooks(settings: &[GitSetting]) -> &'static [&'static str] {

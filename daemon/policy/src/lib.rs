@@ -37,12 +37,12 @@ mod wildcards;
 pub use call::{Access, Call, Subject, Subjects, subjects};
 pub use context::{Context, ResolvedPath};
 pub use decide::{decide, explain};
-pub use escape::{escape, stays_inside};
+pub use escape::{escape, put_back, stays_inside};
 pub use examples::Examples;
 pub use explain::{ExplainedPart, Explanation};
 pub use gitconfig::{
-    GitConfigProblem, GitSetting, git_config, git_hooks_path, git_includes, git_programs,
-    git_reader_hooks,
+    GitConfigProblem, GitSetting, git_config, git_hook_programs, git_hooks_path, git_hooks_paths,
+    git_includes, git_programs, git_reader_hooks,
 };
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};

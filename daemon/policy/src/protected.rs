@@ -4,12 +4,12 @@
 
 use std::path::PathBuf;
 
-use proto::startup::STARTUP_FILES;
+use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
 
 use crate::shell::Word;
 use crate::wildcards::may_match;
 
-/// What a command must not touch without a person, beside `STARTUP_FILES`: what `workspace` protects, but of `.git` only what runs programs later,
+/// What a command must not touch without a person, beside `STARTUP_FILES` and `AGENT_SETTINGS`: what `workspace` protects, but of `.git` only what runs programs later,
 /// since git itself is how commands work on the rest.
 const IN_COMMANDS: &[&str] = &[
     ".git/hooks",
@@ -47,6 +47,7 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
     if let Some(name) = IN_COMMANDS
         .iter()
         .chain(&STARTUP_FILES)
+        .chain(&AGENT_SETTINGS)
         .find(|name| mentions(&lower, name))
     {
         return Some(name);

@@ -17,6 +17,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::arrivals::{ArrivalWatch, Arrivals};
 use crate::findings::Findings;
 use crate::grace::{later, until};
 use crate::helper_handle::{GIVE_UP, HelperHandle, NUDGE};
@@ -41,7 +42,9 @@ const COMPLAINT: u64 = 1000;
 pub(crate) struct StartRequest {
     pub launcher: Launcher,
     pub findings: Findings,
+    pub arrivals: Arc<Arrivals>,
     pub session: Pid,
+    pub in_background: bool,
     pub sandbox: Option<Arc<SandboxSpec>>,
     pub spec: CommandSpec,
     pub supervisor: Option<SupervisorProcess>,
@@ -72,8 +75,8 @@ struct RunningCommand {
     helper_handle: HelperHandle,
     stdout: ChildStdout,
     stderr: ChildStderr,
-    /// Kept as long as the command exists.
-    held: sandbox::Stubs,
+    /// Finished when no process of the command is left.
+    watch: Option<Arc<ArrivalWatch>>,
 }
 
 /// Starts the command. If it does not run, no process is left.
@@ -85,7 +88,9 @@ async fn start(
     let StartRequest {
         launcher,
         findings,
+        arrivals,
         session,
+        in_background,
         sandbox,
         mut spec,
         supervisor,
@@ -97,8 +102,9 @@ async fn start(
     };
     // The spawner thread must be able to end while this runs, so the launcher is dropped after this
     // call.
-    let launched = launch(launcher, &findings, (session, sandbox), &mut spec).await;
-    let (mut launched, held) = launched.map_err(failed)?;
+    let sandboxed = ((session, in_background), sandbox, arrivals);
+    let launched = launch(launcher, &findings, sandboxed, &mut spec).await;
+    let (mut launched, watch) = launched.map_err(failed)?;
     if launched.namespace {
         spec.limits = spec.limits.in_namespace();
     }
@@ -117,6 +123,7 @@ async fn start(
             // Closing the channel tells the helper to kill any process.
             drop((orders, status));
             helper_handle.ended().await;
+            finish_unheard(watch).await;
             return Err(match why {
                 StartFailure::Stopped => entry.stopped(&program),
                 StartFailure::Reported(reason) => failed(reason),
@@ -134,7 +141,7 @@ async fn start(
         helper_handle,
         stdout: launched.stdout,
         stderr: launched.stderr,
-        held,
+        watch,
     })
 }
 
@@ -153,7 +160,8 @@ async fn stay(
     // If nobody waits for it, it is dropped here. The code below notices and kills it.
     let _ = reply.send(Ok(child));
     let (gone, is_gone) = watch::channel(false);
-    let (stdout, stderr, held) = (started.stdout, started.stderr, started.held);
+    let (stdout, stderr, arrivals) = (started.stdout, started.stderr, started.watch);
+    let stop = entry.stop_request().clone();
     let watch = HelperWatch {
         os_pid: started.os_pid,
         orders: started.orders,
@@ -162,9 +170,25 @@ async fn stay(
         helper_handle: started.helper_handle,
     };
     let watched = async {
-        let exit = watch.run_out(&sender).await;
-        // In this order: a waiter for the row's removal finds no files of the command either.
-        drop(held);
+        let exit = {
+            let come = async {
+                match &arrivals {
+                    Some(arrivals) => arrivals.watch(&sender, || stop.stop(0)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let run_out = watch.run_out(&sender);
+            tokio::pin!(run_out);
+            // Cancel-safe: a watch that is dropped loses nothing, and never ends.
+            tokio::select! {
+                exit = &mut run_out => exit,
+                () = come => run_out.await,
+            }
+        };
+        // In this order: a waiter for the row's removal finds nothing that came either.
+        if let Some(arrivals) = arrivals {
+            arrivals.finish(&sender).await;
+        }
         drop(entry);
         gone.send_replace(true);
         exit
@@ -183,22 +207,36 @@ async fn stay(
 async fn launch(
     launcher: Launcher,
     findings: &Findings,
-    (session, sandbox): (Pid, Option<Arc<SandboxSpec>>),
+    (command, sandbox, arrivals): ((Pid, bool), Option<Arc<SandboxSpec>>, Arc<Arrivals>),
     spec: &mut CommandSpec,
-) -> Result<(LaunchedHelper, sandbox::Stubs), String> {
+) -> Result<(LaunchedHelper, Option<Arc<ArrivalWatch>>), String> {
     let ended = || "the thread that starts processes has ended".to_owned();
     let found = findings.settled().await.ok_or_else(ended)?;
     let PreparedCommand {
         setup,
         inner,
         before,
-        held,
-    } = prepare(session, sandbox, found.sandbox).await?;
+        watch,
+    } = prepare(command, sandbox, found.sandbox, arrivals).await?;
     spec.inner = inner;
     spec.argv.splice(0..0, before);
     let launched = launcher.launch(setup).await;
-    let launched = launched.map_err(|error| format!("its helper did not start: {error}"))?;
-    Ok((launched, held))
+    match launched {
+        Ok(launched) => Ok((launched, watch)),
+        Err(error) => {
+            finish_unheard(watch).await;
+            Err(format!("its helper did not start: {error}"))
+        }
+    }
+}
+
+/// Ends the watch of a command that did not run.
+async fn finish_unheard(watch: Option<Arc<ArrivalWatch>>) {
+    if let Some(watch) = watch {
+        // Without a receiver, what came is kept for the next start of the session.
+        let (nobody, _) = mpsc::channel(1);
+        watch.finish(&nobody).await;
+    }
 }
 
 type StatusLines = Lines<BufReader<OwnedReadHalf>>;

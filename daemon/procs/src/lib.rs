@@ -26,6 +26,7 @@ pub mod harden;
 pub mod options;
 pub mod supervisor;
 
+mod arrivals;
 mod drive;
 mod findings;
 mod grace;

@@ -17,6 +17,8 @@ pub struct ProcsOptions {
     /// that narrows its mask for its own files passes the user's mask here.
     pub umask: Option<u32>,
     pub layers: BackendChoice,
+    /// Where protected names are kept that came during a sandboxed command. Commands must not see it.
+    pub quarantine: PathBuf,
     /// The process that started the daemon and adopts orphans of a killed helper, if any.
     pub supervisor: Option<SupervisorProcess>,
 }
@@ -39,16 +41,17 @@ pub enum BackendChoice {
 }
 
 impl ProcsOptions {
-    /// Uses the daemon's own binary as helper, and the default limits.
+    /// Uses the daemon's own binary as helper, and the default limits. `quarantine`: see the field.
     ///
     /// # Errors
     /// The daemon cannot find its own binary.
-    pub fn of_this_binary() -> io::Result<Self> {
+    pub fn of_this_binary(quarantine: PathBuf) -> io::Result<Self> {
         Ok(Self {
             helper: HelperProgram::this_binary()?,
             limits: ResourceLimits::default(),
             umask: None,
             layers: BackendChoice::Auto,
+            quarantine,
             supervisor: SupervisorProcess::of_this_process(),
         })
     }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use contract::SandboxSpec;
 use proto::Pid;
-use sandbox::{HostFileSystem, MountPlan, ProcessRestrictions, Stubs};
+use sandbox::{AbsentName, HostFileSystem, MountPlan, ProcessRestrictions};
 
+use crate::arrivals::{ArrivalWatch, Arrivals};
 use crate::findings;
 use crate::spawner::NamespaceSetup;
 
@@ -18,25 +19,35 @@ pub(crate) struct PreparedCommand {
     pub inner: Option<ProcessRestrictions>,
     /// The program that runs the command, with its arguments.
     pub before: Vec<String>,
-    /// Kept until no process of the command is left.
-    pub held: Stubs,
+    /// Finished when no process of the command is left.
+    pub watch: Option<Arc<ArrivalWatch>>,
 }
 
-/// Prepares a command. Without a sandbox nothing is needed. The error is a text for the user.
+/// Prepares a command of a session, which may run in the background. Without a sandbox nothing is needed. The error is a text for the user.
 pub(crate) async fn prepare(
-    session: Pid,
+    (session, in_background): (Pid, bool),
     sandbox: Option<Arc<SandboxSpec>>,
     by: findings::SandboxBackend,
+    arrivals: Arc<Arrivals>,
 ) -> Result<PreparedCommand, String> {
     let Some(sandbox) = sandbox else {
         return Ok(PreparedCommand::default());
     };
     match by {
         findings::SandboxBackend::Not(why) => Err(format!("the sandbox does not work here: {why}")),
-        findings::SandboxBackend::Landlock => Ok(PreparedCommand {
-            inner: Some(ProcessRestrictions::without_mounts(&sandbox)),
-            ..PreparedCommand::default()
-        }),
+        findings::SandboxBackend::Landlock => {
+            blocking(move || {
+                // Nothing in the workspace is protected by this layer. What comes is still noticed.
+                let plan = MountPlan::of(&sandbox, &HostFileSystem);
+                let absent = plan.map_or_else(|_| Vec::new(), |plan| plan.absent);
+                Ok(PreparedCommand {
+                    inner: Some(ProcessRestrictions::without_mounts(&sandbox)),
+                    watch: watched(&arrivals, (session, in_background), absent)?,
+                    ..PreparedCommand::default()
+                })
+            })
+            .await
+        }
         findings::SandboxBackend::Seatbelt => {
             let profile = sandbox::seatbelt::profile(&sandbox);
             let before = [sandbox::seatbelt::PROGRAM, "-p", &profile];
@@ -46,26 +57,49 @@ pub(crate) async fn prepare(
             })
         }
         findings::SandboxBackend::Mounts { shared } => {
-            // It queries the file system, which may be slow.
-            let prepared = tokio::task::spawn_blocking(move || mounts(&sandbox)).await;
-            let mut prepared = prepared.map_err(|error| error.to_string())??;
+            let mut prepared =
+                blocking(move || mounts(&sandbox, &arrivals, (session, in_background))).await?;
             prepared.setup.session = Some(session).filter(|_| shared);
             Ok(prepared)
         }
     }
 }
 
-fn mounts(sandbox: &SandboxSpec) -> Result<PreparedCommand, String> {
+/// Prepares it where it may block: the file system may be slow.
+async fn blocking(
+    prepare: impl FnOnce() -> Result<PreparedCommand, String> + Send + 'static,
+) -> Result<PreparedCommand, String> {
+    let prepared = tokio::task::spawn_blocking(prepare).await;
+    prepared.map_err(|error| error.to_string())?
+}
+
+fn watched(
+    arrivals: &Arrivals,
+    command: (Pid, bool),
+    absent: Vec<AbsentName>,
+) -> Result<Option<Arc<ArrivalWatch>>, String> {
+    arrivals.begin(command, absent).map_err(|error| {
+        format!(
+            "the sandbox: the list of protected names that do not exist cannot be stored: {error}"
+        )
+    })
+}
+
+fn mounts(
+    sandbox: &SandboxSpec,
+    arrivals: &Arrivals,
+    command: (Pid, bool),
+) -> Result<PreparedCommand, String> {
     let refused = |why: sandbox::PlanError| format!("the sandbox: {why}");
     let mut plan = MountPlan::of(sandbox, &HostFileSystem).map_err(refused)?;
-    let held = Stubs::make(&mut plan).map_err(refused)?;
+    let absent = std::mem::take(&mut plan.absent);
     Ok(PreparedCommand {
         inner: Some(ProcessRestrictions::inside_mounts(&plan)),
         setup: NamespaceSetup {
             plan: Some(plan),
             session: None,
         },
-        held,
+        watch: watched(arrivals, command, absent)?,
         ..PreparedCommand::default()
     })
 }

@@ -3,16 +3,18 @@
 //! Process management is in `drive`, and in `child` for the helper.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use contract::{Child, Command, STDIN_MAX, SandboxSpec, SandboxStrength, Spawn, SpawnError};
+use contract::{Child, Command, Quarantined, STDIN_MAX, SandboxStrength, Spawn, SpawnError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
 use proto::params::process::ChildProcess;
 use tokio::sync::oneshot;
 
+use crate::arrivals::Arrivals;
 use crate::drive;
 use crate::findings::Findings;
 use crate::mechanism::Mechanism;
@@ -33,6 +35,7 @@ pub struct Procs {
     findings: Findings,
     /// The networks of sessions.
     networks: SessionNetworks,
+    arrivals: Arc<Arrivals>,
     /// Shared with pending starts: they must neither keep the thread alive nor miss its end.
     thread: Arc<Mutex<Option<Thread>>>,
 }
@@ -52,6 +55,7 @@ impl Procs {
         let networks = SessionNetworks::default();
         let (launcher, handle) = Launcher::start(options.clone(), found, networks.clone())?;
         Ok(Arc::new(Self {
+            arrivals: Arrivals::new(options.quarantine.clone()),
             options,
             findings,
             networks,
@@ -131,6 +135,7 @@ impl Spawn for Procs {
         let (title, number) = (command.title.clone(), command.number);
         let sandbox = command.sandbox.clone();
         let findings = self.findings.clone();
+        let arrivals = Arc::clone(&self.arrivals);
         let spec = CommandSpec::new(command, &self.options);
         let supervisor = self.options.supervisor;
         async move {
@@ -158,7 +163,9 @@ impl Spawn for Procs {
             let wanted = drive::StartRequest {
                 launcher,
                 findings,
+                arrivals,
                 session,
+                in_background: number.is_some(),
                 sandbox,
                 spec,
                 supervisor,
@@ -184,10 +191,15 @@ impl Spawn for Procs {
         self.networks.forget(session);
     }
 
-    fn clear(&self, sandbox: &SandboxSpec) {
-        // Only mounts leave files behind.
-        if let Ok(plan) = sandbox::MountPlan::of(sandbox, &sandbox::HostFileSystem) {
-            sandbox::Stubs::clear(&plan);
-        }
+    fn expect(&self, paths: &[PathBuf]) {
+        self.arrivals.expect(paths);
+    }
+
+    fn leftovers(&self, session: Pid) -> Vec<Quarantined> {
+        self.arrivals.leftovers(session)
+    }
+
+    fn put_back(&self, item: &Quarantined) -> Result<(), String> {
+        self.arrivals.put_back(item)
     }
 }

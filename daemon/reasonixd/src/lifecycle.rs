@@ -256,7 +256,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let procs = procs::Procs::start(procs::ProcsOptions {
         umask: Some(start.umask),
         layers: start.layers,
-        ..procs::ProcsOptions::of_this_binary()?
+        ..procs::ProcsOptions::of_this_binary(home.quarantine())?
     })?;
     let temporary = Temporary::make(home).inspect_err(|error| {
         tracing::error!(%error, "no directory for temporary files: commands cannot be held");

@@ -1,7 +1,11 @@
 //! The file system queries of a plan. Links are not followed unless stated.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open, openat};
 
 /// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,13 +14,13 @@ pub enum FileKind {
     /// Neither a directory nor a link.
     File,
     Link,
-    /// Our placeholder: an empty directory, or a file with neutral content.
-    Stub,
+    /// There is something, or not: the directory cannot be searched.
+    Unknown,
 }
 
 /// Queries about paths.
 pub trait FileSystem {
-    /// The file type. `None` if it cannot be determined.
+    /// The file type. `None` if there is nothing.
     fn kind(&self, path: &Path) -> Option<FileKind>;
     /// The path with links resolved. `None` if it leads nowhere.
     fn real(&self, path: &Path) -> Option<PathBuf>;
@@ -32,10 +36,15 @@ pub struct HostFileSystem;
 
 impl FileSystem for HostFileSystem {
     fn kind(&self, path: &Path) -> Option<FileKind> {
-        let found = path.symlink_metadata().ok()?;
+        let found = match path.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Some(FileKind::Unknown);
+            }
+            Err(_) => return None,
+        };
         Some(match found.file_type() {
             kind if kind.is_symlink() => FileKind::Link,
-            _ if crate::stub::is_marked(&found) => FileKind::Stub,
             kind if kind.is_dir() => FileKind::Directory,
             _ => FileKind::File,
         })
@@ -57,4 +66,26 @@ impl FileSystem for HostFileSystem {
             .collect();
         names.ok().filter(|names| names.len() <= most)
     }
+}
+
+/// Opened only to search it.
+#[cfg(target_os = "linux")]
+pub(crate) const SEARCH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+pub(crate) const SEARCH: OFlags = OFlags::RDONLY;
+
+/// Opens a directory from the root, without following links.
+pub(crate) fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = open("/", flags, Mode::empty())?;
+    for part in path.components() {
+        match part {
+            Component::RootDir => {}
+            Component::Normal(name) => {
+                at = openat(&at, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            }
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+    Ok(at)
 }

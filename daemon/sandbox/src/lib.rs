@@ -8,6 +8,7 @@
 //! This crate starts no process, and does not manage process lifetimes: `procs` does. All `unsafe`
 //! code of the product is in this crate.
 
+mod absent;
 #[cfg(target_os = "linux")]
 mod capabilities;
 mod file_system;
@@ -18,9 +19,10 @@ mod network_namespace;
 #[cfg(not(target_os = "linux"))]
 #[path = "network_namespace_none.rs"]
 mod network_namespace;
+mod new_repository;
 mod plan;
+mod quarantine;
 mod restrictions;
-mod stub;
 #[cfg(target_os = "linux")]
 mod syscall_filter;
 
@@ -29,8 +31,9 @@ pub mod bubblewrap;
 pub mod direct;
 pub mod seatbelt;
 
+pub use absent::{AbsentName, Arrival};
 pub use file_system::{FileKind, FileSystem, HostFileSystem};
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};
+pub use quarantine::{Moved, Quarantine};
 pub use restrictions::ProcessRestrictions;
-pub use stub::Stubs;

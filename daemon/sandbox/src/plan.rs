@@ -5,15 +5,16 @@
 //!
 //! A mount follows its directory when a parent is renamed, which frees the old name. So each
 //! directory between a writable root and a protected path becomes a mount: mount points cannot be
-//! renamed. If a protected path does not exist, its first missing component is covered by an empty
-//! directory. That directory must exist on the host as a [stub](crate::Stubs).
+//! renamed. A protected path that does not exist has no mount: it is on the list of
+//! [absent names](AbsentName), which are looked for while the command runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use contract::SandboxSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::absent::{AbsentName, is_obeyed_by_git};
 use crate::file_system::{FileKind, FileSystem};
 
 /// One mount, or an equivalent operation.
@@ -25,7 +26,7 @@ pub enum MountStep {
         to: PathBuf,
         writable: bool,
     },
-    /// An empty read-only directory. Its mount point may be a stub.
+    /// An empty read-only directory.
     Empty { at: PathBuf },
     /// An empty read-only file.
     Nothing { at: PathBuf },
@@ -54,8 +55,9 @@ impl MountStep {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MountPlan {
     pub steps: Vec<MountStep>,
-    /// Directories to create on the host, as mount points.
-    pub stubs: Vec<PathBuf>,
+    /// Protected paths that do not exist. Only the daemon needs them.
+    #[serde(skip)]
+    pub absent: Vec<AbsentName>,
     /// Whether the machine's network is accessible.
     pub network: bool,
     /// Writable paths, for a second layer that does not use mounts.
@@ -101,10 +103,6 @@ enum PathRule {
     Pinned,
     Written,
     Protected,
-    /// Does not exist and must not be created.
-    Blocked,
-    /// The same, for a path that needs a file with neutral content.
-    Placed,
     /// No names can be added, because a link in it must stay.
     Frozen,
     Masked,
@@ -154,10 +152,13 @@ impl MountPlan {
                 words.show(path, path);
             }
         }
-        let (steps, stubs) = words.steps();
+        let mut absent: Vec<_> = std::mem::take(&mut words.absent).into_iter().collect();
+        for name in &mut absent {
+            name.at_once |= spec.obeyed.contains(&name.path);
+        }
         Ok(Self {
-            steps,
-            stubs,
+            steps: words.steps(),
+            absent,
             network: spec.network,
             write,
         })
@@ -175,7 +176,7 @@ impl MountPlan {
                 MountStep::Processes,
                 empty("/run"),
             ],
-            stubs: Vec::new(),
+            absent: Vec::new(),
             network: false,
             write: Vec::new(),
         }
@@ -186,33 +187,6 @@ impl MountPlan {
     pub fn nothings(&self) -> usize {
         let nothing = |step: &&MountStep| matches!(step, MountStep::Nothing { .. });
         self.steps.iter().filter(nothing).count()
-    }
-
-    /// Removes the mount on a stub that is not needed.
-    pub(crate) fn forget(&mut self, stub: &Path) {
-        self.stubs.retain(|known| known != stub);
-        self.steps.retain(|step| step.at() != stub);
-    }
-
-    /// Makes a pinned directory read-only.
-    pub(crate) fn freeze(&mut self, directory: &Path) {
-        for step in &mut self.steps {
-            if let MountStep::Bind { to, writable, .. } = step
-                && to == directory
-            {
-                *writable = false;
-            }
-        }
-    }
-}
-
-/// The content of a stub that must be a file. Git fails if it is a directory, and a user's file
-/// there would redirect git's configuration and hooks. This content equals git's default.
-pub(crate) fn stub_content(path: &Path) -> Option<&'static [u8]> {
-    match path.file_name()?.to_str()? {
-        "commondir" => Some(b".\n"),
-        "config.worktree" => Some(b"\n"),
-        _ => None,
     }
 }
 
@@ -231,12 +205,15 @@ fn roots(spec: &SandboxSpec, files: &dyn FileSystem) -> Result<Vec<PathBuf>, Pla
 }
 
 #[derive(Default)]
-struct PathRules(BTreeMap<PathBuf, PathRule>);
+struct PathRules {
+    rules: BTreeMap<PathBuf, PathRule>,
+    absent: BTreeSet<AbsentName>,
+}
 
 impl PathRules {
     fn add(&mut self, path: &Path, rule: PathRule) {
         let existing = self
-            .0
+            .rules
             .entry(path.to_path_buf())
             .or_insert_with(|| rule.clone());
         if rule > *existing {
@@ -331,12 +308,17 @@ impl PathRules {
                     self.add(&part, PathRule::Protected);
                     break;
                 }
-                None | Some(FileKind::Stub) => {
-                    let rule = match stub_content(&part) {
-                        Some(_) => PathRule::Placed,
-                        None => PathRule::Blocked,
-                    };
-                    self.add(&part, rule);
+                None => {
+                    self.absent.insert(AbsentName {
+                        root: root.to_path_buf(),
+                        path: path.to_path_buf(),
+                        at_once: is_obeyed_by_git(path),
+                    });
+                    break;
+                }
+                // A command could make the directory searchable and change what is in it.
+                Some(FileKind::Unknown) => {
+                    self.add(part.parent().unwrap_or(root), PathRule::Protected);
                     break;
                 }
                 Some(FileKind::Link) => {
@@ -407,19 +389,18 @@ impl PathRules {
         self.add(&real, rule);
     }
 
-    /// The mounts, parents before their content, and the stubs that they need.
-    fn steps(self) -> (Vec<MountStep>, Vec<PathBuf>) {
+    /// The mounts, parents before their content.
+    fn steps(self) -> Vec<MountStep> {
         let root = Path::new("/");
-        let writable = self.0.get(root) == Some(&PathRule::Written);
+        let writable = self.rules.get(root) == Some(&PathRule::Written);
         let mut steps = vec![bind(root, root, writable)];
-        let mut stubs = Vec::new();
         // The rules around the current path, innermost last.
         let outermost = match writable {
             true => Visibility::Writable,
             false => Visibility::Fixed,
         };
         let mut around = vec![(root.to_path_buf(), outermost)];
-        for (path, rule) in self.0 {
+        for (path, rule) in self.rules {
             if path == root {
                 continue;
             }
@@ -450,20 +431,12 @@ impl PathRules {
                 _ if outer == Visibility::Fixed => continue,
                 PathRule::Pinned => (bind(&path, &path, true), Visibility::Writable),
                 PathRule::Protected => (bind(&path, &path, false), Visibility::Fixed),
-                PathRule::Blocked => {
-                    stubs.push(path.clone());
-                    (MountStep::Empty { at: path.clone() }, Visibility::Hidden)
-                }
-                PathRule::Placed => {
-                    stubs.push(path.clone());
-                    (bind(&path, &path, false), Visibility::Fixed)
-                }
                 PathRule::Linked(_) => continue,
             };
             steps.push(step);
             around.push((path, inner));
         }
-        (steps, stubs)
+        steps
     }
 }
 

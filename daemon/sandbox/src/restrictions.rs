@@ -44,7 +44,7 @@ impl PathIdentity {
     }
 
     fn now(path: &Path) -> Option<(u64, u64)> {
-        let around = crate::stub::directory(path.parent()?).ok()?;
+        let around = crate::file_system::open_directory(path.parent()?).ok()?;
         let name = path.file_name()?;
         let found =
             rustix::fs::statat(&around, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;

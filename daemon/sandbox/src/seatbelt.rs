@@ -1,6 +1,6 @@
 //! Renders a sandbox as a profile of Seatbelt, the macOS sandbox, for `sandbox-exec -p`.
 //!
-//! Seatbelt works by path, so it also protects missing paths and needs no stubs. The last matching
+//! Seatbelt works by path, so it also protects missing paths. The last matching
 //! rule applies. It has no separate network: without network access, a command reaches only sockets
 //! in writable directories. Commands can see other processes, but signal only their own.
 
@@ -101,6 +101,7 @@ mod tests {
         let spec = SandboxSpec {
             write: vec!["/p".into(), "/p/.r/auto".into()],
             protected: vec!["/p/.git/hooks".into(), "/p/.r".into()],
+            obeyed: Vec::new(),
             masked: vec!["/h".into(), "/p/.env".into()],
             readable: vec!["/h/shown".into()],
             temp: "/h/t".into(),

@@ -106,6 +106,8 @@ impl Home {
         ephemeral_markers = "ephemeral";
         /// The usage ledger: tokens and money.
         usage = "usage";
+        /// What came under protected names during commands, until the user wants it back.
+        quarantine = "quarantine";
         /// Permission rules of projects.
         projects = "projects";
         /// The catalog.

@@ -304,6 +304,10 @@ async fn follow(
         };
         let bytes = match step {
             RunEvent::Output(bytes) => bytes,
+            RunEvent::Quarantined(items) => {
+                context.shells.quarantined(items);
+                continue;
+            }
             RunEvent::Ended(end) => return end,
         };
         let text = capture.push(&bytes).await;
@@ -363,6 +367,7 @@ async fn outcome(
         changed: Vec::new(),
         known: Vec::new(),
         blocked: stopped.and_then(SandboxDenial::offer),
+        quarantined: Vec::new(),
     }
 }
 

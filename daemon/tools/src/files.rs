@@ -241,6 +241,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         changed: Vec::new(),
         known: Vec::new(),
         blocked: None,
+        quarantined: Vec::new(),
     }
 }
 

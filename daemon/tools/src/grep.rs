@@ -163,6 +163,7 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
             changed: Vec::new(),
             known: Vec::new(),
             blocked: None,
+            quarantined: Vec::new(),
         });
     }
     if found.files == 0 && text.is_empty() {

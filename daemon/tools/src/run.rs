@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use contract::spawn::ChildControl;
-use contract::{Child, ChildEvent, ChildExit};
+use contract::{Child, ChildEvent, ChildExit, Quarantined};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::time::Instant;
@@ -31,6 +31,8 @@ pub(crate) struct RunningCommand {
 /// What comes next of it.
 pub(crate) enum RunEvent {
     Output(Vec<u8>),
+    /// Protected names came, and were moved away.
+    Quarantined(Vec<Quarantined>),
     Ended(CommandEnd),
 }
 
@@ -120,6 +122,7 @@ impl RunningCommand {
                 Some(ChildEvent::Stdout(bytes) | ChildEvent::Stderr(bytes)) => {
                     RunEvent::Output(bytes)
                 }
+                Some(ChildEvent::Quarantined(items)) => RunEvent::Quarantined(items),
                 Some(ChildEvent::Exited(exit)) => RunEvent::Ended(self.end(Some(exit))),
                 None => RunEvent::Ended(self.end(None)),
             };

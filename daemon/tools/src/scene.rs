@@ -184,6 +184,8 @@ impl contract::tool::Shells for Numbers {
     fn exited(&self, child: proto::record::ChildExited) {
         self.exited.lock().unwrap().push(child);
     }
+
+    fn quarantined(&self, _: Vec<contract::Quarantined>) {}
 }
 
 struct Cancelled(watch::Receiver<bool>);

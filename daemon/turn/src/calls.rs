@@ -361,7 +361,8 @@ impl Step<'_> {
             kind: decided.kind,
             subject: decided.subject,
             read_only: decided.decision.read_only,
-            outside: self.facts.blocked(&call.id).is_some(),
+            outside: self.facts.blocked(&call.id).is_some()
+                && self.facts.quarantined(&call.id).is_empty(),
         }));
     }
 

@@ -142,6 +142,25 @@ pub fn kept_inside(resolved: &InteractionResolved, note: &str) -> String {
     }
 }
 
+/// Why what a command made under protected names is not put back.
+pub fn kept_in_quarantine(resolved: &InteractionResolved, note: &str) -> String {
+    if resolved.unattended || resolved.answer.is_none() {
+        return "Nobody said whether it may be put back: it stays moved away.".into();
+    }
+    let begin = format!(
+        "The user ({}) was asked whether to put it back, and said no: it stays moved away",
+        resolved.by
+    );
+    match note {
+        "" => format!("{begin}. Go on without it."),
+        note => format!("{begin}. {note}"),
+    }
+}
+
+/// After the result of a call whose command's files were put back, if the daemon stopped meanwhile.
+pub const PUT_BACK_UNKNOWN: &str =
+    "The user had it put back, and the daemon stopped meanwhile: look whether it is there.";
+
 /// As `kept_inside`, where nobody was asked. Nothing is said where nobody could have been: the result says what stopped it.
 pub fn kept_inside_by_policy(decided: &PolicyDecided) -> Option<String> {
     let said_no = decided.verdict == Verdict::Deny && decided.unattended.is_none();

@@ -93,17 +93,26 @@ impl Workspace {
         if self.is_masked(&real) || self.read_denied(&real).is_some() {
             return Err(said(&"it is denied to tools"));
         }
-        let open = match self.open_regular(&real) {
+        self.regular_file(&real).map_err(|why| said(&why))
+    }
+
+    /// Reads a config file of the user's own git, whatever tools may read. `None` if there is nothing to read.
+    #[must_use]
+    pub fn user_git_file(&self, path: &Path) -> Option<Vec<u8>> {
+        let real = std::fs::canonicalize(path).ok()?;
+        self.regular_file(&real).ok()?
+    }
+
+    fn regular_file(&self, real: &Path) -> Result<Option<Vec<u8>>, String> {
+        let open = match self.open_regular(real) {
             Ok(open) => open,
             Err(FileError::Missing { .. }) => return Ok(None),
-            Err(FileError::NotAFile { kind, .. }) => {
-                return Err(said(&format_args!("it is {}", kind.words())));
-            }
-            Err(_) => return Err(said(&"it cannot be opened")),
+            Err(FileError::NotAFile { kind, .. }) => return Err(format!("it is {}", kind.words())),
+            Err(_) => return Err("it cannot be opened".to_owned()),
         };
-        match read_capped(open.file, FILE_MAX).map_err(|error| said(&error))? {
+        match read_capped(open.file, FILE_MAX).map_err(|error| error.to_string())? {
             Some(bytes) => Ok(Some(bytes)),
-            None => Err(said(&"it is too large")),
+            None => Err("it is too large".to_owned()),
         }
     }
 

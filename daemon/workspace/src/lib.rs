@@ -9,6 +9,7 @@ mod diff;
 mod edit;
 mod file_check;
 mod git_directories;
+mod git_named;
 mod glob;
 mod handle;
 mod held_name;

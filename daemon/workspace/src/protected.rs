@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use proto::startup::STARTUP_FILES;
+use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
 
 use crate::denied_paths::may_be_opened;
 use crate::repository::GitDirs;
@@ -24,10 +24,12 @@ enum NameScope {
 
 /// Files of the agent and of editors, anywhere below a writable root. `.git` and names matched by
 /// their suffix are handled below.
-const OF_OTHERS: [(&str, NameScope); 11] = [
+const OF_OTHERS: [(&str, NameScope); 13] = [
     (".reasonix", NameScope::Below),
     ("reasonix.toml", NameScope::Itself),
     (".mcp.json", NameScope::Itself),
+    (AGENT_SETTINGS[0], NameScope::Itself),
+    (AGENT_SETTINGS[1], NameScope::Itself),
     (".vscode/tasks.json", NameScope::Itself),
     (".vscode/launch.json", NameScope::Itself),
     (".vscode/settings.json", NameScope::Itself),
@@ -94,7 +96,7 @@ const REPOSITORIES_MAX: usize = 64;
 /// Directories with downloaded or generated files: repositories in them are not protected.
 const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
 
-/// Paths in a writable root that commands may not change without approval, and other paths that
+/// Paths in a writable root that commands may not change or create without approval, and other paths that
 /// they need to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardedPaths {
@@ -102,6 +104,8 @@ pub struct GuardedPaths {
     pub places: Vec<PathBuf>,
     /// Git directories outside the root that its work trees need.
     pub written: Vec<PathBuf>,
+    /// Work trees of repositories in it. What their config names is protected too.
+    pub trees: Vec<PathBuf>,
     /// Whether the search was complete, so that no repository is missing.
     pub whole: bool,
 }
@@ -114,8 +118,8 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         ..GuardedPaths::default()
     };
     guarded.repository(root);
-    // If there is no repository, none may be created: tools that visit the directory would read its
-    // configuration.
+    // If there is no repository, a new one is for the user to decide: tools that visit the directory
+    // would read its configuration.
     if root.join(".git").symlink_metadata().is_err() {
         guarded.places.push(root.join(".git"));
     }
@@ -140,6 +144,9 @@ pub fn guarded(root: &Path) -> GuardedPaths {
 impl GuardedPaths {
     fn repository(&mut self, tree: &Path) {
         let git = tree.join(".git");
+        if git.symlink_metadata().is_ok() {
+            self.trees.push(tree.to_path_buf());
+        }
         let found = GitDirs::of_work_tree(tree);
         // A `.git` file leads to the git directory, and a replaced file would lead to another one.
         // The same holds for a dangling link.

@@ -25,29 +25,11 @@ const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commo
 /// Entries of another work tree's directory that determine its configuration.
 const LEADS: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
-/// Mode bits that identify the placeholder directories that `sandbox` creates while a command runs
-/// and removes after it.
-const STUB_MASK: u32 = 0o1700;
-const STUB: u32 = 0o1500;
-
 /// Whether a directory is the top of a work tree, where the search for a project root ends.
-///
-/// The sandbox's placeholder does not count. Otherwise a running command would change the project
-/// root.
+/// A link that leads nowhere does not count.
 #[must_use]
 pub fn is_repository(dir: &Path) -> bool {
-    let git = dir.join(".git");
-    let Ok(found) = git.symlink_metadata() else {
-        return false;
-    };
-    if found.is_symlink() {
-        return git.exists();
-    }
-    // A user's repository with such a mode still counts.
-    let is_stub = found.is_dir()
-        && found.mode() & STUB_MASK == STUB
-        && git.join("HEAD").symlink_metadata().is_err();
-    !is_stub
+    dir.join(".git").exists()
 }
 
 /// The git directories of a work tree.
@@ -132,10 +114,8 @@ impl GitDirs {
         let all = others.len() <= TREES_MAX;
         let others = others.iter().take(TREES_MAX).map(std::fs::DirEntry::path);
         for other in others.filter(|other| *other != self.own) {
-            let leads = LEADS.iter().map(|name| other.join(name));
-            // A missing entry may stay missing: whoever can create it already has write access to
-            // the directory.
-            places.extend(leads.filter(|path| path.symlink_metadata().is_ok()));
+            // Also what is missing: git reads a `config.worktree` there as soon as it exists.
+            places.extend(LEADS.iter().map(|name| other.join(name)));
         }
         (places, all)
     }

@@ -198,7 +198,10 @@ impl Workspace {
     /// Whether an absolute path without links may be changed only with the user's approval.
     pub(crate) fn is_protected(&self, path: &Path) -> bool {
         let root = self.root_of(path);
-        protected::is_protected(root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)))
+        self.is_git_named(path)
+            || protected::is_protected(
+                root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)),
+            )
     }
 
     /// Checks whether `access` is possible.

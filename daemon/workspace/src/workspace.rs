@@ -2,7 +2,9 @@
 //!
 //! Judges resolved paths. Opens only the handle that everything else is opened from.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::RwLock;
 
 use globset::GlobBuilder;
 use rustix::fd::OwnedFd;
@@ -45,6 +47,8 @@ pub struct Workspace {
     temp: Option<PathBuf>,
     closed: DenyRead,
     problems: Vec<PathError>,
+    /// See [`crate::git_named`].
+    pub(crate) git_named: RwLock<BTreeSet<PathBuf>>,
     /// A handle of `/`: everything is opened from here, along link-free paths.
     pub(crate) slash: OwnedFd,
 }
@@ -110,6 +114,7 @@ impl Workspace {
             temp,
             closed: DenyRead::new(globs).map_err(|source| bad_glob("deny_read", &source))?,
             problems,
+            git_named: RwLock::default(),
             roots,
             slash,
         })

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::item::{Display, ToolKind};
+use crate::record::Quarantined;
 use crate::words::words;
 use crate::{CallId, InteractionId, Pid, RequestId, Stamp};
 
@@ -23,6 +24,7 @@ pub struct Interaction {
 /// What the user is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "few wait at a time")]
 pub enum InteractionRequest {
     /// May a call run?
     Approval(Approval),
@@ -71,9 +73,13 @@ pub struct Approval {
     /// Why the sandbox stopped the call, if it did; an approval then lets this call run once more, unsandboxed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<String>,
+    /// What the command made under protected names: an approval then puts it back, and runs nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<Quarantined>,
     /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
-    /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox.
+    /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox,
+    /// nor for what is put back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
 }

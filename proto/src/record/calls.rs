@@ -73,8 +73,9 @@ pub struct ToolStarted {
     pub outside: bool,
 }
 
-/// `tool.blocked`: the sandbox stopped a call, and the user may let it run once unsandboxed. Its outcome in the sandbox
-/// is stored here; it is the result of the call unless it runs again.
+/// `tool.blocked`: the sandbox stopped a call, and the user may let it run once unsandboxed; or its command made protected
+/// names, and the user may have them put back. Its outcome in the sandbox is stored here; it is the result of the call
+/// unless it runs again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolBlocked {
     pub call: CallId,
@@ -90,6 +91,23 @@ pub struct ToolBlocked {
     pub spill: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
+    /// Protected names that its command made and that were moved away: the user is asked whether to put them back,
+    /// instead of whether the call may run unsandboxed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<Quarantined>,
+}
+
+/// A file or directory that came under a protected name while a sandboxed command ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quarantined {
+    /// Where it came.
+    pub path: String,
+    /// Where it is now. Absent: still in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+    /// Why it could not be moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// `tool.finished`: how the call went, in the words for people. `message.tool` has the words for the model.

@@ -20,6 +20,40 @@ use super::{FULL, SandboxHouse, foreign_socket};
 /// Without the file for it.
 pub(super) const READS_THE_KERNELS_LOG: &str = "python3 -c 'import ctypes; exit(ctypes.CDLL(None).klogctl(3, ctypes.create_string_buffer(64), 64) < 1)'";
 
+/// A file that git obeys is watched for, also while the command is waited for.
+const STAYS_WHILE_IT_RUNS: &str = "echo .. > .git/commondir; for n in $(seq 200); do test -e .git/commondir || exit; sleep 0.05; done";
+
+/// Ways that make a protected name which did not exist: the command itself succeeds, and what it made is moved away,
+/// reported with this name, and not there when the command has ended.
+const MAKES: &[(&str, &str)] = &[
+    ("echo .. > .git/commondir", ".git/commondir"),
+    ("ln -s ../file .git/config.worktree", ".git/config.worktree"),
+    ("> .mcp.json", ".mcp.json"),
+    ("> .reasonix/settings.json", ".reasonix"),
+    ("mv new .reasonix", ".reasonix"),
+];
+
+/// Whether a way came to nothing, by what its command said and what its result reports.
+fn is_held(place: &SandboxHouse, way: &str, text: &str) -> bool {
+    // What kills everything around it has nobody left who could say so.
+    if way.starts_with("kill -") {
+        return !text.contains("REACHED");
+    }
+    let made = MAKES.iter().find(|(part, _)| way.contains(part));
+    match made {
+        Some((_, name)) => {
+            let path = place.house.project().join(name);
+            let moved = format!(
+                "moved away what appeared while a command ran: `{}`",
+                path.display()
+            );
+            let stayed = way == STAYS_WHILE_IT_RUNS && text.contains("REACHED");
+            text.contains(&moved) && !stayed
+        }
+        None => text.contains("held") && !text.contains("REACHED"),
+    }
+}
+
 /// Each is tried in a separate shell and has escaped if it succeeds; those that end with `false` are known by
 /// their traces.
 const WAYS: &[&str] = &[
@@ -72,12 +106,14 @@ const WAYS: &[&str] = &[
     "mv .git .git2; mkdir -p .git/hooks && touch .git/hooks/pre-commit",
     "mv .git/hooks h && mkdir .git/hooks && touch .git/hooks/pre-commit",
     "echo .. > .git/commondir",
+    "ln -s ../file .git/config.worktree",
     "echo x > reasonix.toml",
     "mv reasonix.toml away",
     "rm -f reasonix.toml; echo x > reasonix.toml",
     "echo x > .mcp.json || mv file .mcp.json || ln -s file .mcp.json",
     "mkdir .reasonix; echo x > .reasonix/settings.json",
     "mkdir -p new && echo x > new/settings.local.json && mv new .reasonix",
+    STAYS_WHILE_IT_RUNS,
     // The daemon, and whoever else there is.
     "kill -9 $DAEMON",
     "kill -0 $DAEMON",
@@ -241,11 +277,7 @@ fn no_way_leads_out() {
         let reached: Vec<_> = WAYS
             .iter()
             .zip(&results)
-            .filter(|(way, (_, text))| {
-                // What kills everything around it has nobody left who could say so.
-                let silent = way.starts_with("kill -");
-                text.contains("REACHED") || !(silent || text.contains("held"))
-            })
+            .filter(|(way, (_, text))| !is_held(&place, way, text))
             .collect();
         assert!(reached.is_empty(), "{}: {reached:#?}", place.layer);
 

@@ -161,8 +161,8 @@ fn git_works_and_commits_when_a_person_has_said_so() {
         assert_eq!(subject, "git commit -qm second");
         let log = work(&place, &["git log --format=%s"], &[]);
         assert!(log[0].contains("second\nfirst"), "{log:?}");
-        let stubs = house.project().join(".git/commondir").exists();
-        assert!(!stubs, "nothing of the sandbox stays in the repository");
+        let made = house.project().join(".git/commondir").exists();
+        assert!(!made, "nothing of the sandbox is in the repository");
     }
 }
 

@@ -39,6 +39,29 @@ fn commits(place: &SandboxHouse, at: &str) {
 
 /// None of these leads anywhere.
 fn all_fail(place: &SandboxHouse, ways: &[&str]) {
+    let said = tried(place, ways);
+    assert!(
+        said.contains("end") && !said.contains("REACHED"),
+        "{}: {said}",
+        place.layer
+    );
+}
+
+/// Each of these makes a protected name that is missing: it is moved away and reported, one command each.
+fn none_stays(place: &SandboxHouse, ways: &[(&str, &Path)]) {
+    for (way, path) in ways {
+        let said = tried(place, &[way]);
+        let moved = format!(
+            "moved away what appeared while a command ran: `{}`",
+            path.display()
+        );
+        assert!(said.contains(&moved), "{}: {way}: {said}", place.layer);
+        assert!(path.symlink_metadata().is_err(), "{}: {way}", place.layer);
+    }
+}
+
+/// Runs these, and returns what was said: each that succeeds says `REACHED`.
+fn tried(place: &SandboxHouse, ways: &[&str]) -> String {
     let body: String = ways
         .iter()
         .map(|way| format!("( cd $WS && {way} ) >/dev/null 2>&1 && echo REACHED: '{way}'\n"))
@@ -48,12 +71,7 @@ fn all_fail(place: &SandboxHouse, ways: &[&str]) {
         place.words(),
         place.house.root().join("main").display()
     );
-    let said = place.sh(&place.script("ways.sh", &body));
-    assert!(
-        said.contains("end") && !said.contains("REACHED"),
-        "{}: {said}",
-        place.layer
-    );
+    place.sh(&place.script("ways.sh", &body))
 }
 
 #[test]
@@ -66,11 +84,25 @@ fn a_repository_within_the_workspace_is_held_like_the_workspaces_own() {
             &[
                 "echo x > deep/er/.git/hooks/pre-commit",
                 "echo x >> deep/er/.git/config",
-                "echo .. > deep/er/.git/commondir",
-                "echo '[core]' > deep/er/.git/config.worktree",
-                "echo '[core]' > .git/config.worktree",
                 "mv deep/er/.git deep/er/git2",
                 "mv deep deeper",
+            ],
+        );
+        let git = place.house.project().join(".git");
+        let inner = place.house.project().join("deep/er/.git");
+        none_stays(
+            &place,
+            &[
+                ("echo .. > deep/er/.git/commondir", &inner.join("commondir")),
+                (
+                    "echo '[core]' > deep/er/.git/config.worktree",
+                    &inner.join("config.worktree"),
+                ),
+                ("mkdir -p deep/er/.git/modules/x", &inner.join("modules")),
+                (
+                    "ln -s ../file .git/config.worktree",
+                    &git.join("config.worktree"),
+                ),
             ],
         );
         commits(&place, "deep/er");
@@ -95,7 +127,6 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
                 "git config core.fsmonitor evil",
                 "echo /tmp > $MAIN/.git/worktrees/project/commondir",
                 "echo /tmp > $MAIN/.git/worktrees/other/commondir",
-                "echo x > $MAIN/.git/worktrees/project/config.worktree",
                 "mv $MAIN/.git/worktrees/other $MAIN/.git/worktrees/gone",
                 "echo x > $MAIN/file",
                 "touch $MAIN/new",
@@ -104,11 +135,101 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
                 "mv .git away",
             ],
         );
+        let missing = main.join(".git/worktrees/project/config.worktree");
+        none_stays(
+            &place,
+            &[(
+                "echo x > $MAIN/.git/worktrees/project/config.worktree",
+                &missing,
+            )],
+        );
         commits(&place, ".");
         assert_eq!(fs::read(main.join(".git/config")).expect("it"), before);
-        let left = main.join(".git/worktrees/project/config.worktree");
-        assert!(!left.exists(), "nothing of the sandbox stays");
     }
+}
+
+/// Two repositories whose config names what git reads or runs in the work tree, missing and existing.
+#[test]
+fn what_gits_config_names_is_held_like_the_config_itself() {
+    for place in SandboxHouse::all() {
+        let project = place.house.project();
+        repository(&project);
+        repository(&project.join("inner"));
+        git(&project, &["config", "core.hooksPath", ".husky/_"]);
+        git(
+            &project.join("inner"),
+            &["config", "include.path", "../.gitconfig"],
+        );
+        let user = place.house.user_home().join(".gitconfig");
+        fs::write(user, "[core]\n\thooksPath = tools/hooks\n").expect("the user's config");
+        fs::create_dir_all(project.join("inner/tools/hooks")).expect("a directory");
+        none_stays(
+            &place,
+            &[
+                (
+                    "mkdir -p .husky/_ && echo x > .husky/_/pre-commit",
+                    &project.join(".husky"),
+                ),
+                (
+                    "mkdir -p tools/hooks && echo x > tools/hooks/pre-push",
+                    &project.join("tools/hooks"),
+                ),
+                (
+                    "echo '[core]' > inner/.gitconfig",
+                    &project.join("inner/.gitconfig"),
+                ),
+            ],
+        );
+        all_fail(
+            &place,
+            &[
+                "echo x > inner/tools/hooks/pre-commit",
+                "mv inner/tools inner/other",
+            ],
+        );
+        commits(&place, "inner");
+    }
+}
+
+/// A repository with `extensions.worktreeConfig`, where git reads a `config.worktree` as soon as there is one.
+#[test]
+fn the_config_of_another_work_tree_is_held_where_it_is_missing() {
+    for place in SandboxHouse::all() {
+        let project = place.house.project();
+        repository(&project);
+        git(&project, &["config", "extensions.worktreeConfig", "true"]);
+        git(
+            &project,
+            &["worktree", "add", "-q", "-b", "side", "../side"],
+        );
+        let other = project.join(".git/worktrees/side/config.worktree");
+        let evil =
+            "printf '[core]\\nfsmonitor=touch /tmp/evil\\n' > .git/worktrees/side/config.worktree";
+        none_stays(&place, &[(evil, &other)]);
+        commits(&place, ".");
+        assert!(!other.exists(), "{}", place.layer);
+    }
+}
+
+/// File tools ask for the same places in every approval mode.
+#[test]
+fn a_file_tool_asks_before_it_changes_what_gits_config_names() {
+    let place = SandboxHouse::held_by("landlock");
+    let project = place.house.project();
+    repository(&project);
+    git(&project, &["config", "core.hooksPath", ".husky"]);
+    let write = |path: &str| {
+        let script = testkit::Script::new().calls(
+            "write_file",
+            &serde_json::json!({"path": path, "content": "x"}),
+        );
+        place.results(&script).remove(0)
+    };
+    let (status, text) = write(".husky/pre-commit");
+    assert_eq!(status, proto::item::CallStatus::Denied, "{text}");
+    assert!(!project.join(".husky").exists());
+    let (status, text) = write("husky/pre-commit");
+    assert_eq!(status, proto::item::CallStatus::Ok, "{text}");
 }
 
 #[test]

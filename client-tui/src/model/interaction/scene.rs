@@ -133,6 +133,7 @@ pub fn interaction(number: u64, request: InteractionRequest) -> Interaction {
 pub fn approval(number: u64, command: &str) -> Interaction {
     let approval = Approval {
         escape: None,
+        quarantined: Vec::new(),
         tool: "bash".to_owned(),
         kind: ToolKind::Command,
         subject: command.to_owned(),

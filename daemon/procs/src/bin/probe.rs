@@ -5,7 +5,8 @@
 //! - `procs-probe host <program> <argument>…` starts a command like the daemon, prints its process
 //!   id, and waits until it is killed. `host-off` uses no process namespace. `--` separates several
 //!   commands.
-//! - `procs-probe sandboxed <backend> <spec> <script> [<before>]` runs a script in a sandbox.
+//! - `procs-probe sandboxed <backend> <spec> <script> [<before>]` runs a script in a sandbox. Its
+//!   quarantine is beside the temporary directory.
 //! - `procs-probe parent <what> …` starts `procs-probe <what> …` like the daemon's parent, and
 //!   again after it was killed, up to `LIVES` (2) times.
 
@@ -43,7 +44,8 @@ fn host(argv: Vec<String>, layers: BackendChoice) -> Result<(), Error> {
     runtime()?.block_on(async {
         let procs = Procs::start(ProcsOptions {
             layers,
-            ..ProcsOptions::of_this_binary()?
+            // Without a sandbox nothing comes into it.
+            ..ProcsOptions::of_this_binary(std::env::temp_dir())?
         })?;
         let (mut os_pids, mut events) = (Vec::new(), Vec::new());
         for argv in argv.split(|argument| argument == "--") {
@@ -74,11 +76,12 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
     };
     let sandbox: SandboxSpec = serde_json::from_str(sandbox)?;
     let cwd = sandbox.write.first().cloned().ok_or("no place to write")?;
+    let quarantine = sandbox.temp.with_file_name("quarantine");
     procs::harden::daemon()?;
     let code = runtime()?.block_on(async {
         let procs = Procs::start(ProcsOptions {
             layers: layers_of(layers)?,
-            ..ProcsOptions::of_this_binary()?
+            ..ProcsOptions::of_this_binary(quarantine)?
         })?;
         let sandbox = Arc::new(sandbox);
         let command = |script: &str| {
@@ -98,6 +101,11 @@ fn sandboxed(arguments: Vec<String>) -> Result<(), Error> {
             match event {
                 contract::ChildEvent::Stdout(bytes) => std::io::stdout().write_all(&bytes)?,
                 contract::ChildEvent::Stderr(bytes) => std::io::stderr().write_all(&bytes)?,
+                contract::ChildEvent::Quarantined(items) => {
+                    for item in items {
+                        writeln!(std::io::stderr(), "quarantined {}", item.path)?;
+                    }
+                }
                 contract::ChildEvent::Exited(exit) => code = exit.code,
             }
         }

@@ -21,7 +21,7 @@ async fn a_server_of_a_session_is_reachable_only_from_that_session() {
         .into_iter()
         .filter(|room| room.user == User::Own)
     {
-        let procs = Procs::start(options()).unwrap();
+        let procs = Procs::start(room.options()).unwrap();
         let mut server = procs.spawn(Pid(1), room.command(SERVER)).await.unwrap();
         line(&mut server).await;
         let ask = async |session| {

@@ -145,7 +145,7 @@ async fn a_flood_waits_for_a_slow_reader_and_costs_no_memory() {
     while let Some(event) = child.events.next().await {
         match event {
             ChildEvent::Stdout(bytes) => read += bytes.len(),
-            ChildEvent::Stderr(_) => {}
+            ChildEvent::Stderr(_) | ChildEvent::Quarantined(_) => {}
             ChildEvent::Exited(exit) => assert_eq!(exit.code, Some(0)),
         }
         most = most.max(resident());

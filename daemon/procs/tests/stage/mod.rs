@@ -29,6 +29,8 @@ pub fn options() -> ProcsOptions {
         limits: ResourceLimits::default(),
         umask: None,
         layers: WAY,
+        // A room has its own: a path that every user's tests shared would belong to one of them.
+        quarantine: PathBuf::from("/nonexistent/quarantine"),
         supervisor: None,
     }
 }
@@ -60,6 +62,8 @@ pub struct CommandResult {
     pub out: String,
     pub err: String,
     pub exit: Option<ChildExit>,
+    /// Paths of what was moved away.
+    pub quarantined: Vec<String>,
 }
 
 pub async fn finish(mut child: Child) -> CommandResult {
@@ -73,6 +77,10 @@ pub async fn finish(mut child: Child) -> CommandResult {
             match event {
                 ChildEvent::Stdout(bytes) => done.out.push_str(&String::from_utf8_lossy(&bytes)),
                 ChildEvent::Stderr(bytes) => done.err.push_str(&String::from_utf8_lossy(&bytes)),
+                ChildEvent::Quarantined(items) => {
+                    let paths = items.into_iter().map(|item| item.path);
+                    done.quarantined.extend(paths);
+                }
                 ChildEvent::Exited(exit) => done.exit = Some(exit),
             }
         }

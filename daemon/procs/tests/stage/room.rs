@@ -59,12 +59,19 @@ impl SandboxRoom {
             ".git/hooks",
             ".git/config",
             ".git/commondir",
+            ".git/config.worktree",
+            ".git/modules",
+            ".claude/settings.json",
+            ".husky",
             ".mcp.json",
-            ".reasonix/settings.json",
+            ".reasonix",
+            ".vscode/tasks.json",
+            "reasonix.toml",
         ];
         let sandbox = SandboxSpec {
             write: vec![at("ws")],
             protected: protected.map(|name| at("ws").join(name)).into(),
+            obeyed: vec![at("ws/.husky")],
             masked: vec![at("secrets"), at("ws/.env")],
             readable: Vec::new(),
             temp: at("temp"),
@@ -87,6 +94,14 @@ impl SandboxRoom {
         }
     }
 
+    /// The options of a daemon with a quarantine in the room.
+    pub fn options(&self) -> super::ProcsOptions {
+        super::ProcsOptions {
+            quarantine: self.at("quarantine"),
+            ..options()
+        }
+    }
+
     pub fn at(&self, name: &str) -> PathBuf {
         self.base.path().canonicalize().unwrap().join(name)
     }
@@ -104,7 +119,7 @@ impl SandboxRoom {
         let script = format!("base='{}'\n{script}", self.at("").display());
         match self.user {
             User::Own => {
-                let procs = Procs::start(options()).unwrap();
+                let procs = Procs::start(self.options()).unwrap();
                 let done = self.sh_by(&procs, &script).await;
                 procs.shutdown(0).await;
                 done
@@ -151,6 +166,7 @@ impl SandboxRoom {
                 signal: None,
                 swept: 0,
             }),
+            quarantined: Vec::new(),
         }
     }
 }

@@ -149,6 +149,8 @@ impl Run {
                 self.stderr.drain(..excess);
                 Ok(Flow::Nothing)
             }
+            // Only commands in a sandbox have it.
+            Some(ChildEvent::Quarantined(_)) => Ok(Flow::Nothing),
             Some(ChildEvent::Exited(exit)) => self.exited(Some(exit), &mut batch),
             None => self.exited(None, &mut batch),
         };

@@ -63,19 +63,6 @@ fn origin_of(loaded: &Loaded, key: &str) -> String {
 }
 
 #[test]
-fn a_command_that_runs_in_between_hides_no_file_of_the_project() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let place = TestHome::new("", Some("[permissions]\ndeny = [\"Read(secret)\"]\n"));
-    let before = place.load().project.map(|project| project.file);
-    let stub = place.project.join("deep/.git");
-    fs::create_dir(&stub).unwrap();
-    fs::set_permissions(&stub, fs::Permissions::from_mode(0o1555)).unwrap();
-    let loaded = place.load();
-    assert_eq!(loaded.project.map(|project| project.file), before);
-    assert_eq!(before, Some(place.project.join("reasonix.toml")));
-}
-
-#[test]
 fn the_project_comes_before_the_user_and_the_user_before_the_defaults() {
     let place = TestHome::new(
         "[agent]\nmax_steps = 5\n[daemon]\nlog = \"debug\"",

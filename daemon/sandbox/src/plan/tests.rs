@@ -5,7 +5,8 @@ use std::ffi::OsString;
 
 use super::*;
 
-/// A file system: a name with a trailing slash is a directory, ` -> ` is a link.
+/// A file system: a name with a trailing slash is a directory, with a question mark
+/// unknown, ` -> ` is a link.
 struct Fake(BTreeMap<PathBuf, Result<FileKind, PathBuf>>);
 
 impl Fake {
@@ -15,7 +16,7 @@ impl Fake {
         for name in system.iter().chain(names) {
             let (name, entry) = match name.split_once(" -> ") {
                 Some((name, target)) => (name, Err(PathBuf::from(target))),
-                None if name.ends_with("//") => (name.trim_end_matches('/'), Ok(FileKind::Stub)),
+                None if name.ends_with('?') => (name.trim_end_matches('?'), Ok(FileKind::Unknown)),
                 None if name.ends_with('/') => (*name, Ok(FileKind::Directory)),
                 None => (*name, Ok(FileKind::File)),
             };
@@ -69,6 +70,7 @@ fn spec(write: &[&str], protected: &[&str], masked: &[&str]) -> SandboxSpec {
     SandboxSpec {
         write: paths(write),
         protected: paths(protected),
+        obeyed: Vec::new(),
         masked: paths(masked),
         readable: Vec::new(),
         temp: "/t".into(),
@@ -88,7 +90,6 @@ fn describe(spec: &SandboxSpec, host: &[&str]) -> Vec<String> {
                 format!("{sign} {} at {}", from.display(), to.display())
             }
         }
-        MountStep::Empty { at } if plan.stubs.contains(at) => format!("stub {}", at.display()),
         MountStep::Empty { at } => format!("empty {}", at.display()),
         MountStep::Nothing { at } => format!("nothing {}", at.display()),
         MountStep::Link { at, target } => format!("{} -> {}", at.display(), target.display()),
@@ -140,38 +141,27 @@ fn protected_paths_and_their_parent_directories_cannot_be_replaced() {
     );
 }
 
-#[test]
-fn for_a_missing_path_the_first_missing_component_is_blocked() {
-    let protected = [
-        "/p/.git/hooks",
-        "/p/.mcp.json",
-        "/p/a/b/c",
-        "/p/a/b/d",
-        "/p/s/x",
-    ];
-    let spec = spec(&["/p"], &protected, &[]);
-    let host = ["/p/.git/", "/p/a/", "/p/s//"];
-    assert_eq!(
-        describe(&spec, &host),
-        [
-            "rw /p",
-            "rw /p/.git",
-            "stub /p/.git/hooks",
-            "stub /p/.mcp.json",
-            "rw /p/a",
-            "stub /p/a/b",
-            "stub /p/s"
-        ]
-    );
+/// The protected paths of a plan that do not exist.
+fn absent(spec: &SandboxSpec, host: &[&str]) -> Vec<PathBuf> {
+    let plan = MountPlan::of(spec, &Fake::of(host)).unwrap();
+    plan.absent.into_iter().map(|name| name.path).collect()
 }
 
 #[test]
-fn git_gets_a_file_where_a_directory_would_kill_it() {
-    let spec = spec(&["/p"], &["/p/.git/commondir"], &[]);
-    let plan = MountPlan::of(&spec, &Fake::of(&["/p/.git/"])).unwrap();
-    assert_eq!(plan.stubs, paths(&["/p/.git/commondir"]));
-    let expected = ["rw /p", "rw /p/.git", "ro /p/.git/commondir"];
-    assert_eq!(describe(&spec, &["/p/.git/"]), expected);
+fn a_missing_path_has_no_mount_and_is_listed() {
+    let protected = ["/p/.git/hooks", "/p/.mcp.json", "/p/a/b/c", "/p/a/b/d"];
+    let spec = spec(&["/p"], &protected, &[]);
+    let host = ["/p/.git/", "/p/a/"];
+    assert_eq!(describe(&spec, &host), ["rw /p", "rw /p/.git", "rw /p/a"]);
+    assert_eq!(absent(&spec, &host), paths(&protected));
+}
+
+#[test]
+fn a_directory_that_cannot_be_searched_cannot_be_changed() {
+    let spec = spec(&["/p"], &["/p/.idea/workspace.xml"], &[]);
+    let host = ["/p/.idea/", "/p/.idea/workspace.xml?"];
+    assert_eq!(describe(&spec, &host), ["rw /p", "ro /p/.idea"]);
+    assert_eq!(absent(&spec, &host), paths(&[]));
 }
 
 #[test]
@@ -212,12 +202,13 @@ fn a_link_in_a_path_is_protected_with_its_target() {
             "rw /p/src",
             "rw /p/store",
             "rw /p/store/git",
-            "ro /p/store/git/commondir",
             "ro /p/store/git/hooks"
         ]
     );
-    let plan = MountPlan::of(&spec, &Fake::of(&host)).unwrap();
-    assert_eq!(plan.stubs, paths(&["/p/store/git/commondir"]));
+    assert_eq!(
+        absent(&spec, &host),
+        paths(&["/p/.mcp.json", "/p/store/git/commondir"])
+    );
 }
 
 #[test]

@@ -211,8 +211,13 @@ impl Actor {
             files: open.map(|open| open.kept.clone()).unwrap_or_default(),
             tree: open.is_some_and(|open| open.tree_kept),
         };
-        let outside = facts.blocked(&call.id).map(str::to_owned);
-        let standpoint = self.standpoint(outside);
+        let quarantined = facts.quarantined(&call.id).to_vec();
+        let outside = facts.blocked(&call.id).filter(|_| quarantined.is_empty());
+        let outside = outside.map(str::to_owned);
+        let standpoint = Standpoint {
+            quarantined,
+            ..self.standpoint(outside)
+        };
         let (call_environment, happened) = (
             Arc::clone(self.calls.call_environment()),
             self.happened.clone(),

@@ -11,6 +11,7 @@ pub(crate) mod hooks;
 pub(crate) mod inbox;
 pub(crate) mod life;
 pub(crate) mod publish;
+pub(crate) mod quarantine;
 pub(crate) mod reasoning;
 pub(crate) mod replies;
 pub(crate) mod shutdown;
@@ -245,6 +246,7 @@ impl Actor {
                     // The model has been told what stopped it, and what a person could do.
                     outcome.blocked = None;
                 }
+                self.hand_over_quarantined(&call, &mut outcome);
                 if let Some(running) = self.calls.take_running(&call) {
                     self.show_output(&call, &running.printed);
                 }
@@ -259,6 +261,7 @@ impl Actor {
             CallEvent::HooksRan(finished) => self.tell_hooks(finished),
             CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),
             CallEvent::BackgroundExited(child) => self.child_exited(child),
+            CallEvent::Quarantined(items) => self.take_quarantined(items),
         }
     }
 

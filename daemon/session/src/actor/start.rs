@@ -10,7 +10,8 @@ use proto::state::Kind;
 use turn::{Input, RecoverPolicy};
 
 use crate::actor::Actor;
-use crate::actor::inbox::Reply;
+use crate::actor::inbox::{self, Reply};
+use crate::calls::events::CallEvent;
 
 impl Actor {
     /// Writes the first records of a new session: creation, notices and first prompt are one commit.
@@ -82,13 +83,15 @@ impl Actor {
         self.perform(effects);
     }
 
-    /// What clears away what the walls of an earlier daemon may have left in the workspace. To be run where it may block.
-    pub fn clearing(&mut self) -> impl FnOnce() + Send + 'static {
-        let rules = self.rules();
+    /// A look for what came during commands that a killed daemon ran. To be run where it may block.
+    pub fn leftovers(&self) -> impl FnOnce() + Send + 'static {
         let call_environment = Arc::clone(self.calls.call_environment());
+        let reporter = inbox::call_reporter(&self.happened);
         move || {
-            if let Some(sandbox) = call_environment.surroundings().held(&rules).sandbox {
-                call_environment.spawn.clear(&sandbox);
+            let session = call_environment.session;
+            let items = call_environment.spawn.leftovers(session);
+            if !items.is_empty() {
+                reporter.report(CallEvent::Quarantined(items));
             }
         }
     }

@@ -6,7 +6,7 @@ use contract::tool::Shells;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
-use proto::record::{ChildExited, ChildSpawned};
+use proto::record::{ChildExited, ChildSpawned, Quarantined};
 use store::pids::PidCounter;
 
 use crate::calls::events::CallEvent;
@@ -33,5 +33,9 @@ impl Shells for Children {
 
     fn exited(&self, child: ChildExited) {
         self.reporter.report(CallEvent::BackgroundExited(child));
+    }
+
+    fn quarantined(&self, items: Vec<Quarantined>) {
+        self.reporter.report(CallEvent::Quarantined(items));
     }
 }

@@ -13,7 +13,7 @@ use contract::{
 use proto::item::{Display, ToolCall};
 use proto::params::interaction::Approval;
 use proto::params::process::ChildProcess;
-use proto::record::Verdict;
+use proto::record::{Quarantined, Verdict};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use turn::repair::flatten::FlatSchema;
@@ -67,6 +67,8 @@ pub struct CallEnvironment {
 
 /// ShellPosition before the reason in the hash of a question about a run outside the sandbox.
 const OUTSIDE: &str = "outside the sandbox";
+/// The same for each path that is to be put back.
+const PUT_BACK: &str = "put back";
 
 /// A call that may run: the tool (another than the call's where it stands for one), and its parsed arguments.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +81,10 @@ pub struct Ready {
     pub own: Option<String>,
     /// What its command may touch.
     pub sandbox: Option<Arc<SandboxSpec>>,
+    /// Where its paths lead.
+    pub leads_to: Vec<PathBuf>,
+    /// What is put back, in the place of a run.
+    pub put_back: Vec<Quarantined>,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -230,8 +236,12 @@ impl CallEnvironment {
                 preview,
                 rule: judged.explanation.decision.rule.clone(),
                 escape: standpoint.outside.clone(),
+                quarantined: standpoint.quarantined.clone(),
                 scopes: judged.explanation.decision.scopes.clone(),
-                editable: judged.is_command && standpoint.outside.is_none(),
+                // The other questions about a command are not about its text.
+                editable: judged.is_command
+                    && standpoint.outside.is_none()
+                    && standpoint.quarantined.is_empty(),
             },
             decision: judged.explanation.decision,
             subject: judged.subject,
@@ -251,6 +261,8 @@ impl CallEnvironment {
             watched,
             own,
             sandbox: judged.sandbox,
+            leads_to: judged.leads_to,
+            put_back: standpoint.quarantined.clone(),
         };
         Ok((judgement, ready))
     }
@@ -325,6 +337,13 @@ fn shown_hash(
     // A yes to a run within is none to one outside.
     let outside = standpoint.outside.as_deref();
     let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
+    for item in &standpoint.quarantined {
+        hashed.extend([
+            PUT_BACK,
+            &item.path,
+            item.kept.as_deref().unwrap_or_default(),
+        ]);
+    }
     hashed.extend([&*found.tool.spec().name, subject, canonical, &shown]);
     let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
     digest(&hashed)

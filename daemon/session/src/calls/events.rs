@@ -3,7 +3,7 @@
 use contract::Outcome;
 use proto::CallId;
 use proto::hook::HookFinished;
-use proto::record::{ChildExited, ChildSpawned};
+use proto::record::{ChildExited, ChildSpawned, Quarantined};
 
 /// Something that happened in a call, or in a command that a call left in the background.
 pub enum CallEvent {
@@ -22,4 +22,6 @@ pub enum CallEvent {
     BackgroundStarted(ChildSpawned),
     /// It has ended.
     BackgroundExited(ChildExited),
+    /// Protected names came while commands ran, and were moved away.
+    Quarantined(Vec<Quarantined>),
 }

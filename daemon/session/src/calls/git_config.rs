@@ -1,9 +1,9 @@
 //! What the repository of a session has git run where it only shows something: looked up before a command of git is
-//! judged.
+//! judged. And what git reads or runs in the workspace by its config, which is protected.
 //!
 //! `workspace` opens the files, `policy` knows what they mean; here one leads to the other, within bounds. Blocks.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use policy::GitSetting;
@@ -18,11 +18,7 @@ pub(crate) fn programs(workspace: &Workspace, user_home: &Path) -> Vec<String> {
         Ok(directories) => directories,
         Err(why) => return vec![why],
     };
-    let mut look = GitConfigReader {
-        workspace,
-        user_home,
-        files: 0,
-    };
+    let mut look = GitConfigReader::new(workspace, user_home);
     let mut found = Vec::new();
     for at in &directories {
         match look.programs_of(at) {
@@ -33,13 +29,108 @@ pub(crate) fn programs(workspace: &Workspace, user_home: &Path) -> Vec<String> {
     found
 }
 
+/// The files that hold settings for all repositories of a machine.
+const OF_THE_MACHINE: [&str; 3] = [
+    "/etc/gitconfig",
+    "/usr/local/etc/gitconfig",
+    "/opt/homebrew/etc/gitconfig",
+];
+
+/// Has the workspace protect what git reads as config or runs as hooks in these work trees, because their config or the
+/// user's own names it. False if that may not be all.
+pub(crate) fn protect_named(
+    workspace: &Workspace,
+    env: &[(String, String)],
+    trees: impl IntoIterator<Item = PathBuf>,
+) -> bool {
+    let trees: BTreeSet<PathBuf> = trees.into_iter().collect();
+    if trees.is_empty() {
+        return true;
+    }
+    let mut look = GitConfigReader::new(workspace, workspace.user_home());
+    let of_user = look.of_user(env);
+    let mut whole = true;
+    for at in trees
+        .iter()
+        .filter_map(|tree| workspace.git_directory_of(tree))
+    {
+        let own = look.settings(&at);
+        whole &= own.is_ok();
+        let own = own.unwrap_or_default();
+        let hooks = |settings: &[GitSetting]| {
+            policy::git_hooks_paths(settings).fold(true, |all, path| {
+                let path = look.expanded(path);
+                path.is_ok_and(|path| workspace.add_git_hooks(&at.top.join(path))) && all
+            })
+        };
+        whole &= hooks(&own);
+        // A place that only git can locate is none in a workspace.
+        hooks(&of_user);
+        for program in policy::git_hook_programs(&own).chain(policy::git_hook_programs(&of_user)) {
+            whole &= workspace.add_git_named(&at.top.join(program));
+        }
+    }
+    let mut included = look.included.iter();
+    included.all(|file| workspace.add_git_named(file)) && whole
+}
+
 struct GitConfigReader<'a> {
     workspace: &'a Workspace,
     user_home: &'a Path,
     files: usize,
+    /// Files that were included, existing or not.
+    included: BTreeSet<PathBuf>,
 }
 
-impl GitConfigReader<'_> {
+impl<'a> GitConfigReader<'a> {
+    fn new(workspace: &'a Workspace, user_home: &'a Path) -> Self {
+        Self {
+            workspace,
+            user_home,
+            files: 0,
+            included: BTreeSet::new(),
+        }
+    }
+
+    /// The settings of the user and of the machine. What cannot be read is left out: git runs as the same user.
+    fn of_user(&mut self, env: &[(String, String)]) -> Vec<GitSetting> {
+        let set = |name: &str| {
+            let value = env.iter().find(|(known, _)| known == name);
+            value.map(|(_, value)| PathBuf::from(value))
+        };
+        let xdg = set("XDG_CONFIG_HOME").filter(|dir| dir.is_absolute());
+        let mut waiting = match set("GIT_CONFIG_GLOBAL") {
+            Some(file) => vec![file],
+            None => vec![
+                self.user_home.join(".gitconfig"),
+                xdg.unwrap_or_else(|| self.user_home.join(".config"))
+                    .join("git/config"),
+            ],
+        };
+        match set("GIT_CONFIG_SYSTEM") {
+            Some(file) => waiting.push(file),
+            None => waiting.extend(OF_THE_MACHINE.map(PathBuf::from)),
+        }
+        let mut seen: HashSet<PathBuf> = HashSet::new();
+        let mut settings = Vec::new();
+        while let Some(file) = waiting.pop() {
+            if !seen.insert(file.clone()) || seen.len() > FILES_MAX {
+                continue;
+            }
+            let bytes = self.workspace.user_git_file(&file).unwrap_or_default();
+            let read = policy::git_config(&bytes).unwrap_or_default();
+            let beside = file.parent().unwrap_or(Path::new("/"));
+            for include in policy::git_includes(&read) {
+                if let Ok(path) = self.expanded(include) {
+                    self.included.insert(beside.join(&path));
+                    waiting.push(beside.join(path));
+                }
+            }
+            settings.extend(read);
+        }
+        settings
+    }
+
     fn programs_of(&mut self, at: &GitDirectory) -> Result<Vec<String>, String> {
         let settings = self.settings(at)?;
         let mut found = policy::git_programs(&settings, at.inner);
@@ -87,7 +178,9 @@ impl GitConfigReader<'_> {
             let read = read.map_err(|problem| format!("{}: {problem}", shown(&file)))?;
             let beside = file.parent().unwrap_or(Path::new("/"));
             for include in policy::git_includes(&read) {
-                waiting.push(beside.join(self.expanded(include)?));
+                let path = beside.join(self.expanded(include)?);
+                self.included.insert(path.clone());
+                waiting.push(path);
             }
             settings.extend(read);
         }

@@ -14,6 +14,7 @@ use contract::{
 };
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
+use proto::record::Quarantined;
 use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
@@ -48,6 +49,8 @@ pub struct Standpoint {
     pub effective_permissions: EffectivePermissions,
     /// Why the sandbox stopped the call, where it did: it is to run outside.
     pub outside: Option<String>,
+    /// What the call's command made under protected names: it is to be put back, and nothing runs.
+    pub quarantined: Vec<Quarantined>,
 }
 
 /// Where a tool's calls start from, and which variables earlier ones have changed for them.
@@ -141,6 +144,9 @@ impl<'a> Surroundings<'a> {
             true => self.held(&standpoint.rules),
             false => CommandSandbox::default(),
         };
+        if spec.family == Family::Edit {
+            self.protect_named(&stands.cwd, &subjects);
+        }
         let mut context = self.context(&subjects, stands, standpoint, &held);
         let places = match spec.family {
             Family::Edit => self.look_before(spec, &mut context),
@@ -158,6 +164,11 @@ impl<'a> Surroundings<'a> {
             explanation.decision =
                 policy::escape(&standpoint.rules, stands, explanation.decision, why);
         }
+        if !standpoint.quarantined.is_empty() {
+            let denied = self.denied_to_change(&standpoint.quarantined);
+            let permissions = standpoint.effective_permissions;
+            explanation.decision = policy::put_back(permissions, explanation.decision, denied);
+        }
         let first = || subjects.paths.first().map(|subject| subject.text.clone());
         Judged {
             explanation,
@@ -167,6 +178,27 @@ impl<'a> Surroundings<'a> {
             sandbox: held.sandbox,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
+    }
+
+    /// Has the workspace know what git obeys around the paths that a file tool is to change.
+    fn protect_named(&self, cwd: &Path, subjects: &Subjects) {
+        let paths = subjects.paths.iter();
+        let changed = paths.filter(|subject| subject.access == Access::Edit);
+        let trees = changed.flat_map(|subject| {
+            let path = cwd.join(&subject.text);
+            self.workspace.work_trees_above(&path)
+        });
+        // A config that cannot be read names nothing that git would run.
+        let _ = gitsays::protect_named(self.workspace, self.env, trees);
+    }
+
+    /// Why one of these paths may not be changed, whoever says yes.
+    fn denied_to_change(&self, items: &[Quarantined]) -> Option<String> {
+        items.iter().find_map(|item| {
+            let resolved = self.workspace.resolve(&item.path, workspace::Access::Write);
+            let denied = |error: &PathError| matches!(error, PathError::Denied { .. });
+            resolved.err().filter(denied).map(|error| error.to_string())
+        })
     }
 
     fn context(

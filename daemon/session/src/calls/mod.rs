@@ -11,5 +11,6 @@ pub(crate) mod git_config;
 pub(crate) mod hooks;
 pub(crate) mod judgement;
 pub(crate) mod permissions;
+pub(crate) mod quarantine;
 pub(crate) mod sandbox;
 pub(crate) mod state;

@@ -169,6 +169,7 @@ pub(crate) fn in_directory(
         approval_mode: approval_mode.unwrap_or(terms.approval_mode),
         effective_permissions: EffectivePermissions::default(),
         outside: None,
+        quarantined: Vec::new(),
     };
     let explained = explained(&surroundings, &found, stands, &standpoint);
     if let Some(temp) = workspace.temp() {

@@ -12,6 +12,7 @@ use policy::{Access, RuleSet};
 use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
+use crate::calls::git_config;
 
 mod sockets;
 
@@ -73,14 +74,19 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     write.retain(|root| *root != temp);
     let mut protected = Vec::new();
     let mut all_guarded = true;
+    let mut trees = about.workspace.work_trees_above(about.workspace.root());
     for guarded in roots.iter().map(|root| workspace::guarded(root)) {
         all_guarded &= guarded.whole;
         protected.extend(guarded.places);
+        trees.extend(guarded.trees);
         // What is the agent's own may know of this work tree too, and is not git's.
         let own = |dir: &PathBuf| about.masked.iter().any(|masked| dir.starts_with(masked));
         write.extend(guarded.written.into_iter().filter(|dir| !own(dir)));
     }
     write.dedup();
+    all_guarded &= git_config::protect_named(about.workspace, about.env, trees);
+    let obeyed = about.workspace.git_named();
+    protected.extend(obeyed.iter().cloned());
     // The walls let a root be written whatever is said of what is around it, so that the agent's own directories may
     // hold one. What is closed for the person is closed with all that it holds; but the session's own temporary
     // directory stays, which no command does without.
@@ -113,6 +119,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         sandbox: Some(Arc::new(SandboxSpec {
             write,
             protected,
+            obeyed,
             masked,
             readable,
             temp,

@@ -8,7 +8,7 @@ use contract::KnownState;
 use policy::{Layer, RuleSet};
 use proto::item::ToolCall;
 use proto::params::interaction::Scope;
-use proto::record::{KnownFile, PromptReferences, Rules, SessionCreated};
+use proto::record::{KnownFile, PromptReferences, Quarantined, Rules, SessionCreated};
 use proto::{CallId, Pid, Seq};
 use tokio::time::Instant;
 
@@ -54,6 +54,8 @@ pub(crate) struct CallState {
     background_due: Option<Instant>,
     /// What goes into the log beside the checkpoint of a rewind, until its record is made.
     rewind_own: Option<String>,
+    /// What came under protected names, and nobody has been asked about.
+    quarantined: Vec<Quarantined>,
     /// Milliseconds from TERM to KILL.
     grace_ms: u64,
 }
@@ -78,6 +80,7 @@ impl CallState {
             stopped: BTreeMap::new(),
             background_due: None,
             rewind_own: None,
+            quarantined: Vec::new(),
             grace_ms,
         }
     }
@@ -176,6 +179,16 @@ impl CallState {
             Arc::new(compiled(&self.layers(created, grants), &self.call_environment.tools).0);
         self.compiled = Some((as_of, Arc::clone(&rules)));
         rules
+    }
+
+    /// Protected names came.
+    pub fn add_quarantined(&mut self, items: Vec<Quarantined>) {
+        self.quarantined.extend(items);
+    }
+
+    /// Those that nobody has been asked about. Once.
+    pub fn take_quarantined(&mut self) -> Vec<Quarantined> {
+        std::mem::take(&mut self.quarantined)
     }
 
     /// A call was judged: this is what will run.

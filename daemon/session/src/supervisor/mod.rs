@@ -261,8 +261,8 @@ impl Supervisor {
         let word = kept.as_ref().and_then(|kept| kept.word.clone());
         match kept {
             Some(kept) => actor.take_over(kept),
-            // The first time that this daemon loads it. Nobody waits: a command makes what it needs anew.
-            None => drop(tokio::task::spawn_blocking(actor.clearing())),
+            // The first time that this daemon loads it. Nobody waits: what is found comes as a message.
+            None => drop(tokio::task::spawn_blocking(actor.leftovers())),
         }
         let words: Vec<_> = word.into_iter().chain(repair).collect();
         actor.recover(recover, (!words.is_empty()).then(|| words.join(" ")));

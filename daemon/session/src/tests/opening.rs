@@ -23,18 +23,6 @@ fn the_root_is_the_git_root_but_never_the_persons_home() {
 }
 
 #[test]
-fn a_command_that_runs_above_makes_no_other_root() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let dir = tempfile::tempdir().unwrap();
-    let sub = dir.path().join("sub");
-    fs::create_dir_all(&sub).unwrap();
-    let stub = dir.path().join(".git");
-    fs::create_dir(&stub).unwrap();
-    fs::set_permissions(&stub, fs::Permissions::from_mode(0o1555)).unwrap();
-    assert_eq!(root_of(&sub, Path::new("/nonexistent")), sub);
-}
-
-#[test]
 fn the_context_tells_the_branch_without_running_anything() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();

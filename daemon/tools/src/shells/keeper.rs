@@ -100,6 +100,7 @@ impl Keeper {
                             self.run.stop(StopCause::Output, GRACE_MS);
                         }
                     }
+                    RunEvent::Quarantined(items) => self.session.quarantined(items),
                     RunEvent::Ended(end) => return end,
                 },
                 ask = self.inbox.recv(), if has_row => match ask {

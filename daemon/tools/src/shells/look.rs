@@ -56,6 +56,7 @@ impl NewOutput {
             changed: Vec::new(),
             known: Vec::new(),
             blocked: None,
+            quarantined: Vec::new(),
         }
     }
 

@@ -7,12 +7,32 @@
 use contract::Outcome;
 use proto::Body;
 use proto::item::{CallStatus, ToolCall};
-use proto::record::{ToolBlocked, Unattended as Left, Verdict};
+use proto::record::{Quarantined, ToolBlocked, Unattended as Left, Verdict};
 
 use crate::facts::{CallStage, OpenCall};
 use crate::input::{Decided, Unattended};
 use crate::machine::{CallsInProgress, Step};
 use crate::words;
+
+/// What a command made, in words.
+fn made(items: &[Quarantined]) -> String {
+    let paths: Vec<_> = items
+        .iter()
+        .map(|item| format!("`{}`", item.path))
+        .collect();
+    format!("its command made {}", paths.join(", "))
+}
+
+/// The first outcome of a call, with word of what was put back after it.
+fn put_back(open: &OpenCall, blocked: &ToolBlocked, done: &Outcome) -> Outcome {
+    let more = match done.status {
+        CallStatus::Unknown => words::PUT_BACK_UNKNOWN,
+        _ => done.text.as_str(),
+    };
+    let text = format!("{}\n{more}\n", blocked.text.trim_end_matches('\n'));
+    let first = open.as_blocked();
+    first.map_or_else(|| done.clone(), |first| Outcome { text, ..first })
+}
 
 impl OpenCall {
     /// What a call that was blocked came to within the sandbox, with the words that belong to it by now.
@@ -42,6 +62,7 @@ impl OpenCall {
             changed: blocked.changed.clone(),
             known: Vec::new(),
             blocked: None,
+            quarantined: Vec::new(),
         })
     }
 }
@@ -49,7 +70,14 @@ impl OpenCall {
 impl Step<'_> {
     /// Why the sandbox stopped a call, where a person may be asked whether it runs outside: it has not, the session may
     /// change things, the same was not refused before in this turn, and no command of the session runs in the background.
+    ///
+    /// Or why a person is asked whether to put back what its command made.
     pub(super) fn may_escape(&self, call: &ToolCall, outcome: &Outcome) -> Option<String> {
+        if !outcome.quarantined.is_empty() {
+            let fresh = self.open_call(&call.id)?.blocked.is_none();
+            let refused = self.facts.effective_permissions().refuses().is_some();
+            return (fresh && !refused).then(|| made(&outcome.quarantined));
+        }
         let reason = outcome.blocked.clone()?;
         let open = self.facts.open.as_ref()?;
         let known = self.open_call(&call.id)?;
@@ -81,6 +109,7 @@ impl Step<'_> {
                 .spill
                 .map(|path| path.to_string_lossy().into_owned()),
             changed: outcome.changed,
+            quarantined: outcome.quarantined,
         }));
     }
 
@@ -96,7 +125,9 @@ impl Step<'_> {
         self.apply_stance(&mut decided.decision);
         // Nothing but a person's yes to what would be shown now lets it out: no rule, no approval mode.
         let approved = self.approved(call, &decided);
-        let asks = decided.decision.verdict == Verdict::Ask && decided.approval.escape.is_some();
+        let has_question =
+            decided.approval.escape.is_some() || !decided.approval.quarantined.is_empty();
+        let asks = decided.decision.verdict == Verdict::Ask && has_question;
         if !asks {
             decided.decision.verdict = Verdict::Deny;
             self.log_decision(call, &decided, None, None);
@@ -130,6 +161,9 @@ impl Step<'_> {
         if !open.is_outside() {
             let first = open.as_blocked().unwrap_or(outcome);
             return (first, blocked.duration_ms);
+        }
+        if !blocked.quarantined.is_empty() {
+            return (put_back(open, blocked, &outcome), blocked.duration_ms);
         }
         let mut outcome = outcome;
         let lost = outcome.status == CallStatus::Unknown;

@@ -59,6 +59,7 @@ impl Step<'_> {
             changed,
             known,
             blocked: _,
+            quarantined: _,
         } = outcome;
         let tool = self.leads_to(call);
         self.append(Body::ToolFinished(ToolFinished {

@@ -21,7 +21,11 @@ impl Facts {
         }
         if self.is_blocked(&decided.call) {
             if decided.unattended.is_some() || decided.verdict == Verdict::Deny {
-                self.keep_inside(&decided.call, words::kept_inside_by_policy(decided));
+                let words = match self.quarantined(&decided.call) {
+                    [] => words::kept_inside_by_policy(decided),
+                    _ => Some(format!("It is not put back: {}.", decided.rule)),
+                };
+                self.keep_inside(&decided.call, words);
             }
             return;
         }

@@ -1,7 +1,7 @@
 //! Calls that the sandbox stopped, as a fold: what they came to, and what was said to a run outside.
 
 use proto::CallId;
-use proto::record::ToolBlocked;
+use proto::record::{Quarantined, ToolBlocked};
 
 use super::Facts;
 use super::open::{CallStage, OpenCall};
@@ -21,6 +21,15 @@ impl Facts {
         let mut calls = self.open.iter().flat_map(|open| &open.calls);
         let open = calls.find(|open| open.call.id == *call && open.stage != CallStage::Closed)?;
         open.blocked.as_ref().map(|blocked| blocked.reason.as_str())
+    }
+
+    /// What a call's command made under protected names, where the user may have it put back.
+    #[must_use]
+    pub fn quarantined(&self, call: &CallId) -> &[Quarantined] {
+        let mut calls = self.open.iter().flat_map(|open| &open.calls);
+        let open = calls.find(|open| open.call.id == *call && open.stage != CallStage::Closed);
+        let blocked = open.and_then(|open| open.blocked.as_ref());
+        blocked.map_or(&[], |blocked| &blocked.quarantined)
     }
 
     pub(super) fn is_blocked(&self, call: &CallId) -> bool {

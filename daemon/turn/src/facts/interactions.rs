@@ -327,7 +327,11 @@ impl Facts {
         }
         match decision {
             ApprovalDecision::Deny if blocked => {
-                let words = words::kept_inside(resolved, note.unwrap_or_default().trim());
+                let note = note.unwrap_or_default().trim();
+                let words = match self.quarantined(&open.call) {
+                    [] => words::kept_inside(resolved, note),
+                    _ => words::kept_in_quarantine(resolved, note),
+                };
                 self.keep_inside(&open.call, Some(words));
             }
             ApprovalDecision::Deny => {

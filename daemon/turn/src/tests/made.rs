@@ -135,6 +135,7 @@ pub fn judgement(
         },
         rule: "a rule".into(),
         escape: None,
+        quarantined: Vec::new(),
         scopes: vec![scope],
         editable: true,
     };

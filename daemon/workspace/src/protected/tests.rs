@@ -106,7 +106,7 @@ fn one_list_of_protected_paths_serves_files_and_commands() {
 }
 
 #[test]
-fn shell_start_files_are_guarded_without_stubs_elsewhere() {
+fn shell_start_files_are_guarded_if_they_exist() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join(".bashrc"), "").unwrap();
     let places = guarded(root.path()).places;

@@ -61,6 +61,8 @@ fn a_folder_a_work_tree_and_a_submodule_are_known_with_what_they_need() {
         "config.worktree",
         "worktrees/tree/commondir",
         "worktrees/tree/gitdir",
+        // Missing, and read by git as soon as it exists.
+        "worktrees/tree/config.worktree",
     ] {
         assert!(
             main.guarded().0.contains(&at("main/.git").join(name)),
@@ -154,8 +156,7 @@ fn pipes_and_links_in_the_place_of_short_files_say_nothing() {
 }
 
 #[test]
-fn a_stub_is_not_taken_for_a_repository() {
-    use std::os::unix::fs::PermissionsExt as _;
+fn a_work_tree_has_a_git_directory_file_or_link_that_leads_somewhere() {
     let top = tempfile::tempdir().unwrap();
     let git = top.path().join(".git");
     assert!(!is_repository(top.path()));
@@ -164,20 +165,6 @@ fn a_stub_is_not_taken_for_a_repository() {
     fs::remove_file(&git).unwrap();
     fs::create_dir(&git).unwrap();
     assert!(is_repository(top.path()));
-    let rights = |bits| fs::set_permissions(&git, fs::Permissions::from_mode(bits)).unwrap();
-    // As created, and with other umasks.
-    for bits in [0o1555, 0o1500, 0o1550] {
-        rights(bits);
-        assert!(!is_repository(top.path()), "{bits:o}");
-    }
-    rights(0o755);
-    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-    rights(0o1555);
-    assert!(
-        is_repository(top.path()),
-        "a user's own, with an unusual mode"
-    );
-    rights(0o755);
     fs::remove_dir_all(&git).unwrap();
     fs::write(&git, "gitdir: ../other\n").unwrap();
     assert!(is_repository(top.path()));

@@ -6,7 +6,7 @@ use proto::item::{Display, ToolKind};
 use proto::params::interaction::{
     Approval, ApprovalDecision, InteractionAnswer, InteractionKind, Scope,
 };
-use proto::record::InteractionResolved;
+use proto::record::{InteractionResolved, Quarantined};
 
 use super::kinds::Msg;
 use super::reason;
@@ -86,9 +86,85 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         shape: Shape::Decision(decision),
     };
     match &approval.escape {
-        None => form,
+        None if approval.quarantined.is_empty() => form,
+        None => put_back(form, &approval.quarantined),
         Some(reason) => unsandboxed(form, reason),
     }
+}
+
+/// The approval to put back what a command made under protected names.
+fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
+    form.title = Msg::TitlePutBack;
+    let paths = items.iter().map(|item| Content::Text(&item.path));
+    form.content.extend(paths);
+    form.notes = vec![Note {
+        is_warning: true,
+        ..Note::new(Msg::PutBackMeans, None)
+    }];
+    form.lines.heading = format!(
+        "the command made {}, which can configure or run something, and it was moved away — put it back?",
+        quarantined_paths(items)
+    );
+    form.lines.note = None;
+    form.lines.how_to =
+        "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason";
+    if let Shape::Decision(decision) = &mut form.shape {
+        // It has run: another text would change nothing.
+        decision.command = None;
+        decision.yes = Label {
+            line: "put back",
+            key: Msg::KeyPutBack,
+            short: Msg::KeyPutBack,
+        };
+        decision.no = Label {
+            line: "leave",
+            key: Msg::KeyLeave,
+            short: Msg::KeyLeaveShort,
+        };
+        decision.once_only = Some(OnceOnly {
+            typed: "it can only be put back or left: y or n",
+            command: None,
+        });
+    }
+    form
+}
+
+/// Where all of it came.
+pub(super) fn quarantined_paths(items: &[Quarantined]) -> String {
+    let paths: Vec<_> = items.iter().map(|item| item.path.as_str()).collect();
+    paths.join(", ")
+}
+
+/// How it was settled whether these paths are put back.
+pub(super) fn put_back_settlement(
+    language: Language,
+    paths: &str,
+    resolved: &InteractionResolved,
+) -> Settlement {
+    let (decision, note) = match &resolved.answer {
+        Some(InteractionAnswer::Approval { decision, note, .. }) => (*decision, note.as_deref()),
+        _ => (ApprovalDecision::Deny, resolved.reason.as_deref()),
+    };
+    let (mark, message) = match decision {
+        ApprovalDecision::Deny => (SettlementMark::Denied, Transcript::ResolvedLeft),
+        ApprovalDecision::AllowOnce
+        | ApprovalDecision::AllowSession
+        | ApprovalDecision::AllowAlways => (SettlementMark::Allowed, Transcript::ResolvedPutBack),
+    };
+    let words = language.fill(message, &[&resolved.by, paths]);
+    Settlement {
+        mark,
+        words: with_note(words, note),
+        replies: Vec::new(),
+    }
+}
+
+fn with_note(mut words: String, note: Option<&str>) -> String {
+    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
+        words.push_str(": ");
+        words.push_str(note);
+    }
+    words
 }
 
 /// The approval of a call that the sandbox stopped: it may run once more, outside.
@@ -211,11 +287,7 @@ pub(super) fn settlement(
         }
         ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
     };
-    let mut words = language.fill(message, &values);
-    if let Some(note) = note.filter(|note| !note.trim().is_empty()) {
-        words.push_str(": ");
-        words.push_str(note);
-    }
+    let words = with_note(language.fill(message, &values), note);
     Settlement {
         mark: match decision {
             ApprovalDecision::Deny => SettlementMark::Denied,

@@ -10,7 +10,7 @@ use proto::params::interaction::{
     ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
     PlanDecision, Question, Reply,
 };
-use proto::record::InteractionResolved;
+use proto::record::{InteractionResolved, Quarantined};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,6 +34,7 @@ crate::catalog! {
     Plans = "plans", "计划";
     TitleCommand = "Run this command?", "运行这条命令？";
     TitleOutside = "Run this once outside the sandbox?", "在沙箱外运行一次？";
+    TitlePutBack = "Put this back?", "放回原处？";
     TitleChange = "Change this file?", "修改这个文件？";
     TitlePatch = "Change these files?", "应用这些修改？";
     TitleWrite = "Write this file?", "写入这个文件？";
@@ -60,6 +61,10 @@ crate::catalog! {
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    PutBackMeans = "Such a file can configure or run something, so it was moved away. It was made while the command ran, perhaps by you. If you deny, it stays where it was moved to.", "这类文件可以更改配置或运行程序，因此已移走。它是在命令运行期间创建的，也可能出自您本人。拒绝则留在移到的位置。";
+    KeyPutBack = "put it back", "放回原处";
+    KeyLeave = "leave it moved away", "不放回";
+    KeyLeaveShort = "leave it", "不放回";
     KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
     KeyOutsideShort = "once, outside", "沙箱外一次";
     KeyOnce = "yes", "允许";
@@ -230,6 +235,8 @@ pub enum Asked {
         tool: String,
         subject: String,
     },
+    /// Whether these paths are put back.
+    PutBack(String),
     /// The questions.
     Questions(Vec<String>),
     Plan,
@@ -247,6 +254,9 @@ pub(crate) enum CallOutcome {
 impl From<&InteractionRequest> for Asked {
     fn from(request: &InteractionRequest) -> Self {
         match request {
+            InteractionRequest::Approval(approval) if !approval.quarantined.is_empty() => {
+                Self::PutBack(approval::quarantined_paths(&approval.quarantined))
+            }
             InteractionRequest::Approval(approval) => Self::Approval {
                 tool: approval.tool.clone(),
                 subject: approval.subject.clone(),
@@ -288,6 +298,8 @@ impl Asked {
                 | None,
             ) => CallOutcome::Denied,
             (Self::Questions(_), _) if !resolved.unattended => CallOutcome::Answered,
+            // The call has run.
+            (Self::PutBack(_), _) => CallOutcome::Other,
             (Self::Approval { .. } | Self::Questions(_) | Self::Plan, _) => CallOutcome::Other,
         }
     }
@@ -295,7 +307,7 @@ impl Asked {
     /// Whether it was about a call: the transcript shows its settlement beside calls.
     #[must_use]
     pub fn is_about_call(&self) -> bool {
-        matches!(self, Self::Approval { .. })
+        matches!(self, Self::Approval { .. } | Self::PutBack(_))
     }
 
     /// Whether the settlement needs words in a dialog client: not if what it leads to follows.
@@ -309,7 +321,11 @@ impl Asked {
                 ..
             })
         );
-        !once && !matches!(self, Self::Plan)
+        match self {
+            Self::PutBack(_) => true,
+            Self::Approval { .. } | Self::Questions(_) => !once,
+            Self::Plan => false,
+        }
     }
 
     /// How it was settled, for the transcript of a dialog client. `short` cuts a subject to the width of the screen.
@@ -328,6 +344,9 @@ impl Asked {
                     (tool, subject) => format!("{} {}", text::line(tool), short(subject)),
                 };
                 approval::settlement(language, &call, resolved)
+            }
+            Self::PutBack(paths) => {
+                approval::put_back_settlement(language, &text::line(paths), resolved)
             }
             Self::Questions(questions) => replies_settlement(language, questions, resolved),
             Self::Plan => Settlement {
@@ -360,7 +379,7 @@ impl Asked {
                 PlanDecision::Approve => Msg::PlanApproved,
                 PlanDecision::Reject => Msg::PlanRejected,
             },
-            (Self::Approval { .. }, None) => Msg::Denied,
+            (Self::Approval { .. } | Self::PutBack(_), None) => Msg::Denied,
             (Self::Plan, None) => Msg::PlanClosed,
             (Self::Questions(_), None) | (_, Some(InteractionAnswer::Questions { .. })) => {
                 return language.fill(Msg::QuestionAnsweredBy, &[&by]);
@@ -400,6 +419,11 @@ fn replies_settlement(
     }
 }
 
+/// Paths of what a command made.
+fn made(items: &[Quarantined]) -> Vec<String> {
+    items.iter().map(|item| item.path.clone()).collect()
+}
+
 /// What the user is asked, in a line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Asked")]
@@ -411,6 +435,9 @@ pub enum AskedLine {
         /// Why the sandbox stopped it, where it is asked whether it may run once outside.
         #[serde(skip_serializing_if = "Option::is_none")]
         escape: Option<String>,
+        /// What its command made, where it is asked whether that is put back.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        made: Vec<String>,
     },
     Questions {
         /// How many are asked together.
@@ -431,6 +458,7 @@ impl AskedLine {
                 tool: approval.tool,
                 subject: short(&approval.subject),
                 escape: approval.escape,
+                made: made(&approval.quarantined),
             },
             InteractionRequest::Questions { questions } => Self::Questions {
                 count: questions.len() as u64,
@@ -448,8 +476,11 @@ impl AskedLine {
                 tool,
                 subject,
                 escape,
+                made,
             } => {
                 write!(f, "asks {id} {tool} \"{subject}\"")?;
+                made.iter()
+                    .try_for_each(|path| write!(f, " put back: {path}"))?;
                 escape
                     .iter()
                     .try_for_each(|reason| write!(f, " outside the sandbox: {reason}"))
@@ -460,27 +491,6 @@ impl AskedLine {
                 write!(f, "asks {id} \"{text}\" and {more} more")
             }
             Self::Plan { text } => write!(f, "proposes {id} \"{text}\""),
-        }
-    }
-}
-
-/// What was answered, and the words that went with it, for a line of the trace.
-pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
-    let decision = answer.decision().map(|(word, _)| word.to_owned());
-    match answer {
-        InteractionAnswer::Approval {
-            note,
-            edited_command,
-            ..
-        } => {
-            let edited = edited_command.map(|command| format!("edited to: {}", short(&command)));
-            (decision.into_iter().chain(edited).collect(), note)
-        }
-        InteractionAnswer::Plan { note, .. } => (decision.into_iter().collect(), note),
-        InteractionAnswer::Questions { replies } => {
-            let replies = replies.iter();
-            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
-            (said.collect(), None)
         }
     }
 }

@@ -5,6 +5,7 @@ use proto::record::InteractionResolved;
 
 use super::kinds::Asked;
 use crate::messages::Language;
+use crate::trace::short;
 use crate::transcript::words;
 
 crate::catalog! {
@@ -59,7 +60,7 @@ impl Asked {
                 lines.join("\n")
             }
             None => match (self, resolved.unattended) {
-                (Self::Approval { .. }, _) => {
+                (Self::Approval { .. } | Self::PutBack(_), _) => {
                     let denied = language.fill(Msg::DeniedBy, &[&id, by]);
                     with_note(denied, &resolved.reason)
                 }
@@ -68,6 +69,27 @@ impl Asked {
                 (Self::Plan, true) => language.fill(Msg::PlanAlone, &[&id]),
                 (Self::Plan, false) => language.fill(Msg::PlanClosed, &[&id, by]),
             },
+        }
+    }
+}
+
+/// What was answered, and the words that went with it, for a line of the trace.
+pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
+    let decision = answer.decision().map(|(word, _)| word.to_owned());
+    match answer {
+        InteractionAnswer::Approval {
+            note,
+            edited_command,
+            ..
+        } => {
+            let edited = edited_command.map(|command| format!("edited to: {}", short(&command)));
+            (decision.into_iter().chain(edited).collect(), note)
+        }
+        InteractionAnswer::Plan { note, .. } => (decision.into_iter().collect(), note),
+        InteractionAnswer::Questions { replies } => {
+            let replies = replies.iter();
+            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
+            (said.collect(), None)
         }
     }
 }

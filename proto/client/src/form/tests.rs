@@ -1,9 +1,11 @@
 use proto::item::{Display, ToolKind};
 use proto::params::interaction::{Approval, Choice, InteractionRequest, PlanDecision};
+use proto::record::Quarantined;
 use proto::{Pid, Stamp};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::messages::Language;
 
 const DECISIONS: [ApprovalDecision; 4] = [
     ApprovalDecision::AllowOnce,
@@ -41,8 +43,24 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         },
         rule: "the approval mode `ask`".to_owned(),
         escape: escape.map(str::to_owned),
+        quarantined: Vec::new(),
         scopes: scopes.to_vec(),
         editable: escape.is_none(),
+    })
+}
+
+/// The question whether to put back what a command made. A daemon that offered to edit it would be wrong.
+fn put_back() -> InteractionRequest {
+    let InteractionRequest::Approval(asked) = approval(None, &[]) else {
+        unreachable!()
+    };
+    InteractionRequest::Approval(Approval {
+        quarantined: vec![Quarantined {
+            path: "/w/.mcp.json".to_owned(),
+            kept: Some("/h/quarantine/1-2/.mcp.json".to_owned()),
+            problem: None,
+        }],
+        ..asked
     })
 }
 
@@ -85,17 +103,24 @@ fn expected(request: &InteractionRequest) -> Expected {
     };
     let plan = |decision: &str| Some(json!({"type": "plan", "decision": decision, "note": "why"}));
     match request {
-        InteractionRequest::Approval(asked) if asked.escape.is_some() => Expected {
-            title: Msg::TitleOutside,
-            subject: "cargo test",
-            kind: Msg::Approval,
-            decisions: Some([
-                approval("allow_once", None),
-                None,
-                None,
-                approval("deny", None),
-            ]),
-        },
+        InteractionRequest::Approval(asked)
+            if asked.escape.is_some() || !asked.quarantined.is_empty() =>
+        {
+            Expected {
+                title: match asked.escape {
+                    Some(_) => Msg::TitleOutside,
+                    None => Msg::TitlePutBack,
+                },
+                subject: "cargo test",
+                kind: Msg::Approval,
+                decisions: Some([
+                    approval("allow_once", None),
+                    None,
+                    None,
+                    approval("deny", None),
+                ]),
+            }
+        }
         InteractionRequest::Approval(_) => Expected {
             title: Msg::TitleCommand,
             subject: "cargo test",
@@ -128,6 +153,7 @@ fn every_kind_has_a_form_whose_answers_are_of_that_kind() {
     let requests = [
         approval(None, &scopes),
         approval(Some("no network"), &[]),
+        put_back(),
         questions(),
         InteractionRequest::Plan {
             plan: "\n# Do it\n".to_owned(),
@@ -184,6 +210,62 @@ fn yes_takes_the_selected_scope_or_the_first_that_may_be_kept() {
     assert_eq!(rule(ApprovalDecision::AllowAlways, 0), Some("A"));
     assert_eq!(rule(ApprovalDecision::AllowAlways, 2), Some("B"));
     assert_eq!(rule(ApprovalDecision::AllowOnce, 1), None);
+}
+
+#[test]
+fn what_is_put_back_is_named_and_its_command_cannot_be_edited() {
+    let interaction = interaction(put_back());
+    let form = Form::of(&interaction);
+    let shape = form.decision().expect("a decision");
+    assert_eq!(shape.command, None);
+    assert_eq!(
+        (shape.yes.key, shape.no.short),
+        (Msg::KeyPutBack, Msg::KeyLeaveShort)
+    );
+    let named = form
+        .content
+        .iter()
+        .any(|part| matches!(part, Content::Text("/w/.mcp.json")));
+    assert!(named && form.lines.heading.contains("/w/.mcp.json"));
+    for line in [
+        &form.lines.heading,
+        form.lines.how_to,
+        shape.yes.line,
+        shape.no.line,
+    ] {
+        let chinese = Language::Chinese.translate(line);
+        assert_ne!(chinese, *line, "it is translated");
+    }
+}
+
+#[test]
+fn an_answer_about_putting_back_does_not_say_that_the_call_was_denied() {
+    let asked = Asked::from(&put_back());
+    let resolved = |decision| proto::record::InteractionResolved {
+        interaction_id: "7.1".into(),
+        call: "c1".into(),
+        answer: Some(untyped_decision(decision, None, Some("later".to_owned()))),
+        edit: None,
+        reason: None,
+        by: "ann".to_owned(),
+        unattended: false,
+        request_id: None,
+    };
+    let words = |decision| {
+        let resolved = resolved(decision);
+        assert!(asked.needs_words(&resolved));
+        assert_eq!(asked.call_outcome(&resolved), kinds::CallOutcome::Other);
+        let settled = asked.settlement(Language::English, &resolved, str::to_owned);
+        settled.words
+    };
+    assert_eq!(
+        words(ApprovalDecision::Deny),
+        "ann left /w/.mcp.json moved away: later"
+    );
+    assert_eq!(
+        words(ApprovalDecision::AllowOnce),
+        "ann had /w/.mcp.json put back: later"
+    );
 }
 
 #[test]

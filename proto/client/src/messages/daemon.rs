@@ -56,6 +56,7 @@ crate::catalog! {
     ChangedBefore = "an earlier command changed `{0}`, so the effect of this one is unknown", "之前的命令改动了 `{0}`，因此这条命令的效果未知";
     PrefixWord = "no prefix rule can cover `{0}`", "前缀规则无法涵盖 `{0}`";
     PrefixGit = "this prefix rule does not cover `git {0}`", "此前缀规则不涵盖 `git {0}`";
+    CommandMade = "what a command made can configure or run something", "命令创建的内容可以更改配置或运行程序";
     NothingHolds = "nothing restricts a command to `{0}`", "没有机制能把命令限制在 `{0}` 之内";
     Closed = "tools may not access `{0}`", "工具不得访问 `{0}`";
     TooLongForPaths = "the command is too long to check against path rules", "命令过长，无法用路径规则检查";
@@ -125,6 +126,8 @@ crate::catalog! {
     EndedInCircles = "The turn was ended: the model kept repeating the same calls with the same results, even after a reminder.", "回合已结束：模型在提醒后仍反复发出相同的调用，结果也相同。";
     NotExtracted = "The reasoning could not be extracted: {0}. This notice appears only once; the session continues.", "无法提取推理内容：{0}。此提示只出现一次，会话继续。";
     NotTrusted = "`{0}` is not trusted; these settings have no effect until it is: {1}", "`{0}` 未受信任；以下设置在受信任之前不生效：{1}";
+    MovedAway = "`{0}` appeared while a command ran. It can configure or run something, so it was moved to `{1}`. To take it back: mv {2} {3}", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，因此已移到 `{1}`。如需取回：mv {2} {3}";
+    NotMovedAway = "`{0}` appeared while a command ran. It can configure or run something, and could not be moved away ({1}): look at it.", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，但无法移走（{1}）：请检查。";
     NoFallback = "No fallback model: {0}", "没有备用模型：{0}";
     NoProviderChosen = "No provider is configured: using `{0}`, because its key {1} is set. Choose another one with `reasonix setup`.", "未配置服务商：因已设置密钥 {1}，使用 `{0}`。可用 `reasonix setup` 选择其他服务商。";
     TornLog = "The end of the log was damaged and was moved away ({0} bytes in `{1}`): {2}", "日志末尾已损坏，已移到别处（`{1}` 中 {0} 字节）：{2}";

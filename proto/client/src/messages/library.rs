@@ -12,6 +12,11 @@ crate::catalog! {
     AskCall = "allow `{0}` to run?", "允许运行 `{0}` 吗？";
     AskedBecause = "asked because {0}", "询问原因：{0}";
     HowCallEdit = "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason; `/change COMMAND` runs that instead", "`y` 允许一次，`n` 拒绝；`/deny 原因` 还会把原因告诉模型；`/change 命令` 改为运行该命令";
+    PutBackAsk = "the command made {0}, which can configure or run something, and it was moved away — put it back?", "命令创建了 {0}，它可以更改配置或运行程序，因此已移走 — 放回原处吗？";
+    PutBackHow = "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason", "`y` 放回原处，`n` 不放回；`/deny 原因` 还会把原因告诉模型";
+    PutBackOnly = "it can only be put back or left: y or n", "只能放回或不放回：y 或 n";
+    PutBackYes = "put back", "放回";
+    PutBackNo = "leave", "不放回";
     HowCall = "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason", "`y` 允许一次，`n` 拒绝；`/deny 原因` 还会把原因告诉模型";
     AskOutside = "the sandbox may have blocked it: {0} — run `{1}` once outside the sandbox, with all your rights?", "似乎被沙箱阻止：{0} — 以你的全部权限在沙箱外运行一次 `{1}` 吗？";
     OutsideSuffix = "{0} outside the sandbox", "{0}（沙箱外）";

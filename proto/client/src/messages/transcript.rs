@@ -41,6 +41,9 @@ crate::catalog! {
     ResolvedEdited = "{0} changed {1} to: {2}", "{0} 把 {1} 改成了：{2}";
     ResolvedAlways = "{0} always allowed {1} in this workspace", "{0} 在此工作区始终允许 {1}";
     ResolvedSession = "{0} allowed {1} for this session", "{0} 在本会话内允许了 {1}";
+    /// 0: who, 1: paths.
+    ResolvedPutBack = "{0} had {1} put back", "{0} 已让 {1} 放回原处";
+    ResolvedLeft = "{0} left {1} moved away", "{0} 未让 {1} 放回原处";
     ACall = "a call", "一次调用";
     Answered = "answered by {0}", "{0} 已回答";
     AnsweredAlone = "no client was attached to answer", "没有可作答的客户端";

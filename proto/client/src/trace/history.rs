@@ -6,7 +6,8 @@ use proto::record::{
 };
 
 use super::{What, short};
-use crate::form::kinds::{AskedLine, traced_answer};
+use crate::form::kinds::AskedLine;
+use crate::form::lines::traced_answer;
 
 pub(super) fn asked(interaction: Interaction) -> What {
     What::Asked {

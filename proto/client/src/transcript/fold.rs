@@ -287,6 +287,10 @@ impl<T: AnswerText> Transcript<T> {
     }
 
     fn tool_started(&mut self, started: &ToolStarted, at: At) {
+        // It does not run again: what it made is put back.
+        if self.known.blocked.contains(&started.call) && !started.outside {
+            return;
+        }
         // After a crash a call may start again: it stands there already, and prints anew.
         if let Some((_, tail)) = self.known.running.get_mut(&started.call) {
             *tail = Tail::default();
@@ -326,7 +330,9 @@ impl<T: AnswerText> Transcript<T> {
             duration_ms: blocked.duration_ms,
             display: blocked.display.clone(),
             spill: blocked.spill.clone(),
-            blocked: Some(blocked.reason.clone()),
+            blocked: Some(&blocked.reason)
+                .filter(|_| blocked.quarantined.is_empty())
+                .cloned(),
             changed: Vec::new(),
         };
         if let Some((id, _)) = self.known.running.remove(&blocked.call) {

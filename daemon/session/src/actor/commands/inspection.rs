@@ -151,6 +151,7 @@ impl Actor {
             approval_mode: facts.approval_mode(),
             effective_permissions: facts.effective_permissions(),
             outside,
+            quarantined: Vec::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +20,7 @@ use super::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::{Asker, HookedCall};
+use crate::calls::quarantine;
 use crate::reporter::Reporter;
 use checkpoint::{Keeper, Watched};
 
@@ -30,6 +32,8 @@ struct Run {
     context: CallContext,
     /// What is looked at again when it has ended.
     watched: Watched,
+    /// Where a file tool may create something.
+    creates: Vec<PathBuf>,
     keeper: Arc<Keeper>,
     notes: Notes,
     /// The hooks that are asked behind it.
@@ -55,6 +59,19 @@ impl CallEnvironment {
         asker: Option<Asker>,
         reporter: Reporter<CallEvent>,
     ) -> Option<tokio::task::AbortHandle> {
+        if !ready.put_back.is_empty() {
+            let run = quarantine::put_back(Arc::clone(&self.spawn), ready.put_back);
+            let call = call.id.clone();
+            let task = tokio::spawn(async move {
+                let outcome = Box::new(run.await);
+                reporter.report(CallEvent::Ended {
+                    call,
+                    outcome,
+                    duration_ms: 0,
+                });
+            });
+            return Some(task.abort_handle());
+        }
         let tool = Arc::clone(self.tools.get(ready.tool.as_str())?);
         let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, tool.spec()));
         let after = asker.map(|asker| After {
@@ -77,6 +94,7 @@ impl CallEnvironment {
                 ..self.context(call.id.clone(), progress, cancel)
             },
             watched: ready.watched,
+            creates: ready.leads_to,
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
             after,
@@ -94,6 +112,7 @@ impl Run {
             arguments,
             context,
             watched,
+            creates,
             keeper,
             notes,
             after,
@@ -102,6 +121,9 @@ impl Run {
         // What others change while it runs cannot be told from what it does itself.
         let changes = matches!(tool.spec().family, Family::Bash | Family::Edit);
         let note = notes.of_others().await;
+        if tool.spec().family == Family::Edit {
+            quarantine::expect(Arc::clone(&context.spawn), creates).await;
+        }
         let started = Instant::now();
         let run =
             AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();

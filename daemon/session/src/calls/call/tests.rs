@@ -84,6 +84,8 @@ impl contract::tool::Shells for NoShells {
     fn spawned(&self, _: proto::record::ChildSpawned) {}
 
     fn exited(&self, _: proto::record::ChildExited) {}
+
+    fn quarantined(&self, _: Vec<contract::Quarantined>) {}
 }
 
 /// Makes no sessions and knows of no changes.
@@ -206,6 +208,7 @@ fn verdict(call_environment: &CallEnvironment, command: &str) -> (Verdict, Strin
     };
     let standpoint = Standpoint {
         outside: None,
+        quarantined: Vec::new(),
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)], &[]).0),
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
@@ -331,6 +334,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     };
     let standpoint = Standpoint {
         outside: None,
+        quarantined: Vec::new(),
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)], &[]).0),
         approval_mode: ApprovalMode::Auto,
         effective_permissions: EffectivePermissions::default(),

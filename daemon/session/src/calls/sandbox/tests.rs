@@ -87,6 +87,91 @@ fn writing_is_for_the_workspace_and_what_configures_it_is_not() {
     assert!(!sandbox.network);
 }
 
+/// What git reads or runs because a config names it, by the config that names it.
+const NAMED: [(&str, &str, &str); 8] = [
+    (
+        "ws/.git/config",
+        "[core]\n\thooksPath = .husky\n",
+        "ws/.husky",
+    ),
+    (
+        "ws/.git/config",
+        "[core]\nhookspath=tools/../.githooks",
+        "ws/.githooks",
+    ),
+    (
+        "ws/.git/config.worktree",
+        "[core]\nhooksPath = ci/hooks",
+        "ws/ci/hooks",
+    ),
+    (
+        "ws/.git/config",
+        "[include]\npath = ../.gitconfig.shared",
+        "ws/.gitconfig.shared",
+    ),
+    (
+        "ws/.git/config",
+        "[includeIf \"onbranch:x\"]\npath = ../conf/team",
+        "ws/conf/team",
+    ),
+    (
+        "ws/.git/config",
+        "[core]\nfsmonitor = ./tools/watch --all",
+        "ws/tools/watch",
+    ),
+    (
+        "home/.gitconfig",
+        "[core]\nhooksPath = .githooks",
+        "ws/.githooks",
+    ),
+    (
+        "home/.config/git/config",
+        "[core]\nhooksPath = .githooks",
+        "ws/.githooks",
+    ),
+];
+
+#[test]
+fn what_a_config_of_git_names_is_protected_also_where_it_is_missing() {
+    for (config, text, named) in NAMED {
+        let scene = scene(true);
+        let file = scene.at(config);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let held = scene.held(SandboxStrength::Full, &[]);
+        assert!(!held.leaks, "{text}");
+        let sandbox = held.sandbox.unwrap();
+        for list in [&sandbox.protected, &sandbox.obeyed] {
+            assert!(
+                list.contains(&scene.at(named)),
+                "{config}: {text}: {list:?}"
+            );
+        }
+        let below = format!("{}/x", named.strip_prefix("ws/").unwrap());
+        let resolved = scene.workspace.resolve(&below, workspace::Access::Write);
+        assert!(resolved.unwrap().protected(), "{config}: {text}");
+    }
+}
+
+#[test]
+fn a_config_of_a_file_that_is_included_counts_and_one_that_cannot_be_read_is_a_leak() {
+    let scene = scene(true);
+    fs::write(scene.at("ws/.git/config"), "[include]\npath = ../a\n").unwrap();
+    fs::write(
+        scene.at("ws/a"),
+        "[include]\npath = b\n[core]\nhooksPath = h\n",
+    )
+    .unwrap();
+    let sandbox = scene.sandbox(&[]);
+    for name in ["ws/a", "ws/b", "ws/h"] {
+        assert!(sandbox.protected.contains(&scene.at(name)), "{name}");
+    }
+    for text in ["[core", "[include]\npath = ~other/config"] {
+        fs::write(scene.at("ws/a"), text).unwrap();
+        assert!(scene.held(SandboxStrength::Full, &[]).leaks, "{text}");
+    }
+}
+
 #[test]
 fn rules_that_deny_paths_become_walls() {
     let scene = scene(true);

@@ -129,6 +129,7 @@ impl Log {
             opened_at: Stamp(0),
             request: InteractionRequest::Approval(Approval {
                 escape: None,
+                quarantined: Vec::new(),
                 tool: "bash".into(),
                 kind: proto::item::ToolKind::Other,
                 subject: "rm it".into(),

@@ -1,0 +1,177 @@
+//! What a `.git` that a command made would have the user's git do. One that configures and runs nothing, such as that of
+//! `git init`, needs no question.
+//!
+//! Knows what is harmless, line by line. Everything else is not.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+
+/// Maximum bytes of a config.
+const CONFIG_MAX: u64 = 64 * 1024;
+/// Names in a git directory that lead elsewhere or bring their own config. None is part of a new repository.
+const LEADING: [&str; 5] = [
+    "commondir",
+    "config.worktree",
+    "gitdir",
+    "modules",
+    "worktrees",
+];
+/// Settings that `git init` makes, and who commits.
+const PLAIN: [(&str, &[&str]); 4] = [
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "filemode",
+            "bare",
+            "logallrefupdates",
+            "ignorecase",
+            "precomposeunicode",
+            "symlinks",
+        ],
+    ),
+    ("extensions", &["objectformat", "refstorage"]),
+    ("user", &["name", "email"]),
+    ("commit", &["gpgsign"]),
+];
+/// Settings that a clone makes besides. They run nothing, but say where a push goes.
+const OF_A_CLONE: [(&str, &[&str]); 2] = [
+    ("remote", &["url", "fetch"]),
+    ("branch", &["remote", "merge"]),
+];
+
+/// How much a new repository may do, least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NewRepository {
+    /// Nothing that the user's git does not do anyway.
+    Plain,
+    /// It runs nothing by itself, and is configured.
+    Configured,
+    /// It may run something at any moment.
+    Runs,
+}
+
+/// Looks at the git directory of this name. Follows no link.
+pub(crate) fn look(parent: &OwnedFd, name: &std::ffi::OsStr) -> NewRepository {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(git) = openat(parent, name, flags, Mode::empty()) else {
+        return NewRepository::Runs;
+    };
+    let is_missing = |name: &&str| {
+        let found = statat(&git, *name, AtFlags::SYMLINK_NOFOLLOW);
+        found.err() == Some(Errno::NOENT)
+    };
+    if !LEADING.iter().all(is_missing) || !has_samples_only(&git) {
+        return NewRepository::Runs;
+    }
+    match config(&git) {
+        Ok(Some(text)) => judge_config(&text),
+        Ok(None) => NewRepository::Plain,
+        Err(()) => NewRepository::Runs,
+    }
+}
+
+/// Whether there are no hooks but the examples of git, which it does not run.
+fn has_samples_only(git: &OwnedFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let hooks = match openat(git, "hooks", flags, Mode::empty()) {
+        Ok(hooks) => hooks,
+        Err(error) => return error == Errno::NOENT,
+    };
+    let Ok(mut entries) = Dir::read_from(&hooks) else {
+        return false;
+    };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name().to_bytes();
+            matches!(name, b"." | b"..") || name.ends_with(b".sample")
+        })
+    })
+}
+
+/// The text of the config, if there is one.
+fn config(git: &impl AsFd) -> Result<Option<String>, ()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(git, "config", flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(_) => return Err(()),
+    };
+    let found = rustix::fs::fstat(&file).map_err(|_| ())?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(());
+    }
+    let mut text = String::new();
+    let mut limited = File::from(file).take(CONFIG_MAX + 1);
+    let read = limited.read_to_string(&mut text).map_err(|_| ())?;
+    (read as u64 <= CONFIG_MAX).then_some(Some(text)).ok_or(())
+}
+
+fn judge_config(text: &str) -> NewRepository {
+    let mut section = "";
+    let mut worst = NewRepository::Plain;
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        let header = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        if let Some(inside) = header {
+            // `[core] key = value]` has a setting behind its section.
+            if inside.contains(']') {
+                return NewRepository::Runs;
+            }
+            section = inside;
+            continue;
+        }
+        worst = worst.max(judge_setting(section, line));
+    }
+    worst
+}
+
+fn judge_setting(section: &str, line: &str) -> NewRepository {
+    let Some((key, value)) = line.split_once('=') else {
+        return NewRepository::Runs;
+    };
+    let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+    // Quotes and backslashes may continue a value on other lines, or hide where it ends.
+    if value.contains(['"', '\\', '#', ';']) || value.contains(char::is_control) {
+        return NewRepository::Runs;
+    }
+    let among = |known: &[(&str, &[&str])], section: &str| {
+        let mut known = known.iter().filter(|(name, _)| *name == section);
+        known.any(|(_, keys)| keys.contains(&key.as_str()))
+    };
+    if among(&PLAIN, section) {
+        let is_fit = match (section, key.as_str()) {
+            ("core", "bare") | ("commit", _) => value == "false",
+            ("extensions", _) => value.chars().all(char::is_alphanumeric),
+            _ => true,
+        };
+        return if is_fit {
+            NewRepository::Plain
+        } else {
+            NewRepository::Runs
+        };
+    }
+    // `remote "origin"`. An address with `::` names a program.
+    let named = section
+        .strip_suffix('"')
+        .and_then(|section| section.split_once(" \""));
+    match named {
+        Some((kind, name))
+            if among(&OF_A_CLONE, kind) && !name.contains(['"', '\\']) && !value.contains("::") =>
+        {
+            NewRepository::Configured
+        }
+        _ => NewRepository::Runs,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::*;
+use crate::file_system::open_directory;
+
+fn git(at: &Path, arguments: &[&str]) {
+    let done = Command::new("git")
+        .current_dir(at)
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+}
+
+/// A repository that git has made.
+fn repository() -> (tempfile::TempDir, PathBuf) {
+    let top = tempfile::tempdir().unwrap();
+    git(top.path(), &["init", "-q"]);
+    let git = top.path().join(".git");
+    (top, git)
+}
+
+fn judged(top: &Path) -> NewRepository {
+    look(&open_directory(top).unwrap(), ".git".as_ref())
+}
+
+#[test]
+fn what_git_makes_runs_nothing() {
+    let (top, _) = repository();
+    assert_eq!(judged(top.path()), NewRepository::Plain);
+    git(top.path(), &["config", "user.name", "Ann"]);
+    git(top.path(), &["config", "commit.gpgsign", "false"]);
+    git(
+        top.path(),
+        &[
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "x",
+        ],
+    );
+    assert_eq!(judged(top.path()), NewRepository::Plain);
+    git(
+        top.path(),
+        &["remote", "add", "origin", "https://example.org/x.git"],
+    );
+    assert_eq!(judged(top.path()), NewRepository::Configured);
+    let bare = tempfile::tempdir().unwrap();
+    git(bare.path(), &["init", "-q", "--template="]);
+    assert_eq!(judged(bare.path()), NewRepository::Plain);
+    let clone = tempfile::tempdir().unwrap();
+    git(
+        clone.path(),
+        &["clone", "-q", &top.path().display().to_string(), "."],
+    );
+    assert_eq!(judged(clone.path()), NewRepository::Configured);
+}
+
+#[test]
+fn whatever_may_run_something_is_found() {
+    for line in [
+        "[core]\n\tfsmonitor = evil",
+        "[core]\n\thooksPath = .husky",
+        "[core]\n\tbare = true",
+        "[core] fsmonitor = evil",
+        "[core] fsmonitor = evil]",
+        "[core]\n\tfsmonitor",
+        "[include]\n\tpath = ../x",
+        "[user]\n\tname = a \\\n[core]\nfsmonitor = evil",
+        "[user]\n\tname = \"a",
+        "[extensions]\n\tworktreeConfig = true",
+        "[remote \"o\"]\n\turl = ext::sh -c evil",
+        "[remote \"o\"]\n\tuploadpack = evil",
+        "[commit]\n\tgpgsign = true",
+        "[alias]\n\tst = !evil",
+    ] {
+        let (top, git) = repository();
+        let text = fs::read_to_string(git.join("config")).unwrap();
+        fs::write(git.join("config"), format!("{text}{line}\n")).unwrap();
+        assert_eq!(judged(top.path()), NewRepository::Runs, "{line}");
+    }
+    let changes: [fn(&Path); 6] = [
+        |git| {
+            fs::create_dir_all(git.join("hooks")).unwrap();
+            fs::write(git.join("hooks/pre-commit"), "").unwrap();
+        },
+        |git| {
+            let _ = fs::remove_dir_all(git.join("hooks"));
+            std::os::unix::fs::symlink("/nowhere", git.join("hooks")).unwrap();
+        },
+        |git| fs::write(git.join("commondir"), "..").unwrap(),
+        |git| fs::write(git.join("config.worktree"), "").unwrap(),
+        |git| fs::create_dir(git.join("modules")).unwrap(),
+        |git| {
+            fs::rename(git.join("config"), git.join("other")).unwrap();
+            std::os::unix::fs::symlink("other", git.join("config")).unwrap();
+        },
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let (top, git) = repository();
+        change(&git);
+        assert_eq!(judged(top.path()), NewRepository::Runs, "change {number}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Protected names that come while commands run: moved away, reported, and put back only if the user says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use client::Client;
+use proto::hello::Role;
+use proto::methods::SessionCreate;
+use proto::params::interaction::{ApprovalDecision, Interaction};
+use proto::state::ApprovalMode;
+use proto::{Body, Pid};
+use serde_json::json;
+use testkit::Script;
+use tests::follow::{from_the_start, to, to_rest};
+use tests::interactions::{allow_once, answer, approval, decide, first_opened};
+use tests::until;
+
+use super::SandboxHouse;
+
+/// A script that policy cannot see through, and that makes two protected files.
+const MAKES: &str =
+    "mkdir .vscode && echo x > .vscode/tasks.json && echo x > .mcp.json && touch made\n";
+
+async fn begun(place: &SandboxHouse, client: &Client, script: &Script) -> Pid {
+    place.house.cassette(&script.jsonl());
+    let mut params = place.house.create("make it");
+    params.options.approval_mode = Some(ApprovalMode::Auto);
+    let created = client.call::<SessionCreate>(&params).await;
+    created.expect("create").pid
+}
+
+/// The question about these names.
+async fn asked(client: &Client, pid: Pid, names: &[PathBuf]) -> Interaction {
+    let open = first_opened(client, pid).await;
+    let mut paths: Vec<_> = approval(&open)
+        .quarantined
+        .iter()
+        .map(|item| PathBuf::from(&item.path))
+        .collect();
+    paths.sort();
+    assert_eq!(paths, names, "{open:?}");
+    assert!(approval(&open).escape.is_none() && approval(&open).scopes.is_empty());
+    assert!(
+        !approval(&open).editable,
+        "the question is not about the command's text"
+    );
+    open
+}
+
+/// The notices of a session that name this path.
+fn notices(place: &SandboxHouse, pid: Pid, path: &Path) -> Vec<String> {
+    let bodies = place.house.log(pid).bodies().into_iter();
+    let texts = bodies.filter_map(|body| match body {
+        Body::Notice(notice) => Some(notice.text),
+        _ => None,
+    });
+    let name = path.display().to_string();
+    texts.filter(|text| text.contains(&name)).collect()
+}
+
+#[test]
+fn what_a_command_made_comes_back_only_with_a_yes() {
+    for place in SandboxHouse::all() {
+        let house = &place.house;
+        let names = [".mcp.json", ".vscode/tasks.json"].map(|name| house.project().join(name));
+        let command = place.script("makes", MAKES);
+        let script = Script::new().runs(&command).says("Done.");
+        for yes in [false, true] {
+            house.block_on(async {
+                let client = house.client("ann", Role::Drive).await;
+                let pid = begun(&place, &client, &script).await;
+                let open = asked(&client, pid, &names).await;
+                assert!(names.iter().all(|name| !name.exists()), "{}", place.layer);
+                let decision = match yes {
+                    true => allow_once(&open),
+                    false => decide(&open, ApprovalDecision::Deny),
+                };
+                answer(&client, &decision).await.expect("an answer");
+                to_rest(&mut from_the_start(&client, pid).await).await;
+                assert!(names.iter().all(|name| name.exists() == yes), "{yes}");
+                for item in &approval(&open).quarantined {
+                    let kept = PathBuf::from(item.kept.as_deref().expect("its place"));
+                    assert!(kept.starts_with(house.home()), "{}", kept.display());
+                    assert_eq!(kept.exists(), !yes, "{}", kept.display());
+                    let told = notices(&place, pid, Path::new(&item.path));
+                    assert_eq!(told.len(), 1, "{told:?}");
+                    assert!(told[0].contains("To take it back: mv "), "{told:?}");
+                }
+                let log = house.log(pid);
+                let results = log.check().results();
+                assert_eq!(results.len(), 1, "it ran once");
+                let word = if yes { "put back." } else { "said no" };
+                assert!(results[0].text.contains(word), "{}", results[0].text);
+            });
+            fs::remove_dir_all(house.project().join(".vscode")).expect("remove it");
+            fs::remove_file(house.project().join("made")).expect("remove it");
+        }
+    }
+}
+
+#[test]
+fn what_a_background_command_made_is_reported_at_once_and_asked_with_the_next_call() {
+    for place in SandboxHouse::all() {
+        let house = &place.house;
+        let name = house.project().join(".mcp.json");
+        let command = place.script(
+            "later",
+            "until test -e go; do sleep 0.01; done; echo x > .mcp.json; exec sleep 600\n",
+        );
+        let wait = place.script("wait", "touch go; until test -e ask; do sleep 0.01; done\n");
+        let script = Script::new()
+            .calls(
+                "bash",
+                &json!({"command": command, "run_in_background": true}),
+            )
+            .runs(&wait)
+            .says("Done.");
+        house.block_on(async {
+            let client = house.client("ann", Role::Drive).await;
+            let pid = begun(&place, &client, &script).await;
+            let mut follow = from_the_start(&client, pid).await;
+            to(&mut follow, "the notice", |event| event.kind == "notice").await;
+            assert!(!name.exists(), "{}", place.layer);
+            assert_eq!(notices(&place, pid, &name).len(), 1);
+            fs::write(house.project().join("ask"), "").expect("go on");
+            let open = asked(&client, pid, std::slice::from_ref(&name)).await;
+            answer(&client, &allow_once(&open)).await.expect("a yes");
+            to_rest(&mut from_the_start(&client, pid).await).await;
+            assert!(name.exists(), "{}", place.layer);
+        });
+        fs::remove_file(&name).expect("remove it");
+    }
+}
+
+#[test]
+fn what_came_under_a_killed_daemon_is_found_at_the_next_start_of_the_session() {
+    for place in SandboxHouse::all() {
+        let house = &place.house;
+        let command = place.script("waits", "touch ready; sleep 600\n");
+        let script = Script::new().runs(&command).says("Done.");
+        house.block_on(async {
+            let client = house.client("ann", Role::Drive).await;
+            begun(&place, &client, &script).await;
+        });
+        until("the command to run", || {
+            house.project().join("ready").exists().then_some(())
+        });
+        house.kill_daemon_and_parent();
+        let name = house.project().join(".mcp.json");
+        fs::write(&name, "late").expect("nobody watches");
+        house.daemon();
+        until("it to be moved away", || (!name.exists()).then_some(()));
+        until("the notice", || {
+            (notices(&place, Pid(1), &name).len() == 1).then_some(())
+        });
+    }
+}
