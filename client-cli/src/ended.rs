@@ -1,4 +1,4 @@
-//! An end that an event did not tell: one too large for a frame comes without its data, and is asked for anew.
+//! An end that an event did not tell: one too large for a frame comes without its data, and is asked for again.
 //!
 //! Called by `run`, which ends by it, and `attach`, which shows it. Prints nothing. Of a session whose log cannot be
 //! written for a while the daemon tells ends that are none: they are not believed.
@@ -55,7 +55,7 @@ pub async fn wait(
 }
 
 /// Whether an event is the end of a turn or session, and does not say how it ended.
-pub fn is_untold(event: &DecodedEvent) -> bool {
+pub fn lacks_outcome(event: &DecodedEvent) -> bool {
     matches!(event.body(), Some(Body::Unknown { .. }))
         && matches!(event.kind(), "turn.ended" | "session.exited")
 }
@@ -64,7 +64,7 @@ pub fn is_untold(event: &DecodedEvent) -> bool {
 ///
 /// # Errors
 /// The daemon refuses, or knows a later end only.
-pub async fn told(
+pub async fn with_outcome(
     client: &Client,
     session: &str,
     event: &DecodedEvent,

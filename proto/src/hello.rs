@@ -66,7 +66,7 @@ pub struct HelloOutput {
     /// Variables whose keys sessions are waiting for; every client that has one offers it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub wanted_keys: BTreeSet<String>,
-    /// Variables passed to commands although they look secret; `*` stands for any letters.
+    /// Variables passed to commands although they look secret; `*` matches any letters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_variables: Vec<String>,
 }

@@ -354,10 +354,10 @@ impl Attached {
 
     /// Prints a durable event. An end that does not say how is asked for.
     async fn show(&mut self, event: &DecodedEvent) -> Result<(), Error> {
-        if !ended::is_untold(event) {
+        if !ended::lacks_outcome(event) {
             return self.print(event);
         }
-        match ended::told(&self.client, &self.session, event).await {
+        match ended::with_outcome(&self.client, &self.session, event).await {
             Ok(event) => self.print(&event),
             Err(error @ (Error::Failed { .. } | Error::Call(CallError::Failure(_)))) => {
                 self.note(&error.to_string())

@@ -31,12 +31,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         after: Seq(0),
         limit: 0,
     };
-    let told = client.all::<SessionCache>(params).await?;
+    let answer = client.all::<SessionCache>(params).await?;
     if args.json {
-        output::json(&told)?;
+        output::json(&answer)?;
         return Ok(0);
     }
-    let rows: Vec<_> = told.rows.iter().map(row).collect();
+    let rows: Vec<_> = answer.rows.iter().map(row).collect();
     output::table(
         [
             Head::Turn,
@@ -51,7 +51,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         ],
         &rows,
     )?;
-    for line in summary(&told, Stamp::now()) {
+    for line in summary(&answer, Stamp::now()) {
         output::line(&line)?;
     }
     Ok(0)
@@ -124,8 +124,8 @@ fn hit(cached: u64, prompt: u64) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
 }
 
-fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
-    let totals = &told.totals;
+fn summary(answer: &CacheOutput, now: Stamp) -> Vec<String> {
+    let totals = &answer.totals;
     let misses = match totals.misses {
         1 => say!(Msg::OneMiss).to_owned(),
         count => say!(Msg::Misses, count),
@@ -142,10 +142,10 @@ fn summary(told: &CacheOutput, now: Stamp) -> Vec<String> {
     )];
     lines.push(say!(
         Msg::Prefix,
-        output::bytes(told.prefix_bytes),
-        told.prefix_sha256
+        output::bytes(answer.prefix_bytes),
+        answer.prefix_sha256
     ));
-    lines.push(match (told.ttl_ms, told.expires_at) {
+    lines.push(match (answer.ttl_ms, answer.expires_at) {
         (None, _) => say!(Msg::LifetimeUnknown).to_owned(),
         (Some(ttl), None) => say!(Msg::HasExpired, output::lasted(ttl)),
         (Some(_), Some(at)) if at > now => {

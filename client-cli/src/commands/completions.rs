@@ -25,7 +25,7 @@ const SESSIONS_MAX: u64 = 100;
 pub struct Args {
     #[arg(required_unless_present = "list")]
     shell: Option<Shell>,
-    /// Print words of this kind, a line each, with a description behind a tab. Called by the script.
+    /// Print words of this kind, a line each, with a tab and a description. Called by the script.
     #[arg(long, hide = true, value_enum, value_name = "KIND")]
     list: Option<Words>,
 }

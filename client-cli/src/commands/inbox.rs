@@ -225,16 +225,16 @@ async fn watch() -> Result<u8, Error> {
         let waiting = look(&mut client).await?;
         let now: BTreeMap<String, String> = waiting
             .iter()
-            .map(|waits| (waits.id(), waits::told(waits)))
+            .map(|waits| (waits.id(), waits::render(waits)))
             .collect();
         for waits in &waiting {
             if !known.contains_key(&waits.id()) {
-                output::part(&format!("+ {}\n", waits::told(waits)))?;
+                output::part(&format!("+ {}\n", waits::render(waits)))?;
             }
         }
-        for (id, told) in &known {
+        for (id, line) in &known {
             if !now.contains_key(id) {
-                output::part(&format!("- {told}\n"))?;
+                output::part(&format!("- {line}\n"))?;
             }
         }
         known = now;
@@ -315,7 +315,7 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
         None => form::untyped_replies(replies),
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, say!(Msg::Answered))
+    report(sent, &id, say!(Msg::Answered))
 }
 
 /// A reply for each question, as they were typed.
@@ -342,7 +342,7 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
 }
 
 /// What became of an answer, which is reported in these words: somebody may have been before us.
-fn told(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error> {
+fn report(sent: Result<(), CallError>, id: &str, words: &str) -> Result<(), Error> {
     match sent {
         Ok(()) => {
             output::progress(&format!("· {id}: {words}"));
@@ -415,7 +415,7 @@ async fn decide(
         None => form::untyped_decision(decision, scope, note),
     };
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, &translated(words))
+    report(sent, &id, &translated(words))
 }
 
 /// Has another command run in place of the shown one, and the hash of what is shown here.
@@ -427,7 +427,7 @@ async fn change(client: &Client, id: String, command: String) -> Result<(), Erro
     // The daemon says what it is if it has no command.
     let answer = form::untyped_edit(command);
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    told(sent, &id, say!(Msg::AllowedEdited))
+    report(sent, &id, say!(Msg::AllowedEdited))
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ fn row(session: &SessionSummary) -> [String; 8] {
     [
         session.pid.to_string(),
         format!("{}{}", state(session), held(session)),
-        session.model.clone(),
+        model(&session.model),
         session.turns.to_string(),
         output::short(session.usage.prompt_tokens + session.usage.output_tokens),
         say!(Msg::Ago, output::ago(session.active_at)),
@@ -124,13 +124,13 @@ fn row(session: &SessionSummary) -> [String; 8] {
 
 /// The same with what else is known.
 fn long_row(session: &SessionSummary) -> [String; 16] {
-    let [pid, state, model, turns, tokens, _, cwd, title] = row(session);
+    let [pid, state, _, turns, tokens, _, cwd, title] = row(session);
     // Date and time to the minute.
     let minute = |at: Stamp| at.to_string().chars().take(16).collect();
     [
         pid,
         state,
-        model,
+        session.model.clone(),
         turns,
         tokens,
         output::cost(&session.usage),
@@ -145,6 +145,16 @@ fn long_row(session: &SessionSummary) -> [String; 16] {
         title,
         session.last_line.clone(),
     ]
+}
+
+/// A model for a column. Of one that is named by an absolute path (a local server's weights, a recorded answer) only the
+/// last component is shown: `demo/…/cassette.jsonl`.
+fn model(name: &str) -> String {
+    let path = name.split_once("//");
+    match path.and_then(|(provider, path)| Some((provider, path.rsplit_once('/')?.1))) {
+        Some((provider, file)) if !file.is_empty() => format!("{provider}/…/{file}"),
+        _ => name.to_owned(),
+    }
 }
 
 /// How much of its context the newest request filled.

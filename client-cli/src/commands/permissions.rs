@@ -185,14 +185,14 @@ async fn explain(what: Explain, json: bool) -> Result<u8, Error> {
         output::json(&found)?;
         return Ok(0);
     }
-    for line in told(&found) {
+    for line in render(&found) {
         output::line(&text::line(&line))?;
     }
     Ok(0)
 }
 
 /// What would become of the call, in lines. Pure.
-fn told(found: &ExplainOutput) -> Vec<String> {
+fn render(found: &ExplainOutput) -> Vec<String> {
     let mut lines = vec![say!(
         Msg::Explained,
         found.verdict.as_str(),

@@ -42,13 +42,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         keys,
         after: 0,
     };
-    let told = client.all::<SessionPrefix>(params).await?;
+    let answer = client.all::<SessionPrefix>(params).await?;
     if args.json {
-        output::json(&told)?;
+        output::json(&answer)?;
     } else if args.raw {
-        raw(&told.parts)?;
+        raw(&answer.parts)?;
     } else {
-        table(&told)?;
+        table(&answer)?;
     }
     Ok(0)
 }
@@ -67,23 +67,23 @@ fn raw(parts: &[PrefixPart]) -> Result<(), Error> {
     Ok(())
 }
 
-fn table(told: &PrefixOutput) -> Result<(), Error> {
-    let rows: Vec<_> = told.parts.iter().map(row).collect();
+fn table(answer: &PrefixOutput) -> Result<(), Error> {
+    let rows: Vec<_> = answer.parts.iter().map(row).collect();
     output::table([Head::Bytes, Head::Tokens, Head::Part], &rows)?;
-    let tokens: u64 = told.parts.iter().map(|part| part.tokens).sum();
-    let how = match told.measured {
+    let tokens: u64 = answer.parts.iter().map(|part| part.tokens).sum();
+    let how = match answer.measured {
         true => say!(Msg::FromCount),
         false => say!(Msg::FourBytes),
     };
     output::line(&say!(
         Msg::PromptSum,
-        output::bytes(told.bytes),
+        output::bytes(answer.bytes),
         tokens,
         how,
-        told.provider,
-        told.model
+        answer.provider,
+        answer.model
     ))?;
-    output::line(&format!("sha256 {}", told.sha256))
+    output::line(&format!("sha256 {}", answer.sha256))
 }
 
 fn row(part: &PrefixPart) -> [String; 3] {

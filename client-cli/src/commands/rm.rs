@@ -122,7 +122,7 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
         let bytes = deleted
             .iter()
             .fold(0_u64, |sum, output| sum.saturating_add(output.bytes));
-        told(deleted.len(), bytes, args.dry_run);
+        report_deleted(deleted.len(), bytes, args.dry_run);
     }
     Ok(code)
 }
@@ -239,7 +239,7 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
     if found.sessions.is_empty() {
         output::progress(&say!(Msg::NoneUnused, output::counted(days, Thing::Day)));
     }
-    told(found.sessions.len(), found.bytes, args.dry_run);
+    report_deleted(found.sessions.len(), found.bytes, args.dry_run);
     Ok(0)
 }
 
@@ -260,7 +260,7 @@ fn sessions(count: usize) -> String {
     output::counted(count as u64, Thing::Session)
 }
 
-fn told(count: usize, bytes: u64, dry_run: bool) {
+fn report_deleted(count: usize, bytes: u64, dry_run: bool) {
     let would = if dry_run { say!(Msg::Would) } else { "" };
     if count > 0 {
         output::progress(&say!(

@@ -1,11 +1,11 @@
 //! `reasonix run`: one turn, for scripts and for people in a hurry.
 
-mod anew;
 mod begin;
 mod drive;
 mod driven;
 mod ephemeral;
 mod input;
+mod log_change;
 pub(super) mod prompt;
 mod question;
 mod report;

@@ -315,10 +315,10 @@ impl Follow {
                 self.missing(last.next())?;
                 Ok(false)
             }
-            // A log that ends before what we have seen of it, or counts anew, is another one: its next events would
+            // A log that ends before what we have seen of it, or counts from the start again, is another one: its next events would
             // be taken for old ones.
             Some(last) if sync.seq < last || known.is_some_and(|known| known != sync.epoch) => {
-                self.anew();
+                self.restart_from_snapshot();
                 self.route = None;
                 Ok(false)
             }
@@ -340,7 +340,7 @@ impl Follow {
     }
 
     /// What we know of the log's numbers does not hold. The state as it is now does.
-    fn anew(&mut self) {
+    fn restart_from_snapshot(&mut self) {
         self.last = None;
         self.gap = None;
         self.epoch = None;
@@ -424,7 +424,7 @@ impl Follow {
                 Err(CallError::Failure(failure))
                     if failure.name == ErrorName::CursorStale && self.last.is_some() =>
                 {
-                    self.anew();
+                    self.restart_from_snapshot();
                 }
                 // It is leaving: the next daemon has the session.
                 Err(CallError::Failure(failure))

@@ -4,7 +4,7 @@ use proto::params::cache::CacheTotals;
 
 use super::*;
 
-fn told(ttl_ms: Option<u64>, expires_at: Option<Stamp>) -> CacheOutput {
+fn output(ttl_ms: Option<u64>, expires_at: Option<Stamp>) -> CacheOutput {
     CacheOutput {
         rows: Vec::new(),
         next: None,
@@ -27,7 +27,7 @@ fn told(ttl_ms: Option<u64>, expires_at: Option<Stamp>) -> CacheOutput {
 
 #[test]
 fn the_end_of_the_cache_is_counted_down() {
-    let last = |ttl, at| summary(&told(ttl, at), Stamp(1_000_000)).pop();
+    let last = |ttl, at| summary(&output(ttl, at), Stamp(1_000_000)).pop();
     let expires = |ms: i64| last(Some(300_000), Some(Stamp(1_000_000 + ms)));
     assert_eq!(expires(192_999).as_deref(), Some("expires in 3:12"));
     assert_eq!(expires(1_000).as_deref(), Some("expires in 0:01"));
@@ -38,7 +38,7 @@ fn the_end_of_the_cache_is_counted_down() {
 
 #[test]
 fn sums_and_prefix_stand_below() {
-    let lines = summary(&told(None, None), Stamp(0));
+    let lines = summary(&output(None, None), Stamp(0));
     let sums = "2 requests: 1000 of 3000 prompt tokens from the cache (33.3 %); 1 reset, 1 miss, 0 rewrites";
     assert_eq!(lines[0], sums);
     assert_eq!(lines[1], "prefix: 12 kB, sha256 abc");

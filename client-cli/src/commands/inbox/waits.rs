@@ -169,7 +169,7 @@ fn stuck_row(waits: &Waits) -> Option<[String; 3]> {
 }
 
 /// One thing that waits, on a line of its own.
-pub fn told(waits: &Waits) -> String {
+pub fn render(waits: &Waits) -> String {
     let line = match (waits.row(), stuck_row(waits)) {
         (Some([id, session, _, what, wants]), _) => format!("{id}  {session}  {what}  {wants}"),
         (None, Some([session, _, why])) => format!("{session}  {why}"),

@@ -20,3 +20,16 @@ fn a_session_at_rest_tells_what_its_last_turn_came_to() {
     session.exit_code = Some(2);
     assert_eq!(state(&session), "exited 2");
 }
+
+#[test]
+fn a_model_named_by_a_path_is_shown_by_its_last_component() {
+    assert_eq!(model("fake/model"), "fake/model");
+    assert_eq!(model("hub/vendor/model"), "hub/vendor/model");
+    assert_eq!(
+        model("demo//tmp/reasonix-demo-1/cassette.jsonl"),
+        "demo/…/cassette.jsonl"
+    );
+    assert_eq!(model("local//models/qwen"), "local/…/qwen");
+    assert_eq!(model("local//qwen"), "local//qwen");
+    assert_eq!(model("local//models/"), "local//models/");
+}

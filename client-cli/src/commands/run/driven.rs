@@ -15,10 +15,10 @@ use proto::state::OnAsk;
 use proto::{Body, InteractionId, PromptId, Seq, SessionId};
 use serde_json::{Value, json};
 
-use super::anew::Anew;
 use super::begin::{self, Opened};
 use super::drive::leave;
 use super::input::{self, BadLine, Input, Numbered, Wanted};
+use super::log_change::LogChange;
 use super::report::Report;
 use super::watch::{BEARS, Leaving, Run, reached};
 use super::{Args, left};
@@ -66,7 +66,7 @@ pub(super) async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> 
         open: BTreeMap::new(),
         calling: None,
         code: None,
-        anew: Anew::default(),
+        log_change: LogChange::default(),
     };
     let code = driven.watch(first, &mut signals, report).await;
     let code = code.map_err(|error| error.of_session(pid))?;
@@ -165,7 +165,7 @@ struct Driven {
     code: Option<u8>,
     /// Leave when a person is needed, from the end of the input on: before, lines answer.
     parks: bool,
-    anew: Anew,
+    log_change: LogChange,
 }
 
 impl Driven {
@@ -190,7 +190,7 @@ impl Driven {
                 reply = answered(&mut self.calling) => self.replied(reply)?,
                 heard = self.follow.heard(), if idle => {
                     let followed = self.run.hear(heard?);
-                    if let Some(event) = self.anew.take(followed)? {
+                    if let Some(event) = self.log_change.take(followed)? {
                         self.take(*event, report).await?;
                     }
                 }
@@ -245,7 +245,7 @@ impl Driven {
         };
         let mut follow = client.follow(&session, from, true).await?;
         follow.bear(BEARS);
-        self.anew = Anew::default();
+        self.log_change = LogChange::default();
         // The old one goes last: the session is followed all the time.
         self.follow = follow;
         self.run.client = client;
@@ -283,9 +283,9 @@ impl Driven {
 
     /// Takes an event.
     async fn take(&mut self, mut event: DecodedEvent, report: &mut Report) -> Result<(), Error> {
-        if self.run.is_our_end(&event) && ended::is_untold(&event) {
+        if self.run.is_our_end(&event) && ended::lacks_outcome(&event) {
             let session = self.run.session.to_string();
-            event = ended::told(&self.run.client, &session, &event).await?;
+            event = ended::with_outcome(&self.run.client, &session, &event).await?;
         }
         match (event.body(), event.live()) {
             (Some(Body::InteractionOpened(opened)), _) => {

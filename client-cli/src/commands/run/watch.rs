@@ -10,7 +10,7 @@ use proto::state::OnAsk;
 use proto::{Body, PromptId, Seq, SessionId};
 use tokio::time::Instant;
 
-use super::anew::Anew;
+use super::log_change::LogChange;
 use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, code, left};
@@ -109,13 +109,13 @@ impl Run {
             let due = Instant::now() + Duration::from_millis(ms) + GRACE;
             (due, exit::TIMEOUT)
         });
-        let mut anew = Anew::default();
+        let mut log_change = LogChange::default();
         follow.bear(BEARS);
         loop {
             tokio::select! {
-                heard = follow.heard() => if let Some(mut event) = anew.take(self.hear(heard?))? {
-                    if self.is_our_end(&event) && ended::is_untold(&event) {
-                        *event = ended::told(&self.client, &self.session.to_string(), &event).await?;
+                heard = follow.heard() => if let Some(mut event) = log_change.take(self.hear(heard?))? {
+                    if self.is_our_end(&event) && ended::lacks_outcome(&event) {
+                        *event = ended::with_outcome(&self.client, &self.session.to_string(), &event).await?;
                     }
                     if let Some(code) = self.take(*event, report)? {
                         return Ok(leaving.code(code));

@@ -102,7 +102,7 @@ rows! {
     "Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash" => "不保留会话：运行结束时删除，按 Ctrl-C 或崩溃之后也是如此";
     "Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or `--continue` only together with `--fork`" => "失去终端即结束运行。用量仍计入统计。不能与 `--detach` 同用；与 `--session` 或 `--continue` 同用时必须加 `--fork`";
     "Output: the answer (`text`), one result object (`json`), or one event per line and then the result object (`jsonl`) [default: text]" => "输出：回答（`text`）、一个结果对象（`json`），或每行一个事件、最后是结果对象（`jsonl`） [默认：text]";
-    "Print words of this kind, a line each, with a description behind a tab. Called by the script" => "输出此类词，每行一个，制表符后是说明。由脚本调用";
+    "Print words of this kind, a line each, with a tab and a description. Called by the script" => "输出此类词，每行一个，制表符后是说明。由脚本调用";
     "Require an answer that fits the JSON Schema in this file, and print that JSON alone" => "要求回答符合此文件中的 JSON Schema，并只输出该 JSON";
     "Standard input: text for the prompt (`text`), or one JSON object per line (`jsonl`): prompts, answers to questions, and interrupts [default: text]" => "标准输入：提示词文本（`text`），或每行一个 JSON 对象（`jsonl`）：提示词、对问题的回答和中断 [默认：text]";
     "The schema is added to the prompt. If an answer does not fit, the model is asked again, at most twice; then `run` exits with code 1. Results of `json` and `jsonl` have the value as `structured`. `format` is not checked" => "schema 会加入提示词。回答不符合时最多再询问模型两次；之后 `run` 以退出码 1 结束。`json` 和 `jsonl` 的结果在 `structured` 中给出该值。不检查 `format`";

@@ -32,6 +32,20 @@ fn every_message_has_both_languages_with_the_same_values() {
 }
 
 #[test]
+fn no_sentence_that_comes_as_text_has_two_rows() {
+    fn english<M: Message + 'static>(rows: &'static [M]) -> impl Iterator<Item = &'static str> {
+        rows.iter().copied().map(Message::english)
+    }
+    let rows = english(daemon::Msg::ALL)
+        .chain(english(failures::Msg::ALL))
+        .chain(english(health::Msg::ALL))
+        .chain(english(library::Msg::ALL));
+    let mut seen = std::collections::HashSet::new();
+    let twice: Vec<_> = rows.filter(|sentence| !seen.insert(*sentence)).collect();
+    assert!(twice.is_empty(), "more than one row: {twice:#?}");
+}
+
+#[test]
 fn sentences_of_the_daemon_are_translated_with_their_values() {
     let chinese = |text| Language::Chinese.translate(text).into_owned();
     assert_eq!(

@@ -7,12 +7,12 @@ use crate::messages::run::Msg;
 
 /// Notices that the log that is followed is not the one of this run any more: the end of the turn may never come.
 #[derive(Default)]
-pub struct Anew {
+pub struct LogChange {
     synced: bool,
     marked: bool,
 }
 
-impl Anew {
+impl LogChange {
     /// The event that has come; an error where it shows that the log is another one.
     pub fn take(&mut self, followed: Option<Followed>) -> Result<Option<Box<DecodedEvent>>, Error> {
         let Some(followed) = followed else {
