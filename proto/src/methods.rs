@@ -51,6 +51,15 @@ macro_rules! methods {
         /// The names of all methods, in the order of the table.
         pub const NAMES: &[&str] = &[$($name),*];
 
+        /// Whether the method of this name changes something.
+        #[must_use]
+        pub fn mutates(name: &str) -> bool {
+            match name {
+                $($name => $mutates,)*
+                _ => false,
+            }
+        }
+
         /// All rows, with schemas made by `generator`.
         pub fn rows(generator: &mut SchemaGenerator) -> Vec<Row> {
             vec![$(Row {

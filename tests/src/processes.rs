@@ -116,6 +116,18 @@ pub fn descriptors(pid: u32) -> usize {
     open.expect("descriptors that may be looked at").count()
 }
 
+/// The resident memory of a process, in bytes.
+///
+/// # Panics
+/// It is gone, or the system does not say.
+#[must_use]
+pub fn resident(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.expect("its memory") * 1024
+}
+
 /// Those that hold a lock on this directory or on a file right in it: a home's daemon and its parent, whose environment
 /// and directory are closed to an ordinary user.
 fn locking(directory: &Path) -> Vec<u32> {

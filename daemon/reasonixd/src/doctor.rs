@@ -129,6 +129,14 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
             ))
         });
     checks.extend(closed);
+    let unrecovered = daemon.supervisor.unrecovered();
+    checks.extend(unrecovered.into_iter().map(|(session, reason)| {
+        failed(
+            "sessions",
+            format!("session {session} has unfinished work and was not brought back: {reason}"),
+            "It is tried again by itself, once a minute at least.",
+        )
+    }));
     checks
 }
 

@@ -251,7 +251,7 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
 pub async fn live(start: &Start) -> anyhow::Result<()> {
     let (home, gate) = (&start.home, &start.gate);
     let started = Instant::now();
-    let hold = Hold::of(&home.lock())?;
+    let hold = Hold::of(home, &start.paths.socket)?;
     let socket = Socket::bind(&start.paths.socket)?;
     let procs = procs::Procs::start(procs::ProcsOptions {
         umask: Some(start.umask),

@@ -118,6 +118,10 @@ const PANICKED: i32 = 101;
 /// `docs/performance.md` measures is no slower. Commands do not get it, as nothing of the daemon's environment.
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 
+/// From how many bytes on a piece of memory is the system's own, and is given back to it when it is freed. Left alone, the
+/// C library raises this with the largest piece that was freed, and what many large answers needed once stays for good.
+const LARGE: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "131072");
+
 /// Starts a daemon that gets the keys which are kept, and has new ones kept until it ends.
 fn start(ward: &DaemonSupervisor, kept: KeptByParent) -> std::io::Result<JoinHandle<KeptByParent>> {
     let (stdin, keeping) = kept.serve()?;
@@ -130,8 +134,10 @@ fn daemon(stdin: Stdio) -> std::io::Result<Command> {
     let mut command = Command::new(procs::options::this_binary()?);
     let arguments = ["serve", key_keeper::ARGUMENT];
     command.arg0("reasonixd").args(arguments).stdin(stdin);
-    if std::env::var_os(ARENAS).is_none() {
-        command.env(ARENAS, "1");
+    for (name, value) in [(ARENAS, "1"), LARGE] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
     }
     Ok(command)
 }

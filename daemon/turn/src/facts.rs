@@ -218,6 +218,9 @@ impl Facts {
     pub fn apply(&mut self, record: &Record) {
         self.seq = record.seq;
         self.active_at = record.at;
+        if let Some(open) = &mut self.open {
+            open.note_date(record.at, self.paused);
+        }
         let going_on_from = std::mem::take(&mut self.going_on_from);
         match &record.body {
             Body::SessionCreated(created) => self.apply_created(created, record),
@@ -296,9 +299,17 @@ impl Facts {
     ) {
         /// How long a `request_id` is remembered (contract, chapter 10): 24 hours.
         const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+        /// The newest are remembered whatever their dates: a wall clock that was set makes no request a new one.
+        const KEPT: usize = 256;
         let Some(id) = id else { return };
         let at = record.at;
-        self.requests.retain(|_, done| at.0 - done.at.0 <= KEPT_MS);
+        if self.requests.len() >= KEPT {
+            let mut newest: Vec<Seq> = self.requests.values().map(|done| done.seq).collect();
+            newest.sort_unstable_by(|a, b| b.cmp(a));
+            let since = newest.get(KEPT - 1).copied().unwrap_or(Seq(0));
+            self.requests
+                .retain(|_, done| done.seq >= since || at.0 - done.at.0 <= KEPT_MS);
+        }
         self.requests.insert(
             id,
             RequestResult {

@@ -14,6 +14,7 @@ use crate::compacting::CompactionEnd;
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Machine, Phase, RequestWait, Step};
 use crate::next::{DecisionMoment, NextStep};
+use crate::stopwatch::Stopwatch;
 
 /// What the machine knows of starts beyond the log. Gone with a crash; `recover` makes it anew.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +27,8 @@ pub(crate) struct Hold {
     pub paused_ms: Option<u64>,
     /// The open turn's time, where it is bounded.
     pub clock: Option<TurnClock>,
+    /// How long the open turn has run.
+    pub ran: Stopwatch,
     /// Somebody is to be notified of each turn's end. Set from outside.
     pub tell_ends: bool,
     /// Jobs that were begun to change earlier bytes of requests.

@@ -21,6 +21,7 @@ mod recover;
 pub mod repair;
 mod rewinding;
 mod stopping;
+mod stopwatch;
 mod turns;
 mod words;
 

@@ -239,7 +239,16 @@ impl Machine {
         effects
     }
 
+    /// How long turns of the session have run, in milliseconds.
+    #[must_use]
+    pub fn ran_ms(&self, now: Now) -> u64 {
+        let open = self.facts.open.as_ref();
+        let open_ms = open.map_or(0, |open| self.hold.ran.ran(open, now.mono_ms));
+        self.facts.ran_ms.saturating_add(open_ms)
+    }
+
     fn begin(&mut self, now: Now) -> Step<'_> {
+        self.hold.ran.follow(&self.facts, now);
         Step {
             facts: &mut self.facts,
             limits: self.limits,
@@ -268,6 +277,7 @@ impl Machine {
         step.mark_suspended(&next);
         let effects = step.effects;
         self.phase = next;
+        self.hold.ran.follow(&self.facts, now);
         effects
     }
 }

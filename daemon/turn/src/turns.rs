@@ -91,7 +91,7 @@ impl Step<'_> {
         };
         self.hold.clock = None;
         self.hold.too_long = 0;
-        let duration_ms = open.ran_ms(self.now.wall);
+        let duration_ms = self.hold.ran.ran(&open, self.now.mono_ms);
         let unheard = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
         let reported = self.hold.tell_ends && !unheard;
         let ended = TurnEnded {

@@ -19,7 +19,10 @@ use tests::wait::pace;
 use tests::{Gate, House, Raw, Running, processes, skip, until};
 
 /// A wall clock of the daemon alone, which a test sets.
-struct Clock(PathBuf);
+struct Clock {
+    file: PathBuf,
+    library: String,
+}
 
 impl Clock {
     /// The daemon proper runs with this clock. `None`: it cannot be had here.
@@ -33,12 +36,19 @@ impl Clock {
         if skip::unless(!library.is_empty(), "`faketime`") {
             return None;
         }
-        let clock = Self(house.root().join("clock"));
+        let file = house.root().join("clock");
+        let clock = Self { file, library };
         clock.set("+0");
+        clock.daemon(house);
+        Some(clock)
+    }
+
+    /// Starts a daemon with this clock.
+    fn daemon(&self, house: &House) {
         let words = [
             "env".to_owned(),
-            format!("LD_PRELOAD={library}"),
-            format!("FAKETIME_TIMESTAMP_FILE={}", clock.0.display()),
+            format!("LD_PRELOAD={}", self.library),
+            format!("FAKETIME_TIMESTAMP_FILE={}", self.file.display()),
             "FAKETIME_NO_CACHE=1".to_owned(),
             "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
         ];
@@ -47,15 +57,14 @@ impl Clock {
             house.daemon_under(&words),
             "a daemon with a clock of its own"
         );
-        Some(clock)
     }
 
     /// How far it is off, in seconds, with its sign.
     fn set(&self, off: &str) {
         // In one step: the daemon reads it all the time.
-        let fresh = self.0.with_extension("fresh");
+        let fresh = self.file.with_extension("fresh");
         std::fs::write(&fresh, format!("{off}\n")).expect("write the clock");
-        std::fs::rename(&fresh, &self.0).expect("set the clock");
+        std::fs::rename(&fresh, &self.file).expect("set the clock");
     }
 }
 
@@ -186,6 +195,121 @@ fn f56_limits_and_questions_do_not_follow_the_wall_clock() {
     let log = log.check();
     assert_eq!(log.results().len(), 2);
     assert!(years(log).len() >= 2, "the clock has jumped");
+}
+
+/// Ten days, in seconds.
+const TEN_DAYS_AHEAD: &str = "+864000";
+const TEN_DAYS_BEHIND: &str = "-864000";
+
+fn create_bounded(house: &House, raw: &mut Raw, budget_ms: u64) -> String {
+    let mut params = serde_json::to_value(house.create("work")).expect("JSON");
+    params["on_ask"] = json!("allow");
+    params["kind"] = json!("headless");
+    params["budget"] = json!({"ms": budget_ms});
+    let created = raw.call("session.create", &params).expect("create");
+    created["session"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn f56_a_clock_that_jumps_by_ten_days_uses_up_no_time_of_a_turn() {
+    let gates = ["one", "two", "three"];
+    let script = gates.iter().fold(Script::new(), |script, name| {
+        script.runs(&Gate::command(name))
+    });
+    let house = House::playing(&script.says("Done."));
+    let Some(clock) = Clock::begin(&house) else {
+        return;
+    };
+    let mut raw = house.raw_as(Role::Drive);
+    let begun = Instant::now();
+    let session = create_bounded(&house, &mut raw, 600_000);
+    for (name, off) in gates
+        .into_iter()
+        .zip([TEN_DAYS_AHEAD, TEN_DAYS_BEHIND, "+0"])
+    {
+        let gate = Gate::new(&house, name);
+        gate.wait();
+        clock.set(off);
+        let nodes = raw
+            .call(
+                "session.inspect",
+                &json!({"session": session, "part": "budget"}),
+            )
+            .expect("the budget");
+        let used = nodes["nodes"]
+            .as_array()
+            .expect("nodes")
+            .iter()
+            .map(|node| node["spent"]["ms"].as_u64().expect("milliseconds"));
+        assert!(used.max() < Some(600_000), "{name}: {nodes}");
+        gate.open();
+    }
+    assert_eq!(wait(&mut raw, &session)["exit_code"], 0);
+    let took = u64::try_from(begun.elapsed().as_millis()).expect("a time");
+    let log = house.log(Pid(1));
+    let ended = log
+        .check()
+        .bodies()
+        .into_iter()
+        .find_map(|body| match body {
+            Body::TurnEnded(ended) => Some(ended.duration_ms),
+            _ => None,
+        });
+    let ended = ended.expect("an end");
+    assert!(ended <= took + 1_000, "{ended} of {took} ms");
+}
+
+#[test]
+fn f56_a_clock_that_goes_back_by_ten_days_leaves_the_limit_of_a_turn_in_force() {
+    let house = House::playing(
+        &Script::new()
+            .runs(&Gate::command("one"))
+            .runs("touch made")
+            .says("Done."),
+    );
+    let Some(clock) = Clock::begin(&house) else {
+        return;
+    };
+    let mut raw = house.raw_as(Role::Drive);
+    let session = create_bounded(&house, &mut raw, 1_000);
+    let gate = Gate::new(&house, "one");
+    gate.wait();
+    clock.set(TEN_DAYS_BEHIND);
+    // The turn's time passes: this is what is measured.
+    pace(Instant::now() + Duration::from_millis(1_100));
+    gate.open();
+    let ended = wait(&mut raw, &session);
+    assert_eq!(ended["ended"]["outcome"], "budget_exceeded", "{ended}");
+    assert!(!house.project().join("made").exists());
+}
+
+#[test]
+fn f56_a_clock_that_jumps_by_ten_days_over_a_crash_uses_up_no_time_of_a_turn() {
+    let house = House::playing(
+        &Script::new()
+            .runs("true")
+            .runs(&Gate::command("one"))
+            .says("Done.")
+            .says("Done."),
+    );
+    let Some(clock) = Clock::begin(&house) else {
+        return;
+    };
+    let mut raw = house.raw_as(Role::Drive);
+    let session = create_bounded(&house, &mut raw, 600_000);
+    Gate::new(&house, "one").wait();
+    clock.set(TEN_DAYS_AHEAD);
+    // A record behind the jump.
+    raw.call(
+        "session.set",
+        &json!({"session": session, "name": "jumped"}),
+    )
+    .expect("a name");
+    house.kill_daemon();
+    clock.daemon(&house);
+    let mut raw = house.raw_as(Role::Drive);
+    let ended = wait(&mut raw, &session);
+    assert_eq!(ended["exit_code"], 0, "{ended}");
 }
 
 /// Answers that take about two seconds, some of them with a call before.

@@ -1,19 +1,24 @@
 //! One connection: frames in, frames out. Whatever comes in, others notice nothing.
 
-use std::sync::Arc;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use interprocess::local_socket::tokio::Stream;
 use jsonrpsee::Methods;
 use proto::{ErrorName, Failure, frame};
-use tokio::io::{AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadBuf};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::dispatch::{self, Answer};
+use super::dispatch::{self, Answer, CallKind};
 use super::frame::{Frame, read};
 use super::peer::{Clients, Origin, Outgoing, Peer};
+use super::room::Share;
 use crate::daemon::Daemon;
 
 /// Calls get this long to be answered when the daemon goes down.
@@ -22,6 +27,50 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 const WAITS_MAX: usize = 256;
 /// Frames that may wait to be written; their bytes are bounded besides.
 const WAITING: usize = 256;
+/// How often it is looked whether a client that says no more still listens.
+const LISTENS: Duration = Duration::from_millis(200);
+
+/// A socket that is read in one task and written in another.
+#[derive(Clone)]
+struct Socket(Arc<Stream>);
+
+impl Socket {
+    /// Whether the other side has closed it altogether, not only its own half.
+    fn is_closed(&self) -> bool {
+        let Stream::UdSocket(stream) = &*self.0;
+        let mut ends = [PollFd::new(stream, PollFlags::empty())];
+        let looked = rustix::event::poll(&mut ends, Some(&Timespec::default()));
+        looked.is_err() || ends[0].revents().contains(PollFlags::HUP)
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self.0).poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut &*self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut &*self.0).poll_shutdown(cx)
+    }
+}
 
 /// Serves a connection to its end.
 pub async fn serve(
@@ -36,11 +85,21 @@ pub async fn serve(
     // As long as somebody is connected, the daemon is not unused.
     let _guest = daemon.gate.enter();
     let life = daemon.life;
-    let (receiver, sender) = tokio::io::split(stream);
+    let socket = Socket(Arc::new(stream));
     let (outgoing, waiting) = mpsc::channel(WAITING);
-    let peer = Arc::new(Peer::new(number, origin, outgoing));
-    let gone = CancellationToken::new();
-    let writer = tokio::spawn(write(sender, waiting, gone.clone(), life.client_stuck));
+    let room = daemon.clients.room();
+    let peer = Arc::new(Peer::new(number, origin, outgoing, room));
+    let ends = Ends {
+        stuck: CancellationToken::new(),
+        stop,
+    };
+    let writer = Writer {
+        socket: socket.clone(),
+        peer: Arc::downgrade(&peer),
+        stuck: ends.stuck.clone(),
+        patience: life.client_stuck,
+    };
+    let writer = tokio::spawn(writer.run(waiting));
     if full {
         let failure = Failure::new(
             ErrorName::Limit,
@@ -50,7 +109,9 @@ pub async fn serve(
         peer.send(dispatch::error_frame(None, &failure)).await;
     } else {
         let _here = Here::new(&daemon.clients, &peer);
-        converse(receiver, &peer, &methods, (&gone, &stop), life.hello).await;
+        let methods = &methods;
+        let conversation = Conversation::new(&peer, methods, &ends);
+        conversation.run(socket, life.hello).await;
     }
     peer.end();
     // The last sender ends the writer, once what waits is written.
@@ -78,66 +139,166 @@ impl Drop for Here<'_> {
     }
 }
 
-/// How much of each kind a connection may have going on.
-struct Permits {
-    calls: Arc<Semaphore>,
-    waits: Arc<Semaphore>,
+/// Why a connection ends although its client goes on.
+struct Ends {
+    /// The client takes nothing any more.
+    stuck: CancellationToken,
+    /// The daemon goes down.
+    stop: CancellationToken,
 }
 
-async fn converse(
-    receiver: ReadHalf<Stream>,
-    peer: &Arc<Peer>,
-    methods: &Methods,
-    (gone, stop): (&CancellationToken, &CancellationToken),
-    hello: Duration,
-) {
-    let mut calls = JoinSet::new();
-    let permits = Permits {
-        calls: Arc::new(Semaphore::new(frame::CALLS_MAX)),
-        waits: Arc::new(Semaphore::new(WAITS_MAX)),
-    };
-    let (frames, mut incoming) = mpsc::channel(1);
-    let reader = tokio::spawn(read_frames(receiver, frames));
-    let hello_due = tokio::time::sleep(hello);
-    tokio::pin!(hello_due);
-    loop {
-        let frame = tokio::select! {
-            () = stop.cancelled() => break,
-            () = gone.cancelled() => break,
-            () = &mut hello_due, if peer.role().is_none() => {
-                let failure = Failure::new(ErrorName::NotReady, "No `daemon.hello` came in time.", "Call `daemon.hello` first.");
-                peer.send(dispatch::error_frame(None, &failure)).await;
-                break;
-            }
-            frame = incoming.recv() => frame,
-            Some(_) = calls.join_next() => continue,
-        };
-        match frame {
-            Some(Frame::Line(line)) => take(&line, peer, methods, &permits, &mut calls).await,
-            Some(Frame::TooLong) => {
-                let text = format!("A frame is longer than {} bytes.", frame::INBOUND_MAX);
-                let failure = Failure::new(
-                    ErrorName::Limit,
-                    text,
-                    "Send smaller frames; the connection was closed.",
-                );
-                peer.send(dispatch::error_frame(None, &failure)).await;
-                break;
-            }
-            Some(Frame::End) | None => break,
+impl Ends {
+    async fn any(&self) {
+        tokio::select! {
+            () = self.stuck.cancelled() => {}
+            () = self.stop.cancelled() => {}
         }
     }
-    reader.abort();
-    if stop.is_cancelled() {
-        // Calls that are nearly done are answered before the door closes.
-        let _ = tokio::time::timeout(LAST_WORDS, async {
-            while calls.join_next().await.is_some() {}
-        })
-        .await;
+}
+
+/// The calls of a connection.
+struct Conversation<'a> {
+    peer: &'a Arc<Peer>,
+    methods: &'a Methods,
+    ends: &'a Ends,
+    /// How much of each kind may go on.
+    calls_max: Arc<Semaphore>,
+    waits_max: Arc<Semaphore>,
+    calls: JoinSet<()>,
+    waits: JoinSet<()>,
+}
+
+impl<'a> Conversation<'a> {
+    fn new(peer: &'a Arc<Peer>, methods: &'a Methods, ends: &'a Ends) -> Self {
+        Self {
+            peer,
+            methods,
+            ends,
+            calls_max: Arc::new(Semaphore::new(frame::CALLS_MAX)),
+            waits_max: Arc::new(Semaphore::new(WAITS_MAX)),
+            calls: JoinSet::new(),
+            waits: JoinSet::new(),
+        }
+    }
+
+    /// Takes calls to the end of input, and sees those out that have begun.
+    async fn run(mut self, socket: Socket, hello: Duration) {
+        let (frames, mut incoming) = mpsc::channel(1);
+        let reader = tokio::spawn(read_frames(socket.clone(), frames));
+        let hello_due = tokio::time::sleep(hello);
+        tokio::pin!(hello_due);
+        loop {
+            let frame = tokio::select! {
+                () = self.ends.any() => break,
+                () = &mut hello_due, if self.peer.role().is_none() => {
+                    let failure = Failure::new(ErrorName::NotReady, "No `daemon.hello` came in time.", "Call `daemon.hello` first.");
+                    self.peer.send(dispatch::error_frame(None, &failure)).await;
+                    break;
+                }
+                frame = incoming.recv() => frame,
+                Some(_) = self.calls.join_next() => continue,
+                Some(_) = self.waits.join_next() => continue,
+            };
+            match frame {
+                Some(Frame::Line(line)) => self.take(&line).await,
+                Some(Frame::TooLong) => {
+                    let text = format!("A frame is longer than {} bytes.", frame::INBOUND_MAX);
+                    let failure = Failure::new(
+                        ErrorName::Limit,
+                        text,
+                        "Send smaller frames; the connection was closed.",
+                    );
+                    self.peer.send(dispatch::error_frame(None, &failure)).await;
+                    break;
+                }
+                Some(Frame::End) | None => {
+                    self.see_out(&socket).await;
+                    break;
+                }
+            }
+        }
+        reader.abort();
+        if self.ends.stop.is_cancelled() {
+            // Calls that are nearly done are answered before the door closes.
+            let _ = tokio::time::timeout(LAST_WORDS, async {
+                while self.calls.join_next().await.is_some() {}
+            })
+            .await;
+        }
+    }
+
+    /// The client says no more: what it said is done and answered. Who does not listen any more waits for nothing.
+    async fn see_out(&mut self, socket: &Socket) {
+        let mut looks = tokio::time::interval(LISTENS);
+        while !self.calls.is_empty() || !self.waits.is_empty() {
+            tokio::select! {
+                () = self.ends.any() => return,
+                Some(_) = self.calls.join_next() => {}
+                Some(_) = self.waits.join_next() => {}
+                _ = looks.tick() => if socket.is_closed() {
+                    self.waits.abort_all();
+                },
+            }
+        }
+    }
+
+    /// Takes a frame: answers at once what can be, starts the rest. Calls are begun in the order they came.
+    async fn take(&mut self, line: &[u8]) {
+        let peer = self.peer;
+        let answer = dispatch::call(line, Arc::clone(peer), self.methods);
+        let (call, kind, id) = match answer {
+            Answer::Now(text) => return reply(peer, text, None).await,
+            Answer::Later { call, kind, id } => (call, kind, id),
+        };
+        if kind == CallKind::Waits {
+            return self.wait(call, id).await;
+        }
+        // Who does not read its answers has no more calls begun.
+        let share = tokio::select! {
+            share = peer.room(kind.room()) => share,
+            () = self.ends.any() => return,
+        };
+        // The first poll puts the call into its session's queue: so calls are admitted in order.
+        let mut call = call;
+        if let Poll::Ready(text) = futures::poll!(&mut call) {
+            return reply(peer, text, share).await;
+        }
+        // Begun already, so it goes on; but where there are too many nothing more is read until one has been answered.
+        let Ok(permit) = Arc::clone(&self.calls_max).acquire_owned().await else {
+            return;
+        };
+        let peer = Arc::clone(peer);
+        self.calls.spawn(async move {
+            let text = call.await;
+            reply(&peer, text, share).await;
+            drop(permit);
+        });
+    }
+
+    /// Begins a call that waits for something to happen.
+    async fn wait(&mut self, mut call: dispatch::Calling, id: jsonrpsee::types::Id<'static>) {
+        let peer = self.peer;
+        let Ok(permit) = Arc::clone(&self.waits_max).try_acquire_owned() else {
+            let failure = Failure::new(
+                ErrorName::Limit,
+                format!("This connection already has {WAITS_MAX} waiting calls."),
+                "Use fewer waiting calls at once, or another connection.",
+            );
+            return reply(peer, dispatch::error_frame(Some(id), &failure), None).await;
+        };
+        if let Poll::Ready(text) = futures::poll!(&mut call) {
+            return reply(peer, text, None).await;
+        }
+        let peer = Arc::clone(peer);
+        self.waits.spawn(async move {
+            let text = call.await;
+            reply(&peer, text, None).await;
+            drop(permit);
+        });
     }
 }
 
-async fn read_frames(receiver: ReadHalf<Stream>, frames: mpsc::Sender<Frame>) {
+async fn read_frames(receiver: Socket, frames: mpsc::Sender<Frame>) {
     let mut receiver = BufReader::with_capacity(64 * 1024, receiver);
     loop {
         // A broken connection is an ended one.
@@ -151,103 +312,89 @@ async fn read_frames(receiver: ReadHalf<Stream>, frames: mpsc::Sender<Frame>) {
     }
 }
 
-/// Takes a frame: answers at once what can be, starts the rest. Calls are begun in the order they came.
-async fn take(
-    line: &[u8],
-    peer: &Arc<Peer>,
-    methods: &Methods,
-    permits: &Permits,
-    calls: &mut JoinSet<()>,
-) {
-    let answer = dispatch::call(line, Arc::clone(peer), methods);
-    let (mut call, counted, id) = match answer {
-        Answer::Now(text) => {
-            reply(peer, text).await;
-            return;
-        }
-        Answer::Later { call, counted, id } => (call, counted, id),
-    };
-    let wait = if counted {
-        None
-    } else if let Ok(wait) = Arc::clone(&permits.waits).try_acquire_owned() {
-        Some(wait)
-    } else {
-        let failure = Failure::new(
-            ErrorName::Limit,
-            format!("This connection already has {WAITS_MAX} waiting calls."),
-            "Use fewer waiting calls at once, or another connection.",
-        );
-        reply(peer, dispatch::error_frame(Some(id), &failure)).await;
-        return;
-    };
-    // The first poll puts the call into its session's queue: so calls are admitted in order.
-    if let std::task::Poll::Ready(text) = futures::poll!(&mut call) {
-        reply(peer, text).await;
-        return;
-    }
-    let permit = if counted {
-        match Arc::clone(&permits.calls).try_acquire_owned() {
-            Ok(permit) => Some(permit),
-            Err(_) => {
-                // Begun already, so it is let go on; but nothing more is read until one has been answered.
-                Arc::clone(&permits.calls).acquire_owned().await.ok()
-            }
-        }
-    } else {
-        wait
-    };
-    let peer = Arc::clone(peer);
-    calls.spawn(async move {
-        let text = call.await;
-        drop(permit);
-        reply(&peer, text).await;
-    });
-}
-
-async fn reply(peer: &Peer, text: Vec<u8>) {
+/// Sends an answer, in the room that was taken for it.
+async fn reply(peer: &Peer, text: Vec<u8>, share: Option<Share>) {
     if !text.is_empty() {
-        peer.send(text).await;
+        match share {
+            Some(share) => peer.send_in(text, share).await,
+            None => peer.send(text).await,
+        };
     }
     peer.start_subscriptions();
 }
 
-async fn write(
-    mut sender: WriteHalf<Stream>,
-    mut waiting: mpsc::Receiver<Outgoing>,
-    gone: CancellationToken,
-    stuck: Duration,
-) {
-    let mut batch = Vec::new();
-    let mut buffer = Vec::new();
-    while waiting.recv_many(&mut batch, 64).await > 0 {
-        buffer.clear();
-        for outgoing in batch.drain(..) {
-            buffer.extend_from_slice(&outgoing.text);
-        }
-        if !write_all(&mut sender, &buffer, stuck).await {
-            break;
-        }
-        if buffer.capacity() > 1024 * 1024 {
-            buffer = Vec::new();
-        }
-    }
-    gone.cancel();
+/// Writes what is to be sent, in order.
+struct Writer {
+    socket: Socket,
+    peer: Weak<Peer>,
+    stuck: CancellationToken,
+    /// How long a client may take nothing while data waits.
+    patience: Duration,
 }
 
-/// Writes all of it. False: the other side takes nothing any more. A slow reader that takes a little now and then is
-/// none that is stuck.
+impl Writer {
+    async fn run(mut self, mut waiting: mpsc::Receiver<Outgoing>) {
+        /// Bytes that are copied to be written at once; longer frames are written as they are.
+        const GATHERED: usize = 64 * 1024;
+        let mut buffer = Vec::new();
+        while let Some(mut outgoing) = waiting.recv().await {
+            buffer.clear();
+            // Small frames go together: one call of the system for all of them.
+            while outgoing.text.len() + buffer.len() <= GATHERED {
+                buffer.extend_from_slice(&outgoing.text);
+                match waiting.try_recv() {
+                    Ok(next) => outgoing = next,
+                    Err(_) => {
+                        outgoing.text.clear();
+                        break;
+                    }
+                }
+            }
+            let written = match write_all(&mut self.socket, &buffer, self.patience).await {
+                Ok(()) => write_all(&mut self.socket, &outgoing.text, self.patience).await,
+                refused => refused,
+            };
+            match written {
+                Ok(()) => {}
+                Err(WriteError::Stuck) => {
+                    self.stuck.cancel();
+                    return;
+                }
+                Err(WriteError::Closed) => {
+                    // What it said before it left is done all the same.
+                    if let Some(peer) = self.peer.upgrade() {
+                        peer.end();
+                    }
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Why no more can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriteError {
+    /// The other side takes nothing any more.
+    Stuck,
+    /// The other side is closed.
+    Closed,
+}
+
+/// Writes all of it. A slow reader that takes a little now and then is none that is stuck.
 async fn write_all(
     sender: &mut (impl AsyncWrite + Unpin),
     mut rest: &[u8],
     stuck: Duration,
-) -> bool {
+) -> Result<(), WriteError> {
     while !rest.is_empty() {
         match tokio::time::timeout(stuck, sender.write(rest)).await {
             Ok(Ok(written)) if written > 0 => rest = rest.get(written..).unwrap_or_default(),
-            Ok(_) | Err(_) => return false,
+            Ok(_) => return Err(WriteError::Closed),
+            Err(_) => return Err(WriteError::Stuck),
         }
     }
-    true
+    Ok(())
 }
 
 #[cfg(test)]

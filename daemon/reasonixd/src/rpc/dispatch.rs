@@ -19,14 +19,45 @@ use crate::daemon::Daemon;
 /// A call on its way.
 pub type Calling = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
 
+/// What a call takes while it is in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// It waits for something to happen, and is not counted among those in flight.
+    Waits,
+    /// It reads: its answer may be as large as a frame.
+    Reads,
+    /// It changes something: its answer is short.
+    Changes,
+}
+
+impl CallKind {
+    fn of(method: &str) -> Self {
+        match method {
+            SessionWait::NAME => Self::Waits,
+            method if proto::methods::mutates(method) => Self::Changes,
+            _ => Self::Reads,
+        }
+    }
+
+    /// Room to take for the answer before the call begins.
+    pub fn room(self) -> usize {
+        const SHORT: usize = 64 * 1024;
+        match self {
+            Self::Waits => 0,
+            Self::Reads => proto::frame::OUTBOUND_MAX,
+            Self::Changes => SHORT,
+        }
+    }
+}
+
 /// How a frame is answered.
 pub enum Answer {
     /// With this text; empty: not at all (a notification).
     Now(Vec<u8>),
-    /// When the call is done. Waiting calls are not counted among those in flight.
+    /// When the call is done.
     Later {
         call: Calling,
-        counted: bool,
+        kind: CallKind,
         id: Id<'static>,
     },
 }
@@ -145,7 +176,7 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
             });
             Answer::Later {
                 call,
-                counted: name != SessionWait::NAME,
+                kind: CallKind::of(name),
                 id,
             }
         }

@@ -6,6 +6,7 @@ pub(crate) mod frame;
 mod listen;
 mod methods;
 mod peer;
+mod room;
 
 pub use listen::{Socket, serve};
 pub use methods::module;

@@ -7,11 +7,13 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use proto::hello::{HelloParams, Role};
 use proto::params::daemon::ClientStatus;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
-/// Bytes that may wait to be written to one client.
-const WAITING_BYTES: usize = 8 * 1024 * 1024;
+use super::room::{Room, Share, SharedRoom};
+
+/// Subscriptions of one connection that may have pages of their logs in memory.
+const LOGS_READ: usize = 2;
 
 /// Subscriptions of one connection.
 pub const SUBSCRIPTIONS_MAX: usize = 64;
@@ -35,10 +37,10 @@ fn called(name: &str) -> String {
     name.trim().to_owned()
 }
 
-/// A frame that waits to be written, with its share of the bytes that may wait.
+/// A frame that waits to be written, with its share of the room for that.
 pub struct Outgoing {
     pub text: Vec<u8>,
-    _share: OwnedSemaphorePermit,
+    _share: Share,
 }
 
 /// Where the process on the other side comes from.
@@ -59,7 +61,9 @@ pub struct Peer {
     pub origin: Origin,
     hello: OnceLock<(HelloParams, Role)>,
     outgoing: mpsc::Sender<Outgoing>,
-    bytes: Arc<Semaphore>,
+    room: Room,
+    /// Held by subscriptions that read their logs.
+    logs: Arc<Semaphore>,
     subscriptions: Mutex<HashMap<String, AbortHandle>>,
     /// Pumps of subscriptions whose call has not been answered yet.
     starting: Mutex<Vec<(String, BoxFuture<'static, ()>)>>,
@@ -67,13 +71,19 @@ pub struct Peer {
 }
 
 impl Peer {
-    pub fn new(number: u64, origin: Origin, outgoing: mpsc::Sender<Outgoing>) -> Self {
+    pub fn new(
+        number: u64,
+        origin: Origin,
+        outgoing: mpsc::Sender<Outgoing>,
+        room: SharedRoom,
+    ) -> Self {
         Self {
             number,
             origin,
             hello: OnceLock::new(),
             outgoing,
-            bytes: Arc::new(Semaphore::new(WAITING_BYTES)),
+            room: Room::new(room),
+            logs: Arc::new(Semaphore::new(LOGS_READ)),
             subscriptions: Mutex::new(HashMap::new()),
             starting: Mutex::new(Vec::new()),
             connected: Instant::now(),
@@ -111,21 +121,34 @@ impl Peer {
             .is_some_and(|(hello, _)| hello.client.interactive)
     }
 
+    /// Takes room for an answer of at most so many bytes, when there is some. `None`: the connection has ended.
+    pub async fn room(&self, bytes: usize) -> Option<Share> {
+        self.room.take(bytes).await
+    }
+
+    /// Held by subscriptions that have a page of their log in memory: only a few of a connection may.
+    pub fn log_pages(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.logs)
+    }
+
     /// Sends a frame, when there is room. False: the connection is gone.
-    pub async fn send(&self, mut text: Vec<u8>) -> bool {
+    pub async fn send(&self, text: Vec<u8>) -> bool {
+        match self.room.take(text.len() + 1).await {
+            Some(share) => self.send_in(text, share).await,
+            None => false,
+        }
+    }
+
+    /// Sends a frame in the room that was taken for it. False: the connection is gone.
+    pub async fn send_in(&self, mut text: Vec<u8>, mut share: Share) -> bool {
         text.push(b'\n');
-        // One frame is always let through, however large.
-        let share = u32::try_from(text.len().min(WAITING_BYTES)).unwrap_or(u32::MAX);
-        let Ok(share) = Arc::clone(&self.bytes).acquire_many_owned(share).await else {
-            return false;
+        text.shrink_to_fit();
+        share.shrink_to(text.len());
+        let outgoing = Outgoing {
+            text,
+            _share: share,
         };
-        self.outgoing
-            .send(Outgoing {
-                text,
-                _share: share,
-            })
-            .await
-            .is_ok()
+        self.outgoing.send(outgoing).await.is_ok()
     }
 
     /// Gets a subscription ready; it starts when the call that made it has been answered.
@@ -186,7 +209,8 @@ impl Peer {
 
     /// Ends everything that belongs to the connection.
     pub fn end(&self) {
-        self.bytes.close();
+        self.room.close();
+        self.logs.close();
         self.starting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -204,18 +228,26 @@ impl Peer {
 
 /// All connections.
 #[derive(Default)]
-pub struct Clients(Mutex<BTreeMap<u64, Arc<Peer>>>);
+pub struct Clients {
+    peers: Mutex<BTreeMap<u64, Arc<Peer>>>,
+    room: SharedRoom,
+}
 
 impl Clients {
+    /// The room for what waits to be written to any of them.
+    pub fn room(&self) -> SharedRoom {
+        self.room.clone()
+    }
+
     pub fn add(&self, peer: Arc<Peer>) {
-        self.0
+        self.peers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(peer.number, peer);
     }
 
     pub fn remove(&self, number: u64) {
-        self.0
+        self.peers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&number);
@@ -223,7 +255,7 @@ impl Clients {
 
     /// Those that have said hello.
     pub fn list(&self) -> Vec<ClientStatus> {
-        let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let clients = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let greeted = clients
             .values()
             .filter_map(|peer| peer.hello.get().map(|hello| (peer, hello)));

@@ -42,10 +42,7 @@ impl Actor {
 
     /// How long turns of the session have run.
     pub(crate) fn ran_ms(&self) -> u64 {
-        let facts = self.machine.facts();
-        let open = facts.open.as_ref();
-        let open_ms = open.map_or(0, |open| open.ran_ms(Stamp::now()));
-        facts.ran_ms.saturating_add(open_ms)
+        self.machine.ran_ms(self.now())
     }
 
     /// An answer, with what people are to be notified of what it uses up. One that came to nothing and reported nothing uses

@@ -44,6 +44,7 @@ use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::viewers::Viewers;
+use crate::viewers::fanout::Fanout;
 use checkpoint::Keeper;
 
 /// What a session's actor is made from.
@@ -125,13 +126,14 @@ pub fn build(
     let kept_rules = services
         .assembly
         .kept_rules(call_environment.workspace.root());
+    let fanout = Fanout::new(created.pid, services.queues.clone());
     let actor = Actor {
         id: created.session,
         epoch: created.epoch,
         machine,
         journal,
         requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),
-        viewers: Viewers::new(created.pid, dir, log.missed, to.gone),
+        viewers: Viewers::new(fanout, dir, log.missed, to.gone),
         resets: ResetState::new(services.texts.share(log.prefix.text)),
         calls: CallState::new(
             call_environment,

@@ -95,7 +95,14 @@ impl Supervisor {
         let Some(me) = self.me.upgrade() else {
             return Err(crate::tasks::shutting_down());
         };
-        let removing = tokio::spawn(async move { me.remove_now(session, pid, reason).await });
+        let removing = tokio::spawn(async move {
+            let removed = me.remove_now(session, pid, reason).await;
+            if removed.is_err() {
+                // It has left memory, and stays after all: what it had to do is not forgotten.
+                me.bring_back(session).await;
+            }
+            removed
+        });
         removing.await.map_err(|error| {
             let text = format!("bug in the daemon: {error}");
             Failure::new(ErrorName::Internal, text, "")
@@ -157,7 +164,7 @@ impl Supervisor {
         }
     }
 
-    async fn is_marked(&self, session: SessionId) -> Result<bool, Failure> {
+    pub(crate) async fn is_marked(&self, session: SessionId) -> Result<bool, Failure> {
         let home = Arc::clone(&self.services.home);
         blocking(move || store::markers::is_marked(&home, session)).await
     }

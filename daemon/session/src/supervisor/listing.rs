@@ -157,11 +157,12 @@ impl Supervisor {
             .into_iter()
             .map(|handle| (handle.id(), handle.summary()))
             .collect();
-        for summary in summaries {
+        for summary in &mut *summaries {
             if let Some(fresh) = fresh.get(&summary.session) {
                 summary.clone_from(fresh);
             }
         }
+        self.note_unrecovered(summaries);
     }
 
     /// What waits for the user, oldest first. Sessions with something open are always loaded.

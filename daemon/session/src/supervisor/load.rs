@@ -25,6 +25,7 @@ use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
 use crate::viewers::absence::{AwaySummary, Bit, Left};
+use crate::viewers::queue_bytes::AllQueues;
 use checkpoint::PlannedRewind;
 
 /// What every session is made with.
@@ -40,6 +41,8 @@ pub struct SessionServices {
     pub ledger: Arc<Ledger>,
     /// The texts of their prefixes.
     pub texts: Arc<SharedTexts>,
+    /// What waits for those who follow them.
+    pub queues: AllQueues,
 }
 
 /// What an actor has from its session's log.

@@ -17,6 +17,7 @@ pub(crate) mod reopen;
 pub(crate) mod search;
 pub(crate) mod slots;
 pub(crate) mod stats;
+mod unrecovered;
 pub(crate) mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +46,7 @@ use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
 use crate::supervisor::slots::Slots;
 use crate::tasks::{blocking, panicked, shutting_down};
+use crate::viewers::queue_bytes::AllQueues;
 
 /// How long a log and its directory may take to answer.
 const READING_MAX: Duration = Duration::from_secs(60);
@@ -77,6 +79,8 @@ pub struct Supervisor {
     pub(crate) checked: OnceCell<()>,
     /// Whether the catalog has every session: answers about stored ones wait for it.
     pub(crate) filled: watch::Sender<bool>,
+    /// Those that are tried again.
+    unrecovered: unrecovered::Unrecovered,
     /// Keys that came with hellos, for sessions that are loaded later.
     offered: Keys,
 }
@@ -118,6 +122,7 @@ impl Supervisor {
                 pids,
                 supervisor: me.clone(),
                 texts: Arc::default(),
+                queues: AllQueues::default(),
             },
             catalog,
             slots: Slots::default(),
@@ -128,12 +133,13 @@ impl Supervisor {
             closing: AtomicBool::new(false),
             checked: OnceCell::new(),
             filled: watch::Sender::new(true),
+            unrecovered: unrecovered::Unrecovered::default(),
             offered,
         }))
     }
 
     /// Loads the sessions that have unfinished work, and lets them go on or end their turn.
-    /// A session that cannot be loaded is reported in the log and keeps its marker.
+    /// A session that cannot be loaded is reported in the log, keeps its marker, and is tried again.
     pub async fn recover(&self) {
         self.sweep_by_time();
         self.sweep_gone().await;
@@ -154,6 +160,9 @@ impl Supervisor {
             Err(failure) => {
                 tracing::error!(%session, %failure, "not recovered");
                 self.unmark_what_is_gone(session).await;
+                if !matches!(self.is_marked(session).await, Ok(false)) {
+                    self.recover_later(session, &failure);
+                }
             }
         };
         futures::stream::iter(marked)

@@ -260,6 +260,7 @@ pub fn begin_with(
             std::sync::Weak::<crate::Supervisor>::new(),
         )),
         texts: Arc::default(),
+        queues: crate::viewers::queue_bytes::AllQueues::default(),
     };
     let setup = script.setup();
     let session = SessionId::new();

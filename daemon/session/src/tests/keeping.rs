@@ -143,7 +143,7 @@ async fn what_cannot_be_read_of_an_earlier_life_is_as_good_as_absent() {
 
 #[test]
 fn only_what_could_be_seen_counts() {
-    let mut fanout = Fanout::new(Pid(1));
+    let mut fanout = Fanout::new(Pid(1), crate::viewers::queue_bytes::AllQueues::default());
     let item = ItemId("m1.2".into());
     let delta = |offset, text: &str| Delta {
         item: item.clone(),

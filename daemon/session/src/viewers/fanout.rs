@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::hello::Role;
 use proto::live::{ClientPresence, Delta, Live, Snapshot, Sync};
@@ -14,10 +13,10 @@ use store::format::LogLine;
 use store::log::LogFile;
 use tokio::sync::mpsc;
 
+use crate::viewers::queue_bytes::{AllQueues, QueueBytes};
+
 /// Events that one subscriber may be behind before it is fed from the log.
 const QUEUE_EVENTS: usize = 1024;
-/// Bytes that one subscriber may be behind before it is fed from the log: 8 MiB.
-const QUEUE_BYTES: usize = 8 * 1024 * 1024;
 
 /// An event, ready to be sent.
 #[derive(Clone, Debug)]
@@ -103,13 +102,13 @@ pub enum Feed {
     Live {
         first: Vec<Published>,
         queue: mpsc::Receiver<Published>,
-        bytes: Arc<AtomicUsize>,
+        bytes: Arc<QueueBytes>,
     },
 }
 
 struct Subscriber {
     queue: mpsc::Sender<Published>,
-    bytes: Arc<AtomicUsize>,
+    bytes: Arc<QueueBytes>,
     ephemeral: bool,
 }
 
@@ -148,12 +147,15 @@ pub struct Fanout {
     /// Followers whose queue overflowed, and who have not been told yet that they are behind.
     fallen: BTreeSet<u64>,
     shown: SentProgress,
+    queues: AllQueues,
 }
 
 impl Fanout {
-    pub fn new(pid: Pid) -> Self {
+    /// `queues`: the bytes that wait in any session.
+    pub fn new(pid: Pid, queues: AllQueues) -> Self {
         Self {
             pid,
+            queues,
             outbox: VecDeque::new(),
             live: BTreeMap::new(),
             attending: BTreeMap::new(),
@@ -231,11 +233,8 @@ impl Fanout {
             if event.seq.is_none() && !subscriber.ephemeral {
                 return true;
             }
-            let waiting = subscriber
-                .bytes
-                .fetch_add(event.text.len(), Ordering::Relaxed);
             // Dropping the sender ends the queue: what is in it is still read, then the subscriber asks the log.
-            let fits = waiting + event.text.len() <= QUEUE_BYTES
+            let fits = subscriber.bytes.take(event.text.len())
                 && subscriber.queue.try_send(event.clone()).is_ok();
             if !fits {
                 fallen.insert(*id);
@@ -321,7 +320,7 @@ impl Fanout {
         sync: Sync,
     ) -> Feed {
         let (queue, reader) = mpsc::channel(QUEUE_EVENTS);
-        let bytes = Arc::new(AtomicUsize::new(0));
+        let bytes = Arc::new(QueueBytes::new(self.queues.clone()));
         self.live.insert(
             subscriber,
             Subscriber {

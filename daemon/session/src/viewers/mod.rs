@@ -3,12 +3,13 @@
 
 pub(crate) mod absence;
 pub(crate) mod fanout;
+pub(crate) mod queue_bytes;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use proto::live::{Away, Live, Snapshot, Sync};
-use proto::{Body, Failure, ItemId, Pid, Record, Seq, Stamp};
+use proto::{Body, Failure, ItemId, Record, Seq, Stamp};
 use store::format::LogLine;
 use store::sidecar::Sidecar;
 use tokio::sync::{mpsc, oneshot};
@@ -43,13 +44,13 @@ pub(crate) struct Viewers {
 impl Viewers {
     /// `dir`: the session's. `missed`: what happened since a user last looked.
     pub fn new(
-        pid: Pid,
+        fanout: Fanout,
         dir: PathBuf,
         missed: Option<AwaySummary>,
         gone: mpsc::UnboundedSender<u64>,
     ) -> Self {
         Self {
-            fanout: Fanout::new(pid),
+            fanout,
             joining: Vec::new(),
             gone,
             absence: Absence::new(missed),

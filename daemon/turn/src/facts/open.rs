@@ -8,21 +8,20 @@ use proto::record::{CallEdit, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
-use super::standing::since;
 use crate::repair::storm::{self, RecentCalls};
 
 /// A turn that has started and not ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenTurn {
     pub number: u64,
-    pub started_at: Stamp,
     /// The prompt that it began with.
     pub prompt_id: Option<PromptId>,
     /// What becomes of its questions, where its prompt says so.
     pub on_ask: Option<OnAsk>,
-    /// How long it has been paused, less the pause that lasts; since when that does.
-    pub paused_ms: u64,
-    pub paused_at: Option<Stamp>,
+    /// How long it ran up to the newest record, by the dates of its records: what is known of an earlier life.
+    pub logged_ms: u64,
+    /// The date of the newest record.
+    pub logged_at: Stamp,
     /// Messages so far: the next one's number.
     pub items: u64,
     /// Answers so far.
@@ -213,13 +212,21 @@ impl OpenTurn {
             .any(|open| open.stage != CallStage::Closed)
     }
 
-    /// How long the turn has run at this moment, in milliseconds of the wall clock, less the time that it was paused.
+    /// How long it had run at this date, by the dates of its records. `paused`: since the newest of them.
     #[must_use]
-    pub fn ran_ms(&self, now: Stamp) -> u64 {
-        let paused = self.paused_at.map_or(0, |at| since(at, now));
-        since(self.started_at, now)
-            .saturating_sub(self.paused_ms)
-            .saturating_sub(paused)
+    pub fn logged_until(&self, at: Stamp, paused: bool) -> u64 {
+        /// A gap between two records that is longer counts as none: more likely the wall clock was set.
+        const GAP_MAX_MS: i64 = 60 * 60 * 1000;
+        let gap = at.0.saturating_sub(self.logged_at.0);
+        let counts = !paused && (0..=GAP_MAX_MS).contains(&gap);
+        let more = if counts { gap.unsigned_abs() } else { 0 };
+        self.logged_ms.saturating_add(more)
+    }
+
+    /// A record of the turn. `paused`: the session was, before it.
+    pub(super) fn note_date(&mut self, at: Stamp, paused: bool) {
+        self.logged_ms = self.logged_until(at, paused);
+        self.logged_at = at;
     }
 
     /// A call waits for the user. What waited for the same interaction before (in an edited log) waits no more.

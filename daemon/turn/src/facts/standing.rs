@@ -3,7 +3,7 @@
 use proto::params::session::Exited;
 use proto::record::{SessionCreated, SessionExited, SessionReopened, SessionState};
 use proto::state::{Mode, State};
-use proto::{Body, Record, SessionOptions, Stamp};
+use proto::{Body, Record, SessionOptions};
 
 use super::{Facts, SessionStatus, content_of_set};
 
@@ -35,7 +35,7 @@ impl Facts {
         }
         self.suspended = false;
         if let Some(paused) = set.paused {
-            self.pause(paused, record.at);
+            self.pause(paused);
         }
         if let Some(revoked) = &set.revoked {
             self.grants.retain(|scope| scope.rule != *revoked);
@@ -71,7 +71,7 @@ impl Facts {
         };
         self.unsettled = false;
         self.woken = false;
-        self.pause(false, record.at);
+        self.pause(false);
         self.remember(exited.request_id, record, "exit".into(), None);
     }
 
@@ -86,19 +86,8 @@ impl Facts {
     }
 
     /// Notes the beginning or the end of a pause. The open turn's time stands still in it.
-    fn pause(&mut self, paused: bool, at: Stamp) {
+    fn pause(&mut self, paused: bool) {
         // An exited session is not paused, whatever an edited log says.
         self.paused = paused && self.exited.is_none();
-        let Some(open) = &mut self.open else { return };
-        if paused {
-            open.paused_at = open.paused_at.or(Some(at));
-        } else if let Some(from) = open.paused_at.take() {
-            open.paused_ms += since(from, at);
-        }
     }
-}
-
-/// Milliseconds between two moments of the wall clock; 0 where the clock went back.
-pub(super) fn since(from: Stamp, to: Stamp) -> u64 {
-    u64::try_from(to.0 - from.0).unwrap_or(0)
 }

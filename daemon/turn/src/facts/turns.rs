@@ -41,10 +41,9 @@ impl Facts {
         let before = self.open.take().map(|open| open.calls).unwrap_or_default();
         self.open = Some(OpenTurn {
             number: self.turns,
-            started_at: record.at,
+            logged_at: record.at,
             prompt_id: Some(prompt),
             on_ask,
-            paused_at: self.paused.then_some(record.at),
             calls: before
                 .into_iter()
                 .filter(|open| open.stage != CallStage::Closed)
@@ -127,7 +126,7 @@ impl Facts {
             self.turns = record.turn.unwrap_or(self.turns).max(self.turns);
             self.open = Some(OpenTurn {
                 number: self.turns,
-                started_at: record.at,
+                logged_at: record.at,
                 ..OpenTurn::default()
             });
         }

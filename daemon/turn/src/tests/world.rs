@@ -209,12 +209,18 @@ impl World {
         u64::try_from(self.log.len()).expect("a log of a test is short")
     }
 
+    /// Time goes by, on both clocks.
+    fn pass(&mut self, ms: u64) {
+        self.now.mono_ms += ms;
+        self.now.wall.0 += ms.cast_signed();
+    }
+
     // What happens.
 
     /// Something that can happen now, by chance.
     fn anything(&mut self) {
-        self.now.wall.0 += i64::try_from(self.chance.below(50)).expect("small");
-        self.now.mono_ms += u64::try_from(self.chance.below(2_000)).expect("small");
+        let ms = u64::try_from(self.chance.below(2_000)).expect("small");
+        self.pass(ms);
         match self.chance.below(100) {
             0..60 => self.work_goes_on(),
             60..72 => self.disk(),
@@ -339,7 +345,7 @@ impl World {
         if let Some((turn, due_ms)) = self.chance.take(&mut self.outside.times) {
             // Some come early, as those from before a pause do.
             if self.chance.once_in(2) {
-                self.now.mono_ms = self.now.mono_ms.max(due_ms);
+                self.pass(due_ms.saturating_sub(self.now.mono_ms));
             }
             let partial = self.partial();
             self.step(Input::TimeUp { turn, partial });

@@ -20,21 +20,27 @@ async fn a_reader_that_is_slow_gets_everything() {
         }
         got
     });
-    assert!(write_all(&mut ours, b"0123456789", STUCK).await);
+    assert_eq!(write_all(&mut ours, b"0123456789", STUCK).await, Ok(()));
     assert_eq!(reader.await.expect("no panic"), b"0123456789");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_takes_nothing_is_let_go() {
     let (mut ours, _theirs) = tokio::io::duplex(1);
-    assert!(!write_all(&mut ours, b"0123456789", STUCK).await);
+    let written = write_all(&mut ours, b"0123456789", STUCK).await;
+    assert_eq!(written, Err(WriteError::Stuck));
 }
 
 #[test]
 fn a_connection_whose_task_panics_is_not_listed_any_more() {
     let clients = Clients::default();
     let (outgoing, _waiting) = mpsc::channel(1);
-    let peer = Arc::new(Peer::new(1, crate::rpc::peer::Origin::Elsewhere, outgoing));
+    let peer = Arc::new(Peer::new(
+        1,
+        crate::rpc::peer::Origin::Elsewhere,
+        outgoing,
+        clients.room(),
+    ));
     let client = ClientInfo {
         name: "x".into(),
         version: String::new(),

@@ -3,6 +3,7 @@
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::rpc::room::SharedRoom;
 
 #[tokio::test]
 async fn a_call_that_panics_is_answered_with_internal() {
@@ -13,7 +14,12 @@ async fn a_call_that_panics_is_answered_with_internal() {
         })
         .expect("a free name");
     let (outgoing, _waiting) = mpsc::channel(1);
-    let peer = Arc::new(Peer::new(1, crate::rpc::peer::Origin::Elsewhere, outgoing));
+    let peer = Arc::new(Peer::new(
+        1,
+        crate::rpc::peer::Origin::Elsewhere,
+        outgoing,
+        SharedRoom::default(),
+    ));
     let line = br#"{"jsonrpc": "2.0", "id": 7, "method": "bug"}"#;
     let Answer::Later { call, .. } = call(line, peer, &module.into()) else {
         panic!("a call")

@@ -56,7 +56,21 @@ pub async fn attach(
 /// Passes a session's events on, at the pace at which the connection takes them.
 async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: String) {
     let name = serde_json::Value::from(subscription.as_str());
+    // While it has a page of its log in memory.
+    let mut page = None;
     loop {
+        if !follow.has_page() {
+            page = None;
+        }
+        if page.is_none() && follow.reads_log() {
+            let Some(waiting) = peer.upgrade().map(|peer| peer.log_pages()) else {
+                return;
+            };
+            page = waiting.acquire_owned().await.ok();
+            if page.is_none() {
+                return;
+            }
+        }
         let (seq, text) = match follow.next().await {
             Following::Event { seq, text } => (seq, text),
             Following::Ended(error) => {

@@ -4,7 +4,7 @@ use super::*;
 
 fn quiet() -> Peer {
     let (outgoing, _) = mpsc::channel(1);
-    Peer::new(1, Origin::Elsewhere, outgoing)
+    Peer::new(1, Origin::Elsewhere, outgoing, SharedRoom::default())
 }
 
 fn never() -> BoxFuture<'static, ()> {

@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::{Failure, Pid, Seq};
 use store::log::LogFile;
@@ -12,6 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::actor::handle::SessionHandle;
 use crate::viewers::fanout::{Feed, Follower, Join, Published, Start, ViewerGuard, event_text};
+use crate::viewers::queue_bytes::QueueBytes;
 
 /// What a subscriber gets next.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Follow {
     place: Option<ViewerGuard>,
     start: Start,
     ready: VecDeque<Published>,
-    live: Option<(mpsc::Receiver<Published>, Arc<AtomicUsize>)>,
+    live: Option<(mpsc::Receiver<Published>, Arc<QueueBytes>)>,
 }
 
 impl Follow {
@@ -62,7 +62,7 @@ impl Follow {
             }
             if let Some((queue, bytes)) = &mut self.live {
                 if let Some(Published { seq, text }) = queue.recv().await {
-                    bytes.fetch_sub(text.len(), Ordering::Relaxed);
+                    bytes.release(text.len());
                     if let Some(seq) = seq {
                         self.start = Start::At {
                             next: seq.next(),
@@ -80,6 +80,20 @@ impl Follow {
                 );
             }
         }
+    }
+
+    /// Whether events wait in memory that were read already.
+    #[must_use]
+    pub fn has_page(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether the next event is to be read from the log, as far as is known now.
+    #[must_use]
+    pub fn reads_log(&self) -> bool {
+        let cut_off =
+            |(queue, _): &(mpsc::Receiver<Published>, _)| queue.is_closed() && queue.is_empty();
+        self.ready.is_empty() && self.live.as_ref().is_none_or(cut_off)
     }
 
     async fn join(&mut self) -> Result<(), Failure> {

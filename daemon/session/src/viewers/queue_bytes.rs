@@ -1,0 +1,90 @@
+//! Bytes of events that wait for subscribers: bounded for each, and for all sessions together.
+//!
+//! Who is over a bound is fed from the log: nothing is lost, and nobody waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that one subscriber may be behind before it is fed from the log: 8 MiB.
+const ONE: usize = 8 * 1024 * 1024;
+/// Bytes that all may be behind together: 32 MiB. Who is behind by less than `LEAST` is not concerned.
+const ALL: usize = 32 * 1024 * 1024;
+const LEAST: usize = 256 * 1024;
+
+/// The bytes that wait for all subscribers of a daemon.
+#[derive(Clone, Debug, Default)]
+pub struct AllQueues(Arc<AtomicUsize>);
+
+/// The bytes that wait for one subscriber. What is left is given back when both sides of its queue are gone.
+#[derive(Debug)]
+pub struct QueueBytes {
+    own: AtomicUsize,
+    all: AllQueues,
+}
+
+impl QueueBytes {
+    /// None yet.
+    pub fn new(all: AllQueues) -> Self {
+        Self {
+            own: AtomicUsize::new(0),
+            all,
+        }
+    }
+
+    /// Counts so many more. False: there are too many, and they are not counted.
+    pub fn take(&self, bytes: usize) -> bool {
+        let own = self.own.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let all = self.all.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let fits = own <= ONE && (own <= LEAST || all <= ALL);
+        if !fits {
+            self.release(bytes);
+        }
+        fits
+    }
+
+    /// So many wait no longer.
+    pub fn release(&self, bytes: usize) {
+        self.own.fetch_sub(bytes, Ordering::Relaxed);
+        self.all.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for QueueBytes {
+    fn drop(&mut self) {
+        let left = *self.own.get_mut();
+        self.all.0.fetch_sub(left, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1024 * 1024;
+
+    #[test]
+    fn each_has_its_bound_and_gives_back_what_is_left() {
+        let all = AllQueues::default();
+        let one = QueueBytes::new(all.clone());
+        let taken = std::iter::from_fn(|| one.take(MIB).then_some(())).count();
+        assert_eq!(taken, ONE / MIB);
+        one.release(MIB);
+        assert!(one.take(MIB));
+        drop(one);
+        assert_eq!(all.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn all_together_have_a_bound_which_does_not_concern_who_keeps_up() {
+        let all = AllQueues::default();
+        let many: Vec<QueueBytes> = (0..8).map(|_| QueueBytes::new(all.clone())).collect();
+        let fill =
+            |queue: &QueueBytes| std::iter::from_fn(|| queue.take(MIB).then_some(())).count();
+        assert_eq!(many.iter().map(fill).sum::<usize>(), ALL / MIB);
+        let quick = QueueBytes::new(all);
+        assert!(quick.take(LEAST));
+        assert!(!quick.take(1));
+        drop(many);
+        assert!(quick.take(1));
+    }
+}

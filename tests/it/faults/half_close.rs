@@ -1,0 +1,133 @@
+//! A client that says no more and still listens: what it said before is done, and answered.
+
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+
+use proto::hello::Role;
+use proto::{Body, Pid};
+use serde_json::{Value, json};
+use testkit::Script;
+use tests::raw::hello_params;
+use tests::{Gate, House, Raw, until};
+
+/// A connection of which the writing half can be closed.
+fn connect(house: &House) -> (UnixStream, Raw) {
+    let stream = UnixStream::connect(house.socket()).expect("connect");
+    stream
+        .set_read_timeout(Some(tests::BOUND))
+        .expect("a limit");
+    let raw = Raw::of(stream.try_clone().expect("a second end"));
+    (stream, raw)
+}
+
+fn prompts(house: &House) -> usize {
+    let log = house.log(Pid(1));
+    let queued = |body: &Body| matches!(body, Body::PromptQueued(_));
+    log.bodies().into_iter().filter(queued).count()
+}
+
+#[test]
+fn what_was_said_before_the_end_of_input_is_done_and_answered() {
+    const PROMPTS: usize = 20;
+    let script = (0..=PROMPTS).fold(Script::new(), |script, _| script.says("Done."));
+    let house = House::playing(&script);
+    house.daemon();
+    let (stream, mut raw) = connect(&house);
+    raw.hello(Role::Drive).expect("hello");
+    let create = serde_json::to_value(house.create("first")).expect("JSON");
+    raw.call("session.create", &create).expect("create");
+    let lines: String = (0..PROMPTS)
+        .map(|number| {
+            let params = json!({"session": "1", "text": format!("prompt {number}")});
+            let call = json!({"jsonrpc": "2.0", "id": 1_000 + number, "method": "session.prompt", "params": params});
+            format!("{call}\n")
+        })
+        .collect();
+    raw.bytes(lines.as_bytes()).expect("write");
+    stream.shutdown(Shutdown::Write).expect("say no more");
+    for number in 0..PROMPTS {
+        let frame = raw.frame().unwrap_or_else(|| panic!("no answer {number}"));
+        assert!(frame["result"]["prompt_id"].is_string(), "{frame}");
+    }
+    assert!(raw.is_closed(), "then the daemon closes too");
+    assert_eq!(prompts(&house), PROMPTS + 1);
+}
+
+#[test]
+fn a_whole_conversation_may_be_sent_before_anything_is_read() {
+    let house = House::playing(&Script::new().says("Done."));
+    house.daemon();
+    let mut before = house.raw_as(Role::Drive);
+    let mut create = serde_json::to_value(house.create("")).expect("JSON");
+    create["prompt"] = Value::Null;
+    before.call("session.create", &create).expect("create");
+    drop(before);
+    let (stream, mut raw) = connect(&house);
+    let calls = [
+        ("daemon.hello", hello_params("pipe", Role::Drive)),
+        (
+            "session.prompt",
+            json!({"session": "1", "text": "all at once"}),
+        ),
+        ("session.wait", json!({"session": "1"})),
+        ("no.such", json!({})),
+    ];
+    for (method, params) in &calls {
+        raw.ask(method, params);
+    }
+    stream.shutdown(Shutdown::Write).expect("say no more");
+    let mut frames: Vec<Value> = (0..calls.len())
+        .map(|_| raw.frame().expect("an answer"))
+        .collect();
+    frames.sort_by_key(|frame| frame["id"].as_u64());
+    assert!(
+        frames[1]["result"]["prompt_id"].is_string(),
+        "{}",
+        frames[1]
+    );
+    // It waited for as long as the turn took.
+    assert_eq!(frames[2]["result"]["exit_code"], 0, "{}", frames[2]);
+    assert_eq!(frames[3]["error"]["code"], -32_601);
+    assert!(raw.is_closed());
+}
+
+#[test]
+fn who_has_said_all_still_hears_what_was_subscribed_to_and_is_let_go_when_it_leaves() {
+    let house = House::playing(&Script::new().runs(&Gate::command("one")).says("Done."));
+    house.daemon();
+    let mut others = house.raw_as(Role::Drive);
+    let mut create = serde_json::to_value(house.create("work")).expect("JSON");
+    create["on_ask"] = json!("allow");
+    others.call("session.create", &create).expect("create");
+    let gate = Gate::new(&house, "one");
+    gate.wait();
+    let (stream, mut raw) = connect(&house);
+    raw.hello(Role::Watch).expect("hello");
+    let attach = json!({"session": "1", "subscription": "s", "after_seq": 0, "ephemeral": false});
+    raw.call("session.attach", &attach).expect("attach");
+    let wait = raw.ask("session.wait", &json!({"session": "1"}));
+    stream.shutdown(Shutdown::Write).expect("say no more");
+    let (waiting, mut waits) = connect(&house);
+    waits.hello(Role::Watch).expect("hello");
+    // This one would wait for good, and leaves.
+    waits.ask("session.wait", &json!({"session": "1", "until": "exit"}));
+    waiting.shutdown(Shutdown::Write).expect("say no more");
+    gate.open();
+    let (mut kinds, mut answered) = (Vec::new(), false);
+    while let Some(frame) = raw.frame() {
+        answered |= frame["id"] == json!(wait) && frame["result"]["exit_code"] == 0;
+        if let Some(kind) = frame["params"]["event"]["kind"].as_str() {
+            kinds.push(kind.to_owned());
+        }
+    }
+    assert!(answered, "the wait has its answer");
+    assert!(
+        kinds.iter().any(|kind| kind == "tool.finished"),
+        "{kinds:?}"
+    );
+    drop((waiting, waits, stream));
+    until("both to be forgotten", || {
+        let status = others.call("daemon.status", &json!({})).expect("status");
+        (status["clients"].as_array().map(Vec::len) == Some(1)).then_some(())
+    });
+}
