@@ -141,7 +141,6 @@ fn is_invisible(character: char) -> bool {
     matches!(
         character,
         '\u{a0}'
-            | '\u{ad}'
             | '\u{34f}'
             | '\u{115f}'
             | '\u{1160}'

@@ -41,6 +41,67 @@ fn a_question_shows_what_cannot_be_seen() {
     );
 }
 
+/// Unicode's `Default_Ignorable_Code_Point`, and the format characters (`Cf`) that draw nothing.
+const IGNORABLE: [(u32, u32); 20] = [
+    (0xad, 0xad),
+    (0x34f, 0x34f),
+    (0x61c, 0x61c),
+    (0x115f, 0x1160),
+    (0x17b4, 0x17b5),
+    (0x180b, 0x180f),
+    (0x200b, 0x200f),
+    (0x202a, 0x202e),
+    (0x2060, 0x206f),
+    (0x3164, 0x3164),
+    (0xfe00, 0xfe0f),
+    (0xfeff, 0xfeff),
+    (0xffa0, 0xffa0),
+    (0xfff0, 0xfff8),
+    (0xfff9, 0xfffb),
+    (0x13430, 0x1343f),
+    (0x1bca0, 0x1bca3),
+    (0x1d173, 0x1d17a),
+    (0xe0000, 0xe007f),
+    (0xe0080, 0xe0fff),
+];
+
+#[test]
+fn a_question_writes_out_every_character_that_draws_nothing() {
+    let raw: Vec<String> = IGNORABLE
+        .into_iter()
+        .flat_map(|(first, last)| first..=last)
+        .filter_map(char::from_u32)
+        .filter(|character| exact(&character.to_string()).contains(*character))
+        .map(|character| format!("U+{:04X}", u32::from(character)))
+        .collect();
+    assert_eq!(raw, Vec::<String>::new());
+}
+
+#[test]
+fn text_and_json_leave_no_format_character_raw() {
+    for character in [
+        '\u{ad}',
+        '\u{fff0}',
+        '\u{13430}',
+        '\u{1343f}',
+        '\u{1bca0}',
+        '\u{1d173}',
+    ] {
+        let text = format!("a{character}b");
+        assert_eq!(clean(&text), "ab", "{character:?}");
+        let safe = json(&serde_json::to_string(&text).unwrap());
+        assert!(!safe.contains(character), "{safe}");
+    }
+}
+
+#[test]
+fn characters_of_ordinary_words_stay() {
+    // Joiners, variation selectors and the visible format characters of Arabic have their use in text.
+    for text in ["👩\u{200d}💻", "❤\u{fe0f}", "می\u{200c}خواهم", "\u{600}١٢"] {
+        assert_eq!(clean(text), text);
+    }
+}
+
 #[test]
 fn a_character_is_as_wide_as_a_terminal_draws_it() {
     for (character, columns) in [
