@@ -23,11 +23,13 @@ pub(crate) enum SandboxBackend {
     Mounts {
         /// The commands of a session share a loopback. Otherwise each has its own.
         shared: bool,
+        /// A broker makes their connections.
+        brokered: bool,
     },
     /// A profile that another program applies before it becomes the command: macOS.
     Seatbelt,
     /// Only Landlock and seccomp.
-    Landlock,
+    Landlock { brokered: bool },
     /// None: a sandboxed command does not start. The reason, as a text for the user.
     Not(String),
 }

@@ -33,8 +33,12 @@ pub(crate) async fn prepare(
     };
     match by {
         findings::SandboxBackend::Not(why) => Err(format!("the sandbox does not work here: {why}")),
-        findings::SandboxBackend::Landlock => Ok(PreparedCommand {
-            inner: Some(ProcessRestrictions::without_mounts(&sandbox)),
+        findings::SandboxBackend::Landlock { brokered } => Ok(PreparedCommand {
+            inner: Some(ProcessRestrictions::without_mounts(
+                &sandbox,
+                &HostFileSystem,
+                brokered,
+            )),
             ..PreparedCommand::default()
         }),
         findings::SandboxBackend::Seatbelt => {
@@ -45,9 +49,9 @@ pub(crate) async fn prepare(
                 ..PreparedCommand::default()
             })
         }
-        findings::SandboxBackend::Mounts { shared } => {
+        findings::SandboxBackend::Mounts { shared, brokered } => {
             // It queries the file system, which may be slow.
-            let prepared = tokio::task::spawn_blocking(move || mounts(&sandbox)).await;
+            let prepared = tokio::task::spawn_blocking(move || mounts(&sandbox, brokered)).await;
             let mut prepared = prepared.map_err(|error| error.to_string())??;
             prepared.setup.session = Some(session).filter(|_| shared);
             Ok(prepared)
@@ -55,12 +59,12 @@ pub(crate) async fn prepare(
     }
 }
 
-fn mounts(sandbox: &SandboxSpec) -> Result<PreparedCommand, String> {
+fn mounts(sandbox: &SandboxSpec, brokered: bool) -> Result<PreparedCommand, String> {
     let refused = |why: sandbox::PlanError| format!("the sandbox: {why}");
     let mut plan = MountPlan::of(sandbox, &HostFileSystem).map_err(refused)?;
     let held = Stubs::make(&mut plan).map_err(refused)?;
     Ok(PreparedCommand {
-        inner: Some(ProcessRestrictions::inside_mounts(&plan)),
+        inner: Some(ProcessRestrictions::inside_mounts(&plan, brokered)),
         setup: NamespaceSetup {
             plan: Some(plan),
             session: None,

@@ -42,6 +42,24 @@ impl CommandSpec {
     }
 }
 
+/// What the helper itself needs of a [`CommandSpec`].
+#[derive(Debug, Deserialize)]
+pub(crate) struct HeldCommand {
+    inner: Option<HeldRestrictions>,
+}
+
+#[derive(Debug, Deserialize)]
+struct HeldRestrictions {
+    sockets: Option<sandbox::SocketRules>,
+}
+
+impl HeldCommand {
+    /// The sockets that a broker lets the command reach.
+    pub fn sockets(self) -> Option<sandbox::SocketRules> {
+        self.inner?.sockets
+    }
+}
+
 /// A message from the helper: `Started` or `Failed` first, and `Exited` last after `Started`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

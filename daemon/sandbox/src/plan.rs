@@ -15,6 +15,7 @@ use contract::SandboxSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::file_system::{FileKind, FileSystem};
+use crate::sockets;
 
 /// One mount, or an equivalent operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,8 @@ pub struct MountPlan {
     pub network: bool,
     /// Writable paths, for a second layer that does not use mounts.
     pub write: Vec<PathBuf>,
+    /// Places whose sockets may be reached, as the command sees them.
+    pub reachable: Vec<PathBuf>,
 }
 
 /// Why a sandbox cannot be set up.
@@ -156,6 +159,7 @@ impl MountPlan {
         }
         let (steps, stubs) = words.steps();
         Ok(Self {
+            reachable: sockets::inside_mounts(spec, files, &steps),
             steps,
             stubs,
             network: spec.network,
@@ -178,6 +182,7 @@ impl MountPlan {
             stubs: Vec::new(),
             network: false,
             write: Vec::new(),
+            reachable: Vec::new(),
         }
     }
 
@@ -285,6 +290,9 @@ impl PathRules {
             if files.kind(place) == Some(FileKind::Directory) {
                 self.add(place, PathRule::Covered);
             }
+        }
+        for place in sockets::elsewhere(spec, files) {
+            self.show(&place, &place);
         }
         if spec.network {
             self.names(files);

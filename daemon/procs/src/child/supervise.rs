@@ -15,25 +15,23 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, getpid, getppid, setsid};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, timeout};
 
 use super::reap::{CommandEnd, Reaper};
 use super::signals::{SignalEvent, Signals};
-use super::{SECOND_STAGE, nothing};
+use super::{SECOND_STAGE, nothing, sockets};
 use crate::grace::{later, until};
 use crate::options::this_binary;
 use crate::tree::{self, Tree};
-use crate::wire::{self, CommandExit, HelperOrder, HelperStatus};
+use crate::wire::{self, CommandExit, HeldCommand, HelperOrder, HelperStatus};
 
 /// Maximum duration of a sweep against processes that do not die.
 const SWEEP: Duration = Duration::from_secs(5);
 /// Pause between two rounds of a sweep, unless all processes end earlier.
 const BLOW: Duration = Duration::from_millis(50);
-/// Maximum length of the reason of a failed start.
-const REASON: u64 = 4096;
 
 /// The position of this process.
 #[derive(Clone, Copy, Debug)]
@@ -213,21 +211,17 @@ struct Supervisor {
 impl Supervisor {
     /// Passes the command to the second stage. Returns when that has become the command.
     async fn begin(&mut self, mut link: UnixStream, mut work: String) -> Result<(), String> {
+        let held: HeldCommand = serde_json::from_str(&work).map_err(|error| error.to_string())?;
         work.push('\n');
         let talk = async {
             // If writing fails, the other side is gone. Its earlier message can still be read.
             let _ = link.write_all(work.as_bytes()).await;
-            let mut reason = String::new();
-            match link.take(REASON).read_to_string(&mut reason).await {
-                Ok(0) => Ok(()),
-                Ok(_) => Err(reason),
-                Err(error) => Err(format!("its second stage was lost: {error}")),
-            }
+            sockets::hear(&mut link).await
         };
         tokio::pin!(talk);
         loop {
             tokio::select! {
-                said = &mut talk => return said,
+                said = &mut talk => return sockets::serve(said?, held.sockets()),
                 message = self.control_input.listen() => match message {
                     // `until_due` sees it again: the reaper asks the kernel, not the signal.
                     ControlMessage::Child => {}

@@ -4,7 +4,9 @@
 mod files;
 mod honest;
 mod network;
+mod sockets;
 mod stubs;
+mod tracing;
 
 use contract::SandboxStrength;
 

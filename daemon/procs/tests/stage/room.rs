@@ -69,6 +69,7 @@ impl SandboxRoom {
             readable: Vec::new(),
             temp: at("temp"),
             network: false,
+            sockets: vec![at("ws")],
         };
         let room = Self {
             user,

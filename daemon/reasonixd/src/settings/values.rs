@@ -241,6 +241,11 @@ impl Values {
                 true => caches::of(&self.user_home),
                 false => Vec::new(),
             },
+            sockets: self
+                .texts("sandbox.sockets")
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
             accept_partial: self.is_on("sandbox.accept_partial"),
         }
     }
