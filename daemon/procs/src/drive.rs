@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::findings::Findings;
 use crate::grace::{later, until};
 use crate::helper_handle::{GIVE_UP, HelperHandle, NUDGE};
+use crate::memory_groups::MemoryGroup;
 use crate::prepare::{PreparedCommand, prepare};
 use crate::spawner::{LaunchedHelper, Launcher};
 use crate::supervisor::SupervisorProcess;
@@ -74,6 +75,7 @@ struct RunningCommand {
     stderr: ChildStderr,
     /// Kept as long as the command exists.
     held: sandbox::Stubs,
+    group: Option<MemoryGroup>,
 }
 
 /// Starts the command. If it does not run, no process is left.
@@ -135,6 +137,7 @@ async fn start(
         stdout: launched.stdout,
         stderr: launched.stderr,
         held,
+        group: launched.group,
     })
 }
 
@@ -154,6 +157,7 @@ async fn stay(
     let _ = reply.send(Ok(child));
     let (gone, is_gone) = watch::channel(false);
     let (stdout, stderr, held) = (started.stdout, started.stderr, started.held);
+    let group = started.group;
     let watch = HelperWatch {
         os_pid: started.os_pid,
         orders: started.orders,
@@ -162,9 +166,11 @@ async fn stay(
         helper_handle: started.helper_handle,
     };
     let watched = async {
-        let exit = watch.run_out(&sender).await;
+        let mut exit = watch.run_out(&sender).await;
+        let by_kernel = group.as_ref().and_then(MemoryGroup::exceeded);
+        exit.over_memory = exit.over_memory.or(by_kernel);
         // In this order: a waiter for the row's removal finds no files of the command either.
-        drop(held);
+        drop((held, group));
         drop(entry);
         gone.send_replace(true);
         exit
@@ -338,6 +344,7 @@ impl HelperWatch {
                     code: ended.code,
                     signal: ended.signal,
                     swept: ended.swept.saturating_add(found),
+                    over_memory: ended.memory,
                 }
             }
             // The kernel killed the command with its helper.
@@ -347,6 +354,7 @@ impl HelperWatch {
                     code: None,
                     signal: Some(rustix::process::Signal::KILL.as_raw()),
                     swept: found,
+                    over_memory: None,
                 }
             }
         }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::mechanism::Mechanism;
+use crate::memory::MemoryControl;
 
 /// Probing takes some ten milliseconds, or several of its time limits if something hangs.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -14,6 +15,18 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(crate) struct ProbeResults {
     pub mechanism: Mechanism,
     pub sandbox: SandboxBackend,
+    pub memory: MemoryControl,
+}
+
+impl ProbeResults {
+    /// What was found, without what limits memory.
+    pub fn new(mechanism: Mechanism, sandbox: SandboxBackend) -> Self {
+        Self {
+            mechanism,
+            sandbox,
+            memory: MemoryControl::default(),
+        }
+    }
 }
 
 /// The backend of the sandbox.

@@ -17,6 +17,8 @@ pub struct ProcsOptions {
     /// that narrows its mask for its own files passes the user's mask here.
     pub umask: Option<u32>,
     pub layers: BackendChoice,
+    /// Bound the memory of a command by a control group too, if one can be made.
+    pub memory_groups: bool,
     /// The process that started the daemon and adopts orphans of a killed helper, if any.
     pub supervisor: Option<SupervisorProcess>,
 }
@@ -49,6 +51,7 @@ impl ProcsOptions {
             limits: ResourceLimits::default(),
             umask: None,
             layers: BackendChoice::Auto,
+            memory_groups: true,
             supervisor: SupervisorProcess::of_this_process(),
         })
     }
@@ -97,6 +100,8 @@ pub struct ResourceLimits {
     /// Processes and threads of one command in a process namespace. For root up to 300 more, until
     /// the command has started that many in total.
     pub tasks: Option<u32>,
+    /// Bytes of memory of one command with all its processes. It is killed if it uses more.
+    pub memory: Option<u64>,
 }
 
 impl ResourceLimits {
@@ -122,6 +127,7 @@ impl Default for ResourceLimits {
         Self {
             processes: Some(16_384),
             tasks: Some(2_048),
+            memory: crate::memory::usual_limit(),
         }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn strongest(options: &ProcsOptions) -> (Option<Recipe>, ProbeResults
                 bound,
                 sandbox: held,
             };
-            (Some(recipe), ProbeResults { mechanism, sandbox })
+            (Some(recipe), ProbeResults::new(mechanism, sandbox))
         }
         Err(why) => {
             let bound = options.limits.processes.filter(|_| !root);
@@ -80,7 +80,7 @@ pub(crate) fn strongest(options: &ProcsOptions) -> (Option<Recipe>, ProbeResults
                 bound: bound.map(|_| ProcessLimit::Nproc),
                 sandbox: held,
             };
-            (None, ProbeResults { mechanism, sandbox })
+            (None, ProbeResults::new(mechanism, sandbox))
         }
     }
 }
@@ -127,10 +127,10 @@ fn elsewhere() -> ProbeResults {
         why: Some(why.clone()),
         ..SandboxReport::default()
     };
-    ProbeResults {
-        mechanism: Mechanism::Group { sandbox },
-        sandbox: findings::SandboxBackend::Not(why),
-    }
+    ProbeResults::new(
+        Mechanism::Group { sandbox },
+        findings::SandboxBackend::Not(why),
+    )
 }
 
 /// macOS. Partial: without network access a session has no separate loopback, and processes of
@@ -153,10 +153,10 @@ fn seatbelt() -> Option<ProbeResults> {
         brokered: false,
         why: None,
     };
-    Some(ProbeResults {
-        mechanism: Mechanism::Group { sandbox },
-        sandbox: findings::SandboxBackend::Seatbelt,
-    })
+    Some(ProbeResults::new(
+        Mechanism::Group { sandbox },
+        findings::SandboxBackend::Seatbelt,
+    ))
 }
 
 /// Why the sandbox is only partial without a broker.

@@ -13,6 +13,7 @@ pub mod broker;
 #[cfg(target_os = "linux")]
 mod capabilities;
 mod file_system;
+mod join;
 #[cfg(target_os = "linux")]
 mod landlock_rules;
 #[cfg(target_os = "linux")]
@@ -35,6 +36,7 @@ pub mod direct;
 pub mod seatbelt;
 
 pub use file_system::{FileKind, FileSystem, HostFileSystem};
+pub use join::join_on_start;
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};
 pub use restrictions::ProcessRestrictions;

@@ -293,6 +293,7 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
             code: status.code(),
             signal: status.signal(),
             swept,
+            over_memory: None,
         };
         let _ = events.send(ChildEvent::Exited(exit)).await;
     });

@@ -7,6 +7,7 @@
 
 mod exec;
 mod inside;
+mod memory;
 #[cfg(target_os = "linux")]
 pub(crate) mod open;
 mod reap;

@@ -20,6 +20,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, timeout};
 
+use super::memory::MemoryWatch;
 use super::reap::{CommandEnd, Reaper};
 use super::signals::{SignalEvent, Signals};
 use super::{SECOND_STAGE, nothing, sockets};
@@ -118,6 +119,7 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
             Placement::Inside { .. } => Tree::of_namespace(command),
         },
         due: None,
+        memory: MemoryWatch::new(None),
     };
     let begun = holder.begin(link, work).await;
     if let Err(reason) = begun {
@@ -135,6 +137,7 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
         signal,
         swept,
         left,
+        memory: holder.memory.exceeded(),
     };
     let _ = say(&mut status, &HelperStatus::Exited(exit)).await;
     Ok(())
@@ -206,12 +209,15 @@ struct Supervisor {
     tree: Tree,
     /// Set by the first stop: the end of the grace period.
     due: Option<Instant>,
+    memory: MemoryWatch,
 }
 
 impl Supervisor {
     /// Passes the command to the second stage. Returns when that has become the command.
     async fn begin(&mut self, mut link: UnixStream, mut work: String) -> Result<(), String> {
-        let held: HeldCommand = serde_json::from_str(&work).map_err(|error| error.to_string())?;
+        let mut held: HeldCommand =
+            serde_json::from_str(&work).map_err(|error| error.to_string())?;
+        self.memory = MemoryWatch::new(held.limits.memory);
         work.push('\n');
         let talk = async {
             // If writing fails, the other side is gone. Its earlier message can still be read.
@@ -241,6 +247,12 @@ impl Supervisor {
             let message = tokio::select! {
                 message = self.control_input.listen() => message,
                 () = until(self.due) => return,
+                () = self.memory.due() => {
+                    if self.memory.look(&self.tree) {
+                        return;
+                    }
+                    continue;
+                }
             };
             let ControlMessage::Stop(grace) = message else {
                 continue;

@@ -29,6 +29,7 @@ pub fn options() -> ProcsOptions {
         limits: ResourceLimits::default(),
         umask: None,
         layers: WAY,
+        memory_groups: true,
         supervisor: None,
     }
 }

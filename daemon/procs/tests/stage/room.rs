@@ -151,6 +151,7 @@ impl SandboxRoom {
                 code: output.status.code(),
                 signal: None,
                 swept: 0,
+                over_memory: None,
             }),
         }
     }
