@@ -153,6 +153,13 @@ pub(crate) fn program(around: Surroundings) -> BpfProgram {
     all.0
 }
 
+/// A filter that lets everything through.
+pub(crate) fn nothing() -> BpfProgram {
+    let mut all = Program(Vec::new());
+    all.answer(ALLOW);
+    all.0
+}
+
 /// A filter that only hands connections over.
 pub(crate) fn only_handing_over() -> BpfProgram {
     let mut all = Program::begin();
