@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(name_of(&address(1, b"\0")), SocketName::Abstract);
         assert_eq!(name_of(&address(1, b"")), SocketName::Other);
         assert_eq!(name_of(&address(2, b"/a")), SocketName::Other);
-        assert_eq!(name_of(&address(1, &[b'a'; 108])).is_path(), true);
+        assert!(name_of(&address(1, &[b'a'; 108])).is_path());
         assert_eq!(name_of(&address(1, &[b'a'; 109])), SocketName::Other);
         assert_eq!(name_of(b"\x01"), SocketName::Other);
     }
