@@ -112,7 +112,7 @@ fn settings() -> String {
             Kind::Rules(_) => "list of rules".to_owned(),
             Kind::Place => "directory".to_owned(),
             Kind::File => "file".to_owned(),
-            Kind::Places => "list of directories".to_owned(),
+            Kind::Places => "list of paths".to_owned(),
             Kind::Globs => "list of globs".to_owned(),
             Kind::Variables => "list of variable names".to_owned(),
             Kind::Number { min, max } | Kind::Decimal { min, max } => format!("{min} to {max}"),

@@ -6,6 +6,7 @@ mod arrivals;
 mod attacks;
 mod cases;
 mod honest;
+mod limits;
 mod partial;
 mod repositories;
 
@@ -36,7 +37,12 @@ impl SandboxHouse {
 
     /// `None`, and counted: the layer does not work here.
     fn held_fully_by(layer: &'static str) -> Option<Self> {
-        let place = Self::held_by(layer);
+        Self::held_fully_with(layer, "")
+    }
+
+    /// The same, with more lines of settings; `$SOCKET` there is the daemon's socket.
+    fn held_fully_with(layer: &'static str, more: &str) -> Option<Self> {
+        let place = Self::with(&format!("layer = \"{layer}\"\n{more}"), layer);
         let status = place.confinement();
         let full = !status.contains("partial sandbox") && !status.contains("no sandbox");
         let lacks = skip::unless(full, &format!("the sandbox's layer `{layer}` ({status})"));
@@ -45,7 +51,13 @@ impl SandboxHouse {
 
     /// The layer that holds files alone. `None`, and counted: it does not work here.
     fn held_partly() -> Option<Self> {
-        let place = Self::held_by("landlock");
+        Self::held_partly_with("")
+    }
+
+    /// The same, with more lines of settings; `$SOCKET` there is the daemon's socket.
+    fn held_partly_with(more: &str) -> Option<Self> {
+        let layer = "landlock";
+        let place = Self::with(&format!("layer = \"{layer}\"\n{more}"), layer);
         let status = place.confinement();
         let there = status.contains("partial sandbox: Landlock");
         (!skip::unless(there, &format!("Landlock ({status})"))).then_some(place)
@@ -63,6 +75,7 @@ impl SandboxHouse {
 
     fn with(setting: &str, layer: &'static str) -> Self {
         let house = House::below(Path::new("/var/tmp"));
+        let setting = setting.replace("$SOCKET", &house.socket().display().to_string());
         house.settings(&format!("[sandbox]\n{setting}\n"));
         house.cassette(&Script::new().says("Nothing.").jsonl());
         fs::create_dir(house.root().join("out")).expect("a directory outside");

@@ -27,6 +27,9 @@ pub struct SandboxSpec {
     /// Whether the machine's network is accessible. Otherwise the session has its own loopback,
     /// where its commands reach each other's servers.
     pub network: bool,
+    /// Unix sockets, and directories with such, that may be reached besides those in the temporary
+    /// directory and those of name services.
+    pub sockets: Vec<PathBuf>,
 }
 
 /// How strong the sandbox is on this machine.

@@ -53,6 +53,8 @@ pub struct ChildExit {
     pub signal: Option<i32>,
     /// Processes that it had left behind and that were killed with it.
     pub swept: u32,
+    /// It, or a process of it, was killed because all of them used more memory than this limit, in bytes.
+    pub over_memory: Option<u64>,
 }
 
 /// A running child. Dropping it kills everything it started.

@@ -21,6 +21,7 @@ use crate::arrivals::{ArrivalWatch, Arrivals};
 use crate::findings::Findings;
 use crate::grace::{later, until};
 use crate::helper_handle::{GIVE_UP, HelperHandle, NUDGE};
+use crate::memory_groups::MemoryGroup;
 use crate::prepare::{PreparedCommand, prepare};
 use crate::spawner::{LaunchedHelper, Launcher};
 use crate::supervisor::SupervisorProcess;
@@ -77,6 +78,7 @@ struct RunningCommand {
     stderr: ChildStderr,
     /// Finished when no process of the command is left.
     watch: Option<Arc<ArrivalWatch>>,
+    group: Option<MemoryGroup>,
 }
 
 /// Starts the command. If it does not run, no process is left.
@@ -142,6 +144,7 @@ async fn start(
         stdout: launched.stdout,
         stderr: launched.stderr,
         watch,
+        group: launched.group,
     })
 }
 
@@ -162,6 +165,7 @@ async fn stay(
     let (gone, is_gone) = watch::channel(false);
     let (stdout, stderr, arrivals) = (started.stdout, started.stderr, started.watch);
     let stop = entry.stop_request().clone();
+    let group = started.group;
     let watch = HelperWatch {
         os_pid: started.os_pid,
         orders: started.orders,
@@ -170,7 +174,7 @@ async fn stay(
         helper_handle: started.helper_handle,
     };
     let watched = async {
-        let exit = {
+        let mut exit = {
             let come = async {
                 match &arrivals {
                     Some(arrivals) => arrivals.watch(&sender, || stop.stop(0)).await,
@@ -189,6 +193,9 @@ async fn stay(
         if let Some(arrivals) = arrivals {
             arrivals.finish(&sender).await;
         }
+        let by_kernel = group.as_ref().and_then(MemoryGroup::exceeded);
+        exit.over_memory = exit.over_memory.or(by_kernel);
+        drop(group);
         drop(entry);
         gone.send_replace(true);
         exit
@@ -376,6 +383,7 @@ impl HelperWatch {
                     code: ended.code,
                     signal: ended.signal,
                     swept: ended.swept.saturating_add(found),
+                    over_memory: ended.memory,
                 }
             }
             // The kernel killed the command with its helper.
@@ -385,6 +393,7 @@ impl HelperWatch {
                     code: None,
                     signal: Some(rustix::process::Signal::KILL.as_raw()),
                     swept: found,
+                    over_memory: None,
                 }
             }
         }

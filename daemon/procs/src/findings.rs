@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::mechanism::Mechanism;
+use crate::memory::MemoryControl;
 
 /// Probing takes some ten milliseconds, or several of its time limits if something hangs.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -14,6 +15,18 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(crate) struct ProbeResults {
     pub mechanism: Mechanism,
     pub sandbox: SandboxBackend,
+    pub memory: MemoryControl,
+}
+
+impl ProbeResults {
+    /// What was found, without what limits memory.
+    pub fn new(mechanism: Mechanism, sandbox: SandboxBackend) -> Self {
+        Self {
+            mechanism,
+            sandbox,
+            memory: MemoryControl::default(),
+        }
+    }
 }
 
 /// The backend of the sandbox.
@@ -23,11 +36,13 @@ pub(crate) enum SandboxBackend {
     Mounts {
         /// The commands of a session share a loopback. Otherwise each has its own.
         shared: bool,
+        /// A broker makes their connections.
+        brokered: bool,
     },
     /// A profile that another program applies before it becomes the command: macOS.
     Seatbelt,
     /// Only Landlock and seccomp.
-    Landlock,
+    Landlock { brokered: bool },
     /// None: a sandboxed command does not start. The reason, as a text for the user.
     Not(String),
 }

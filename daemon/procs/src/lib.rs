@@ -33,6 +33,8 @@ mod grace;
 mod helper_handle;
 mod init_process;
 mod mechanism;
+mod memory;
+mod memory_groups;
 mod prepare;
 mod probe;
 mod recipe;
@@ -49,6 +51,7 @@ pub mod child;
 mod tree;
 
 pub use mechanism::{Mechanism, ProcessLimit, SandboxReport};
+pub use memory::{MemoryControl, usual_limit};
 pub use options::{BackendChoice, HelperProgram, ProcsOptions, ResourceLimits};
 pub use procs::Procs;
 

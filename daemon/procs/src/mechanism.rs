@@ -37,6 +37,8 @@ pub struct SandboxReport {
     pub strength: SandboxStrength,
     /// Its layers, outermost first, as texts for the user.
     pub layers: Vec<String>,
+    /// A broker makes the connections of commands, so that they reach only their own Unix sockets.
+    pub brokered: bool,
     /// Why no stronger backend is used, or what is missing.
     pub why: Option<String>,
 }
@@ -139,6 +141,7 @@ mod tests {
                     "bubblewrap (files, processes, network)".to_owned(),
                     "seccomp".to_owned(),
                 ],
+                brokered: true,
                 why: None,
             },
         };
@@ -152,6 +155,7 @@ mod tests {
             sandbox: SandboxReport {
                 strength: SandboxStrength::None,
                 layers: Vec::new(),
+                brokered: false,
                 why: Some("nothing works".to_owned()),
             },
         };

@@ -19,6 +19,8 @@ pub struct ProcsOptions {
     pub layers: BackendChoice,
     /// Where protected names are kept that came during a sandboxed command. Commands must not see it.
     pub quarantine: PathBuf,
+    /// Bound the memory of a command by a control group too, if one can be made.
+    pub memory_groups: bool,
     /// The process that started the daemon and adopts orphans of a killed helper, if any.
     pub supervisor: Option<SupervisorProcess>,
 }
@@ -52,6 +54,7 @@ impl ProcsOptions {
             umask: None,
             layers: BackendChoice::Auto,
             quarantine,
+            memory_groups: true,
             supervisor: SupervisorProcess::of_this_process(),
         })
     }
@@ -100,6 +103,8 @@ pub struct ResourceLimits {
     /// Processes and threads of one command in a process namespace. For root up to 300 more, until
     /// the command has started that many in total.
     pub tasks: Option<u32>,
+    /// Bytes of memory of one command with all its processes. It is killed if it uses more.
+    pub memory: Option<u64>,
 }
 
 impl ResourceLimits {
@@ -125,6 +130,7 @@ impl Default for ResourceLimits {
         Self {
             processes: Some(16_384),
             tasks: Some(2_048),
+            memory: crate::memory::usual_limit(),
         }
     }
 }

@@ -35,13 +35,17 @@ pub(crate) async fn prepare(
     };
     match by {
         findings::SandboxBackend::Not(why) => Err(format!("the sandbox does not work here: {why}")),
-        findings::SandboxBackend::Landlock => {
+        findings::SandboxBackend::Landlock { brokered } => {
             blocking(move || {
                 // Nothing in the workspace is protected by this layer. What comes is still noticed.
                 let plan = MountPlan::of(&sandbox, &HostFileSystem);
                 let absent = plan.map_or_else(|_| Vec::new(), |plan| plan.absent);
                 Ok(PreparedCommand {
-                    inner: Some(ProcessRestrictions::without_mounts(&sandbox)),
+                    inner: Some(ProcessRestrictions::without_mounts(
+                        &sandbox,
+                        &HostFileSystem,
+                        brokered,
+                    )),
                     watch: watched(&arrivals, (session, in_background), absent)?,
                     ..PreparedCommand::default()
                 })
@@ -56,9 +60,10 @@ pub(crate) async fn prepare(
                 ..PreparedCommand::default()
             })
         }
-        findings::SandboxBackend::Mounts { shared } => {
+        findings::SandboxBackend::Mounts { shared, brokered } => {
             let mut prepared =
-                blocking(move || mounts(&sandbox, &arrivals, (session, in_background))).await?;
+                blocking(move || mounts(&sandbox, brokered, &arrivals, (session, in_background)))
+                    .await?;
             prepared.setup.session = Some(session).filter(|_| shared);
             Ok(prepared)
         }
@@ -87,6 +92,7 @@ fn watched(
 
 fn mounts(
     sandbox: &SandboxSpec,
+    brokered: bool,
     arrivals: &Arrivals,
     command: (Pid, bool),
 ) -> Result<PreparedCommand, String> {
@@ -94,7 +100,7 @@ fn mounts(
     let mut plan = MountPlan::of(sandbox, &HostFileSystem).map_err(refused)?;
     let absent = std::mem::take(&mut plan.absent);
     Ok(PreparedCommand {
-        inner: Some(ProcessRestrictions::inside_mounts(&plan)),
+        inner: Some(ProcessRestrictions::inside_mounts(&plan, brokered)),
         setup: NamespaceSetup {
             plan: Some(plan),
             session: None,

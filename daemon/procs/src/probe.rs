@@ -15,9 +15,10 @@ use rustix::process::geteuid;
 use sandbox::NetworkNamespace;
 use serde::{Deserialize, Serialize};
 
+use crate::child::SOCKETS;
 use crate::findings::{self, ProbeResults};
 use crate::mechanism::{Mechanism, ProcessLimit, SandboxReport};
-use crate::options::{BackendChoice, ProcsOptions};
+use crate::options::{BackendChoice, HelperProgram, ProcsOptions};
 use crate::recipe::{NamespaceOptions, Purpose, Reason, Recipe};
 use crate::session_networks;
 use crate::wire;
@@ -31,6 +32,8 @@ pub(crate) struct InsideReport {
     pub numbers: bool,
     /// The root is read-only, and there is no network except the loopback.
     pub closed: bool,
+    /// Connections can be brokered.
+    pub brokered: bool,
 }
 
 /// Time limit for the answer.
@@ -53,10 +56,10 @@ pub(crate) fn strongest(options: &ProcsOptions) -> (Option<Recipe>, ProbeResults
             };
             let (sandbox, held) = match sandbox {
                 Ok(alone) => {
-                    let shared = alone.is_none();
+                    let (shared, brokered) = (alone.is_none(), inside.brokered);
                     (
-                        findings::SandboxBackend::Mounts { shared },
-                        behind_mounts(&recipe, alone),
+                        findings::SandboxBackend::Mounts { shared, brokered },
+                        behind_mounts(&recipe, alone, brokered),
                     )
                 }
                 Err(why) => without_mounts(options, why),
@@ -66,7 +69,7 @@ pub(crate) fn strongest(options: &ProcsOptions) -> (Option<Recipe>, ProbeResults
                 bound,
                 sandbox: held,
             };
-            (Some(recipe), ProbeResults { mechanism, sandbox })
+            (Some(recipe), ProbeResults::new(mechanism, sandbox))
         }
         Err(why) => {
             let bound = options.limits.processes.filter(|_| !root);
@@ -77,7 +80,7 @@ pub(crate) fn strongest(options: &ProcsOptions) -> (Option<Recipe>, ProbeResults
                 bound: bound.map(|_| ProcessLimit::Nproc),
                 sandbox: held,
             };
-            (None, ProbeResults { mechanism, sandbox })
+            (None, ProbeResults::new(mechanism, sandbox))
         }
     }
 }
@@ -124,10 +127,10 @@ fn elsewhere() -> ProbeResults {
         why: Some(why.clone()),
         ..SandboxReport::default()
     };
-    ProbeResults {
-        mechanism: Mechanism::Group { sandbox },
-        sandbox: findings::SandboxBackend::Not(why),
-    }
+    ProbeResults::new(
+        Mechanism::Group { sandbox },
+        findings::SandboxBackend::Not(why),
+    )
 }
 
 /// macOS. Partial: without network access a session has no separate loopback, and processes of
@@ -147,23 +150,56 @@ fn seatbelt() -> Option<ProbeResults> {
     let sandbox = SandboxReport {
         strength: SandboxStrength::Partial,
         layers: vec![format!("Seatbelt (`{program}`)")],
+        brokered: false,
         why: None,
     };
-    Some(ProbeResults {
-        mechanism: Mechanism::Group { sandbox },
-        sandbox: findings::SandboxBackend::Seatbelt,
-    })
+    Some(ProbeResults::new(
+        Mechanism::Group { sandbox },
+        findings::SandboxBackend::Seatbelt,
+    ))
 }
 
+/// Why the sandbox is only partial without a broker.
+const OPEN_SOCKETS: &str = "only known Unix sockets are hidden: the kernel does not let connections be brokered (seccomp user notification)";
+/// The broker, among the layers.
+const BROKER: &str = "socket broker";
+
 /// `alone`: why the commands of a session cannot share a loopback.
-fn behind_mounts(recipe: &Recipe, alone: Option<Reason>) -> SandboxReport {
+fn behind_mounts(recipe: &Recipe, alone: Option<Reason>, brokered: bool) -> SandboxReport {
     let mut layers = vec![format!("{} (files, processes, network)", recipe.name())];
-    layers.extend(sandbox::ProcessRestrictions::layers());
+    layers.extend(layers_within(brokered));
+    let alone = alone.map(|why| format!("each command has a separate loopback: {why}"));
+    let open = (!brokered).then(|| OPEN_SOCKETS.to_owned());
+    let whys: Vec<_> = open.into_iter().chain(alone).collect();
     SandboxReport {
-        strength: SandboxStrength::Full,
+        strength: match brokered {
+            true => SandboxStrength::Full,
+            false => SandboxStrength::Partial,
+        },
         layers,
-        why: alone.map(|why| format!("each command has a separate loopback: {why}")),
+        brokered,
+        why: (!whys.is_empty()).then(|| whys.join("; ")),
     }
+}
+
+/// The layers that a process applies to itself.
+fn layers_within(brokered: bool) -> Vec<String> {
+    let mut layers = sandbox::ProcessRestrictions::layers();
+    layers.extend(brokered.then(|| BROKER.to_owned()));
+    layers
+}
+
+/// Whether connections can be brokered without namespaces.
+fn are_brokered(helper: &HelperProgram) -> bool {
+    let tried = Command::new(&helper.program)
+        .args(&helper.arguments)
+        .arg(SOCKETS)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    tried.is_ok_and(|status| status.success())
 }
 
 /// The sandbox if mounts do not work, for this reason.
@@ -171,18 +207,19 @@ fn without_mounts(
     options: &ProcsOptions,
     why: String,
 ) -> (findings::SandboxBackend, SandboxReport) {
-    let layers = sandbox::ProcessRestrictions::layers();
     let may = matches!(
         options.layers,
         BackendChoice::Auto | BackendChoice::Landlock
     );
     if may && sandbox::ProcessRestrictions::can_be_alone() {
+        let brokered = are_brokered(&options.helper);
         let held = SandboxReport {
             strength: SandboxStrength::Partial,
-            layers,
+            layers: layers_within(brokered),
+            brokered,
             why: Some(why),
         };
-        return (findings::SandboxBackend::Landlock, held);
+        return (findings::SandboxBackend::Landlock { brokered }, held);
     }
     let held = SandboxReport {
         why: Some(why.clone()),

@@ -18,6 +18,7 @@ use crate::arrivals::Arrivals;
 use crate::drive;
 use crate::findings::Findings;
 use crate::mechanism::Mechanism;
+use crate::memory::MemoryControl;
 use crate::options::ProcsOptions;
 use crate::session_networks::SessionNetworks;
 use crate::spawner::Launcher;
@@ -69,6 +70,15 @@ impl Procs {
     pub fn mechanism(&self) -> Mechanism {
         let found = self.findings.now();
         found.map_or(Mechanism::Looking, |found| found.mechanism)
+    }
+
+    /// What limits the memory of commands here. Known when [`Procs::mechanism`] is.
+    #[must_use]
+    pub fn memory(&self) -> MemoryControl {
+        self.findings
+            .now()
+            .map(|found| found.memory)
+            .unwrap_or_default()
     }
 
     /// Waits for the probe. [`Procs::mechanism`] and [`Spawn::strength`] do not change afterwards.

@@ -21,7 +21,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::findings::ProbeResults;
-use crate::options::{HelperProgram, ProcsOptions};
+use crate::memory::MemoryControl;
+use crate::memory_groups::{MemoryGroup, MemoryGroups};
+use crate::options::{BackendChoice, HelperProgram, ProcsOptions};
 use crate::probe;
 use crate::recipe::{NamespaceOptions, Purpose, Recipe};
 use crate::session_networks::SessionNetworks;
@@ -36,6 +38,8 @@ pub(crate) struct LaunchedHelper {
     pub control: UnixStream,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
+    /// Bounds its memory. Kept as long as it exists.
+    pub group: Option<MemoryGroup>,
     /// The helper process is a namespace opener. The managing process is its child inside the
     /// namespace.
     pub namespace: bool,
@@ -72,7 +76,9 @@ impl Launcher {
         let thread = Builder::new()
             .name("procs-spawner".to_owned())
             .spawn(move || {
-                let (recipe, what) = probe::strongest(&options);
+                let (recipe, mut what) = probe::strongest(&options);
+                let (groups, memory) = memory_control(&options);
+                what.memory = memory;
                 tracing::info!(mechanism = %what.mechanism, "how commands are held together");
                 found.send_replace(Some(what));
                 while let Some(job) = jobs.blocking_recv() {
@@ -81,6 +87,7 @@ impl Launcher {
                     let _ = job.reply.send(launch(
                         &options.helper,
                         recipe.as_ref(),
+                        groups.as_ref(),
                         &job.setup,
                         &networks,
                     ));
@@ -103,9 +110,23 @@ impl Launcher {
     }
 }
 
+/// What limits the memory of commands here.
+fn memory_control(options: &ProcsOptions) -> (Option<MemoryGroups>, MemoryControl) {
+    let limit = options.limits.memory;
+    // Without any layer the helper's program may be no helper.
+    let may = options.memory_groups && options.layers != BackendChoice::Off;
+    let found = match limit {
+        Some(limit) if may => MemoryGroups::find(limit, &options.helper),
+        _ => Err("they are not used".to_owned()),
+    };
+    let why = found.as_ref().err().cloned();
+    (found.ok(), MemoryControl { limit, why })
+}
+
 fn launch(
     helper: &HelperProgram,
     recipe: Option<&Recipe>,
+    groups: Option<&MemoryGroups>,
     setup: &NamespaceSetup,
     networks: &SessionNetworks,
 ) -> io::Result<LaunchedHelper> {
@@ -120,11 +141,21 @@ fn launch(
         network: setup.plan.as_ref().is_some_and(|plan| !plan.network),
         nothings: &nothings,
     };
+    // Without a group the helper's watchdog still holds it.
+    let group = groups.and_then(|groups| {
+        let made = groups.make();
+        made.inspect_err(|error| tracing::warn!(%error, "no control group for a command"))
+            .ok()
+    });
     let mut command = match recipe {
         Some(recipe) => {
             let session_network = session_network(setup, recipe, networks)?;
             around.network &= session_network.is_none();
             let mut command = recipe.command(Purpose::Hold, &around);
+            // First, with the rights that opened it.
+            group
+                .iter()
+                .for_each(|group| group.enter_on_start(&mut command));
             if let Some(session_network) = session_network {
                 sandbox::enter_on_start(&mut command, session_network);
             }
@@ -134,6 +165,9 @@ fn launch(
             let mut command = std::process::Command::new(&helper.program);
             command.arg0(OsStr::new("reasonixd"));
             command.args(&helper.arguments);
+            group
+                .iter()
+                .for_each(|group| group.enter_on_start(&mut command));
             command
         }
     };
@@ -156,6 +190,7 @@ fn launch(
         stdout: helper.stdout.take().ok_or_else(pipe)?,
         stderr: helper.stderr.take().ok_or_else(pipe)?,
         helper,
+        group,
         namespace: recipe.is_some(),
     })
 }

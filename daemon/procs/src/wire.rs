@@ -42,6 +42,25 @@ impl CommandSpec {
     }
 }
 
+/// What the helper itself needs of a [`CommandSpec`].
+#[derive(Debug, Deserialize)]
+pub(crate) struct HeldCommand {
+    pub limits: ResourceLimits,
+    inner: Option<HeldRestrictions>,
+}
+
+#[derive(Debug, Deserialize)]
+struct HeldRestrictions {
+    sockets: Option<sandbox::SocketRules>,
+}
+
+impl HeldCommand {
+    /// The sockets that a broker lets the command reach.
+    pub fn sockets(&mut self) -> Option<sandbox::SocketRules> {
+        self.inner.take()?.sockets
+    }
+}
+
 /// A message from the helper: `Started` or `Failed` first, and `Exited` last after `Started`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -63,6 +82,8 @@ pub(crate) struct CommandExit {
     /// Number of processes that could not be killed, because they have other rights or hang in the
     /// kernel.
     pub left: u32,
+    /// It was killed because it used more memory than its limit, in bytes.
+    pub memory: Option<u64>,
 }
 
 /// An order to the helper. The end of the channel means that the daemon is gone: kill everything.

@@ -104,6 +104,38 @@ async fn with_network_access_local_ports_are_reachable() {
 }
 
 #[tokio::test]
+async fn no_unix_socket_outside_is_reached() {
+    let script = "python3 - $base <<'END'
+import os, socket, sys
+base = sys.argv[1]
+def attempt(to, kind=socket.SOCK_STREAM):
+    try: socket.socket(socket.AF_UNIX, kind).connect(to); print('reached')
+    except OSError as error: print('no')
+os.symlink(base + 'outside/socket', 'way')
+for to in base + 'outside/socket', 'way', '/proc/self/root' + base + 'outside/socket': attempt(to)
+attempt(base + 'secrets/socket')
+attempt('masked')
+attempt(base + 'outside/socket', socket.SOCK_DGRAM)
+for place in 'own', base + 'temp/own':
+    server = socket.socket(socket.AF_UNIX); server.bind(place); server.listen()
+    attempt(place)
+END";
+    for mut room in rooms().await {
+        let places = ["outside/socket", "secrets/socket", "ws/masked"].map(|name| room.at(name));
+        let outside = places.map(|place| std::os::unix::net::UnixListener::bind(place).unwrap());
+        room.sandbox.masked.push(room.ws("masked"));
+        room.give();
+        let done = room.sh(script).await;
+        let expected = format!("{}reached\nreached\n", "no\n".repeat(6));
+        assert_eq!(done.out, expected, "{:?}: {done:?}", room.user);
+        for listener in outside {
+            listener.set_nonblocking(true).unwrap();
+            assert!(listener.accept().is_err());
+        }
+    }
+}
+
+#[tokio::test]
 async fn only_named_exceptions_of_a_masked_directory_are_readable() {
     for mut room in rooms().await {
         std::fs::create_dir(room.at("secrets/own")).unwrap();

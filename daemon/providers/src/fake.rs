@@ -249,6 +249,7 @@ pub(crate) fn exited(code: Option<i32>, signal: Option<i32>) -> ChildEvent {
         code,
         signal,
         swept: 0,
+        over_memory: None,
     })
 }
 

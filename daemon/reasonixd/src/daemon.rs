@@ -133,8 +133,9 @@ impl Daemon {
     /// How commands are held here.
     pub fn confinement(&self) -> String {
         format!(
-            "file tools: workspace only; commands: {}",
-            self.procs.mechanism()
+            "file tools: workspace only; commands: {}; {}",
+            self.procs.mechanism(),
+            self.procs.memory()
         )
     }
 

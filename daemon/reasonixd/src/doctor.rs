@@ -33,7 +33,9 @@ fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
     if settings.layers != procs::BackendChoice::Auto {
         text += "; `sandbox.layer` allows no other layer";
     }
-    let open = settings.confine.network && !procs::holds_abstract_sockets();
+    let mechanism = daemon.procs.mechanism();
+    let brokered = mechanism.sandbox().is_some_and(|sandbox| sandbox.brokered);
+    let open = settings.confine.network && !brokered && !procs::holds_abstract_sockets();
     held(settings.confine.demand, daemon.procs.strength(), text, open)
 }
 

@@ -253,7 +253,10 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let started = Instant::now();
     let hold = Hold::of(home, &start.paths.socket)?;
     let socket = Socket::bind(&start.paths.socket)?;
+    let mut limits = procs::ResourceLimits::default();
+    limits.memory = start.loaded.settings.memory_limit.or(limits.memory);
     let procs = procs::Procs::start(procs::ProcsOptions {
+        limits,
         umask: Some(start.umask),
         layers: start.layers,
         ..procs::ProcsOptions::of_this_binary(home.quarantine())?

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::absent::{AbsentName, is_obeyed_by_git};
 use crate::file_system::{FileKind, FileSystem};
+use crate::sockets;
 
 /// One mount, or an equivalent operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +63,8 @@ pub struct MountPlan {
     pub network: bool,
     /// Writable paths, for a second layer that does not use mounts.
     pub write: Vec<PathBuf>,
+    /// Places whose sockets may be reached, as the command sees them.
+    pub reachable: Vec<PathBuf>,
 }
 
 /// Why a sandbox cannot be set up.
@@ -156,8 +159,10 @@ impl MountPlan {
         for name in &mut absent {
             name.at_once |= spec.obeyed.contains(&name.path);
         }
+        let steps = words.steps();
         Ok(Self {
-            steps: words.steps(),
+            reachable: sockets::inside_mounts(spec, files, &steps),
+            steps,
             absent,
             network: spec.network,
             write,
@@ -179,6 +184,7 @@ impl MountPlan {
             absent: Vec::new(),
             network: false,
             write: Vec::new(),
+            reachable: Vec::new(),
         }
     }
 
@@ -262,6 +268,9 @@ impl PathRules {
             if files.kind(place) == Some(FileKind::Directory) {
                 self.add(place, PathRule::Covered);
             }
+        }
+        for place in sockets::elsewhere(spec, files) {
+            self.show(&place, &place);
         }
         if spec.network {
             self.names(files);

@@ -1,12 +1,18 @@
 //! Restrictions that a process applies to itself just before it becomes the command: Landlock and a
 //! system call filter. Both apply to all its children and cannot be removed.
 
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use contract::SandboxSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::file_system::FileSystem;
 use crate::plan::{MountPlan, MountStep};
+use crate::sockets::{self, SocketRules};
+
+#[cfg(target_os = "linux")]
+use crate::syscall_filter::Surroundings;
 
 /// The restrictions of the process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +31,8 @@ pub struct ProcessRestrictions {
     /// command could have replaced a workspace directory by a link, so that another file was
     /// mounted.
     pub same: Vec<PathIdentity>,
+    /// The sockets that a broker lets it reach. `None`: there is no broker here.
+    pub sockets: Option<SocketRules>,
 }
 
 /// The identity of a path when the sandbox was planned.
@@ -105,7 +113,9 @@ impl ProcessRestrictions {
     ///
     /// # Errors
     /// The restriction that failed, as a text for the user. The command must not run then.
-    pub fn bind(&self) -> Result<(), String> {
+    ///
+    /// Returns the listener for the broker. Until it is served, connections wait.
+    pub fn bind(&self) -> Result<Option<OwnedFd>, String> {
         self.same.iter().try_for_each(PathIdentity::check)?;
         #[cfg(target_os = "linux")]
         {
@@ -114,20 +124,30 @@ impl ProcessRestrictions {
                     .map_err(|error| format!("capabilities: {error}"))?;
             }
             crate::landlock_rules::restrict(self)?;
-            // With a network namespace or an allowed network, the filter need not restrict sockets.
-            let program = crate::syscall_filter::program(!self.alone || self.network);
+            let program = crate::syscall_filter::program(Surroundings {
+                // With a network namespace or an allowed network, the filter need not restrict it.
+                network: !self.alone || self.network,
+                processes: !self.alone,
+                brokered: self.sockets.is_some(),
+            });
+            if self.sockets.is_some() {
+                let listener = crate::listener::install(&program);
+                return listener
+                    .map(Some)
+                    .map_err(|error| format!("seccomp: {error}"));
+            }
             match seccompiler::apply_filter(&program) {
                 Err(error) if self.alone || filters() => Err(format!("seccomp: {error}")),
-                _ => Ok(()),
+                _ => Ok(None),
             }
         }
         #[cfg(not(target_os = "linux"))]
         Err("there is no sandbox for this system".to_owned())
     }
 
-    /// The second layer, inside mounts and namespaces.
+    /// The second layer, inside mounts and namespaces. `brokered`: a broker makes the connections.
     #[must_use]
-    pub fn inside_mounts(plan: &MountPlan) -> Self {
+    pub fn inside_mounts(plan: &MountPlan, brokered: bool) -> Self {
         let written = plan.steps.iter().filter_map(|step| match step {
             MountStep::Bind { from, to, writable } if *writable && from == to => {
                 to.parent().and(Some(to))
@@ -141,12 +161,18 @@ impl ProcessRestrictions {
             readable: Vec::new(),
             network: plan.network,
             alone: false,
+            sockets: brokered.then(|| SocketRules {
+                reachable: plan.reachable.clone(),
+                closed: Vec::new(),
+                // Such names are of a network namespace.
+                abstract_names: !plan.network,
+            }),
         }
     }
 
     /// The only layer.
     #[must_use]
-    pub fn without_mounts(spec: &SandboxSpec) -> Self {
+    pub fn without_mounts(spec: &SandboxSpec, files: &dyn FileSystem, brokered: bool) -> Self {
         let mut write = spec.write.clone();
         write.push(spec.temp.clone());
         Self {
@@ -156,6 +182,11 @@ impl ProcessRestrictions {
             readable: spec.readable.clone(),
             network: spec.network,
             alone: true,
+            sockets: brokered.then(|| SocketRules {
+                reachable: sockets::reachable(spec, files),
+                closed: spec.masked.clone(),
+                abstract_names: false,
+            }),
         }
     }
 }

@@ -106,6 +106,7 @@ mod tests {
             readable: vec!["/h/shown".into()],
             temp: "/h/t".into(),
             network: false,
+            sockets: Vec::new(),
         };
         let profile = profile(&spec);
         let at = |line: &str| {

@@ -16,9 +16,6 @@ const ARCHITECTURE: u32 = 0xc000_00b7;
 /// Refused with any arguments.
 const REFUSED: &[libc::c_long] = &[
     // Access to other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
     // Mounts and namespaces.
@@ -65,6 +62,14 @@ const REFUSED: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_modify_ldt,
 ];
+/// For debuggers. Refused where processes of others are visible: in a process namespace of its own a
+/// command reaches only its own. The helper is there too, but nobody may trace it, and its filter
+/// and Landlock domain are others. A tracer cannot lift a filter: that takes a capability.
+const TRACING: &[libc::c_long] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+];
 /// Reported as missing: callers have an alternative.
 const ABSENT: &[libc::c_long] = &[
     // Its flags are in memory, which a filter cannot read.
@@ -91,29 +96,38 @@ const PERSONALITIES: &[u32] = &[0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xffff_ffff]
 const LOAD: u16 = 0x20;
 const EQUAL: u16 = 0x15;
 const ANY_OF: u16 = 0x45;
+const AND: u16 = 0x54;
 const ANSWER: u16 = 0x06;
 const NUMBER: u32 = 0;
 const ARCH: u32 = 4;
 const ALLOW: u32 = 0x7fff_0000;
 const KILL: u32 = 0x8000_0000;
+/// Handed over to the listener.
+const HAND_OVER: u32 = 0x7fc0_0000;
 const ERROR: u32 = 0x0005_0000;
 /// The bit in call numbers of the x32 interface, which has a separate number for every call.
 #[cfg(target_arch = "x86_64")]
 const X32: u32 = 0x4000_0000;
 
-/// The filter program. `network`: sockets are restricted by something else, or allowed.
-pub(crate) fn program(network: bool) -> BpfProgram {
-    let mut all = Program(Vec::new());
-    all.load(ARCH);
-    // System calls of another architecture have other numbers.
-    all.unless_equal(ARCHITECTURE, KILL);
-    all.load(NUMBER);
-    #[cfg(target_arch = "x86_64")]
-    all.if_any(X32, error(libc::ENOSYS));
+/// What a filter depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings {
+    /// Sockets are restricted by something else, or allowed.
+    pub network: bool,
+    /// There is a separate process namespace.
+    pub processes: bool,
+    /// A broker makes the connections.
+    pub brokered: bool,
+}
+
+/// The filter program.
+pub(crate) fn program(around: Surroundings) -> BpfProgram {
+    let mut all = Program::begin();
     for call in ABSENT {
         all.if_equal(number(*call), error(libc::ENOSYS));
     }
-    for call in REFUSED {
+    let tracing = if around.processes { &[] } else { TRACING };
+    for call in REFUSED.iter().chain(tracing) {
         all.if_equal(number(*call), error(libc::EPERM));
     }
     let user = libc::CLONE_NEWUSER.unsigned_abs();
@@ -134,20 +148,61 @@ pub(crate) fn program(network: bool) -> BpfProgram {
         }
         part.answer(error(libc::EPERM));
     });
-    let families = if network { FAMILIES } else { FAMILIES_ALONE };
-    let refusal = if network {
+    sockets(&mut all, around);
+    all.answer(ALLOW);
+    all.0
+}
+
+/// A filter that lets everything through.
+pub(crate) fn nothing() -> BpfProgram {
+    let mut all = Program(Vec::new());
+    all.answer(ALLOW);
+    all.0
+}
+
+/// A filter that only hands connections over.
+pub(crate) fn only_handing_over() -> BpfProgram {
+    let mut all = Program::begin();
+    all.if_equal(number(libc::SYS_connect), HAND_OVER);
+    all.answer(ALLOW);
+    all.0
+}
+
+/// Connections are handed over. An address can also be in a message, where no filter sees it, but
+/// only a datagram socket sends to it: so there are no datagram sockets of Unix.
+fn sockets(all: &mut Program, around: Surroundings) {
+    let families = if around.network {
+        FAMILIES
+    } else {
+        FAMILIES_ALONE
+    };
+    let refusal = if around.network {
         libc::EAFNOSUPPORT
     } else {
         libc::EPERM
     };
+    let connected = |part: &mut Program| {
+        part.load_argument(1);
+        part.and(0xf);
+        part.if_equal(libc::SOCK_STREAM.unsigned_abs(), ALLOW);
+        part.if_equal(libc::SOCK_SEQPACKET.unsigned_abs(), ALLOW);
+        part.answer(error(libc::EPERM));
+    };
     all.of(libc::SYS_socket, 0, |part| {
         for family in families {
-            part.if_equal(family.unsigned_abs(), ALLOW);
+            if !around.brokered || *family != libc::AF_UNIX {
+                part.if_equal(family.unsigned_abs(), ALLOW);
+            }
         }
-        part.answer(error(refusal));
+        part.unless_equal(libc::AF_UNIX.unsigned_abs(), error(refusal));
+        if around.brokered {
+            connected(part);
+        }
     });
-    all.answer(ALLOW);
-    all.0
+    if around.brokered {
+        all.of(libc::SYS_socketpair, 0, connected);
+        all.if_equal(number(libc::SYS_connect), HAND_OVER);
+    }
 }
 
 fn error(number: libc::c_int) -> u32 {
@@ -162,12 +217,33 @@ fn number(call: libc::c_long) -> u32 {
 struct Program(Vec<sock_filter>);
 
 impl Program {
+    /// Refuses system calls with other numbers than ours.
+    fn begin() -> Self {
+        let mut all = Self(Vec::new());
+        all.load(ARCH);
+        all.unless_equal(ARCHITECTURE, KILL);
+        all.load(NUMBER);
+        #[cfg(target_arch = "x86_64")]
+        all.if_any(X32, error(libc::ENOSYS));
+        all
+    }
+
     fn push(&mut self, code: u16, k: u32, jt: u8, jf: u8) {
         self.0.push(sock_filter { code, jt, jf, k });
     }
 
     fn load(&mut self, offset: u32) {
         self.push(LOAD, offset, 0, 0);
+    }
+
+    /// The lower half of an argument.
+    fn load_argument(&mut self, argument: u32) {
+        // The arguments begin at offset 16, with eight bytes each, the lower half first.
+        self.load(16 + 8 * argument);
+    }
+
+    fn and(&mut self, bits: u32) {
+        self.push(AND, bits, 0, 0);
     }
 
     fn answer(&mut self, answer: u32) {
@@ -193,8 +269,7 @@ impl Program {
     /// checked here.
     fn of(&mut self, call: libc::c_long, argument: u32, part: impl FnOnce(&mut Self)) {
         let mut inner = Self(Vec::new());
-        // The arguments begin at offset 16, with eight bytes each, the lower half first.
-        inner.load(16 + 8 * argument);
+        inner.load_argument(argument);
         part(&mut inner);
         inner.load(NUMBER);
         let length = u8::try_from(inner.0.len()).unwrap_or(u8::MAX);
@@ -208,8 +283,7 @@ mod tests {
     use super::*;
 
     /// Runs the program on a call, as the kernel would.
-    fn answer(network: bool, arch: u32, call: u32, arguments: &[u32]) -> u32 {
-        let program = program(network);
+    fn run(program: &[sock_filter], arch: u32, call: u32, arguments: &[u32]) -> u32 {
         let (mut at, mut value) = (0, 0);
         loop {
             let now = &program[at];
@@ -222,6 +296,7 @@ mod tests {
                         offset => arguments[(offset as usize - 16) / 8],
                     };
                 }
+                AND => value &= now.k,
                 ANSWER => return now.k,
                 EQUAL | ANY_OF => {
                     let holds = match now.code {
@@ -235,13 +310,59 @@ mod tests {
         }
     }
 
+    fn around(network: bool) -> Surroundings {
+        Surroundings {
+            network,
+            processes: false,
+            brokered: false,
+        }
+    }
+
+    fn answer(network: bool, arch: u32, call: u32, arguments: &[u32]) -> u32 {
+        run(&program(around(network)), arch, call, arguments)
+    }
+
     fn native(network: bool, call: libc::c_long, arguments: &[u32]) -> u32 {
         answer(network, ARCHITECTURE, number(call), arguments)
     }
 
     #[test]
+    fn connections_are_handed_over_and_no_unix_socket_sends_to_an_address() {
+        for network in [true, false] {
+            let around = Surroundings {
+                network,
+                processes: true,
+                brokered: true,
+            };
+            let program = program(around);
+            let call =
+                |call, arguments: &[u32]| run(&program, ARCHITECTURE, number(call), arguments);
+            let refused = error(libc::EPERM);
+            assert_eq!(call(libc::SYS_connect, &[0; 6]), HAND_OVER);
+            for made in [libc::SYS_socket, libc::SYS_socketpair] {
+                // With flags that do not count: close on exec, do not block.
+                for flags in [0, 0o2_000_000, 0o2_004_000] {
+                    assert_eq!(call(made, &[1, 1 | flags]), ALLOW);
+                    assert_eq!(call(made, &[1, 5 | flags]), ALLOW);
+                    assert_eq!(call(made, &[1, 2 | flags]), refused);
+                    // The old name of the same.
+                    assert_eq!(call(made, &[1, 3 | flags]), refused);
+                }
+            }
+            let datagrams = call(libc::SYS_socket, &[2, 2]);
+            assert_eq!(datagrams, if network { ALLOW } else { refused });
+            assert_eq!(call(libc::SYS_sendto, &[0; 6]), ALLOW);
+            assert_eq!(call(libc::SYS_ptrace, &[0; 6]), ALLOW);
+        }
+        let handing = only_handing_over();
+        let call = |call| run(&handing, ARCHITECTURE, number(call), &[0; 6]);
+        assert_eq!(call(libc::SYS_connect), HAND_OVER);
+        assert_eq!(call(libc::SYS_socket), ALLOW);
+    }
+
+    #[test]
     fn system_calls_that_bypass_the_sandbox_are_refused_and_others_are_not() {
-        for call in REFUSED {
+        for call in REFUSED.iter().chain(TRACING) {
             assert_eq!(native(true, *call, &[0; 6]), error(libc::EPERM));
         }
         for call in ABSENT {

@@ -146,6 +146,10 @@ impl RunningCommand {
 }
 
 impl CommandEnd {
+    fn is_over_memory(&self) -> bool {
+        self.exit.is_some_and(|exit| exit.over_memory.is_some())
+    }
+
     pub(crate) fn is_success(&self) -> bool {
         self.stopped.is_none() && self.exit.is_some_and(|exit| exit.code == Some(0))
     }
@@ -171,11 +175,21 @@ impl CommandEnd {
             Some(why) => format!("{}; ", self.stop_report(why)),
             None => String::new(),
         };
+        let memory = match self.exit.and_then(|exit| exit.over_memory) {
+            Some(limit) => format!(
+                "killed for its memory: with all its processes it used more than the limit of {} MB (`sandbox.memory_limit_mb`); ",
+                limit / 1024 / 1024
+            ),
+            None => String::new(),
+        };
         let swept = match self.exit.map_or(0, |exit| exit.swept) {
             0 => String::new(),
             count => format!("; {count} processes it left behind were stopped"),
         };
-        format!("{why}{how}, {:.2} s{swept}", self.took.as_secs_f64())
+        format!(
+            "{why}{memory}{how}, {:.2} s{swept}",
+            self.took.as_secs_f64()
+        )
     }
 
     fn stop_report(&self, why: StopCause) -> String {
@@ -201,6 +215,7 @@ impl CommandEnd {
             Some(StopCause::Killed) => "kill_shell",
             Some(StopCause::Unloaded) => "the session ended",
             Some(StopCause::Crashed) => "a bug in Reasonix",
+            None if self.is_over_memory() => "its memory limit",
             None if self.exit.is_none() => "its end was not reported",
             None => return None,
         };

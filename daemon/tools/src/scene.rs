@@ -295,6 +295,7 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
             code: status.code(),
             signal: status.signal(),
             swept,
+            over_memory: None,
         };
         let _ = events.send(ChildEvent::Exited(exit)).await;
     });

@@ -33,7 +33,7 @@ pub fn of(error: &CallError) -> String {
                 "see `reasonix daemon logs` for details"
             }
             ConnectError::Socket { .. } => {
-                "the socket belongs to another user, or you cannot access its directory"
+                "the socket belongs to another user, you cannot access its directory, or this runs in a sandbox"
             }
             ConnectError::Foreign { .. } => {
                 "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own"

@@ -437,8 +437,15 @@ fn a_command_is_not_spoken_to_by_another_daemon() {
     let other = House::below(Path::new("/var/tmp"));
     other.cassette(&Script::new().says("OTHERS-WORD").jsonl());
     assert_eq!(other.reasonix(&["run", "go"]).code(), Some(0));
-    let held = FULL.into_iter().filter_map(SandboxHouse::held_fully_by);
-    for place in held.chain(SandboxHouse::held_partly()) {
+    let opened = format!("sockets = ['{}']", other.socket().display());
+    let all = ["", &opened].into_iter().flat_map(|more| {
+        let held = FULL.map(|layer| SandboxHouse::held_fully_with(layer, more));
+        let held = held
+            .into_iter()
+            .chain([SandboxHouse::held_partly_with(more)]);
+        held.flatten().map(move |place| (place, !more.is_empty()))
+    });
+    for (place, is_open) in all {
         // The sandbox shows the program beside the scripts, wherever it was built: `/tmp` may be private.
         let program = place.house.root().join("scripts/client");
         fs::copy(tests::house::client_program(), &program).expect("a copy of the client");
@@ -461,11 +468,12 @@ fn a_command_is_not_spoken_to_by_another_daemon() {
         let script = Script::new().runs(&command);
         let (status, text) = place.results(&script).remove(0);
         assert_eq!(status, CallStatus::Failed, "{}: {text}", place.layer);
-        assert!(
-            text.contains("sandboxed command"),
-            "{}: {text}",
-            place.layer
-        );
+        // Its socket is closed; if the user opens it, it knows who speaks.
+        let why = match is_open {
+            true => "sandboxed command",
+            false => "or this runs in a sandbox",
+        };
+        assert!(text.contains(why), "{}: {text}", place.layer);
         assert!(!text.contains("OTHERS"), "{}: {text}", place.layer);
     }
 }

@@ -54,6 +54,7 @@ impl Spawn for FakeSpawn {
                     code: Some(code),
                     signal: None,
                     swept: 0,
+                    over_memory: None,
                 })
             };
             let events = match plays {

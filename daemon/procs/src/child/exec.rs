@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, getppid, getrlimit, setrlimit, setsid, umask};
 
+use super::sockets;
 use crate::options::ResourceLimits;
 use crate::wire::CommandSpec;
 
@@ -72,9 +73,12 @@ fn set_up(holder: &OsStr, link: &UnixStream) -> Result<CommandSpec, String> {
         )
     })?;
     if let Some(inner) = &spec.inner {
-        inner
-            .bind()
-            .map_err(|reason| format!("the sandbox: {reason}"))?;
+        let bound = inner.bind();
+        let listener = bound.map_err(|reason| format!("the sandbox: {reason}"))?;
+        if let Some(listener) = listener {
+            sockets::give(link, &listener)
+                .map_err(|error| format!("the sandbox: hand its sockets over: {error}"))?;
+        }
     }
     Ok(spec)
 }

@@ -1,5 +1,6 @@
 //! Actions that only the first process of a namespace can take, before anything else runs in it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write as _};
 use std::mem::MaybeUninit;
@@ -72,13 +73,14 @@ fn closed() -> bool {
 }
 
 /// Reports the state inside the namespace, and exits.
-pub(super) fn probe(numbers: u32) -> i32 {
+pub(super) fn probe(numbers: u32, arguments: &[OsString]) -> i32 {
     let first = std::fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == "1");
     let inside = InsideReport {
         first: first && getpid().is_init(),
         // A namespace without a limit is better than none: the status reports it.
         numbers: enter(numbers).unwrap_or(false),
         closed: closed(),
+        brokered: super::sockets::are_brokered(arguments),
     };
     let said = wire::line(&inside)
         .map_err(io::Error::from)

@@ -7,10 +7,16 @@
 
 mod exec;
 mod inside;
+mod memory;
 #[cfg(target_os = "linux")]
 pub(crate) mod open;
 mod reap;
 mod signals;
+#[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(not(target_os = "linux"))]
+#[path = "sockets_none.rs"]
+mod sockets;
 mod supervise;
 
 use std::ffi::{OsStr, OsString};
@@ -28,6 +34,10 @@ pub(crate) const OPEN: &str = "open";
 /// The argument of a first process that an opener started, followed by whether there is a sandbox,
 /// the user's identity, and the arguments of [`INSIDE`].
 const FIRST: &str = "first";
+/// The argument that only asks whether connections can be brokered outside namespaces.
+pub(crate) const SOCKETS: &str = "sockets";
+/// The argument of a process that tries to connect.
+const CONNECTS: &str = "connects";
 /// The argument that only requests the current namespaces.
 pub(crate) const PLACE: &str = "place";
 
@@ -43,8 +53,10 @@ pub fn child_main() -> i32 {
     }
     match arguments.as_slice() {
         [.., stage, holder] if stage == OsStr::new(SECOND_STAGE) => exec::main(holder),
+        [.., what, _] if what == OsStr::new(CONNECTS) => sockets::connecting(),
+        [.., what] if what == OsStr::new(SOCKETS) => i32::from(!sockets::are_brokered(&arguments)),
         [.., place, limit, probe] if place == OsStr::new(INSIDE) && probe == OsStr::new(PROBE) => {
-            inside::probe(numbers(limit).unwrap_or(0))
+            inside::probe(numbers(limit).unwrap_or(0), &arguments)
         }
         [.., place, limit] if place == OsStr::new(INSIDE) => {
             let numbers = numbers(limit).unwrap_or(0);
@@ -60,12 +72,12 @@ pub fn child_main() -> i32 {
 /// to be done.
 #[cfg(target_os = "linux")]
 fn first_of_all(arguments: &[OsString]) -> Option<i32> {
-    // The second stage receives all arguments of the first, and must not repeat this.
+    // These receive all arguments of the first stage, and must not repeat this.
     if arguments
         .iter()
         .rev()
         .nth(1)
-        .is_some_and(|word| word == SECOND_STAGE)
+        .is_some_and(|word| word == SECOND_STAGE || word == CONNECTS)
     {
         return None;
     }

@@ -15,25 +15,24 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, getpid, getppid, setsid};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, timeout};
 
+use super::memory::MemoryWatch;
 use super::reap::{CommandEnd, Reaper};
 use super::signals::{SignalEvent, Signals};
-use super::{SECOND_STAGE, nothing};
+use super::{SECOND_STAGE, nothing, sockets};
 use crate::grace::{later, until};
 use crate::options::this_binary;
 use crate::tree::{self, Tree};
-use crate::wire::{self, CommandExit, HelperOrder, HelperStatus};
+use crate::wire::{self, CommandExit, HeldCommand, HelperOrder, HelperStatus};
 
 /// Maximum duration of a sweep against processes that do not die.
 const SWEEP: Duration = Duration::from_secs(5);
 /// Pause between two rounds of a sweep, unless all processes end earlier.
 const BLOW: Duration = Duration::from_millis(50);
-/// Maximum length of the reason of a failed start.
-const REASON: u64 = 4096;
 
 /// The position of this process.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +119,7 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
             Placement::Inside { .. } => Tree::of_namespace(command),
         },
         due: None,
+        memory: MemoryWatch::new(None),
     };
     let begun = holder.begin(link, work).await;
     if let Err(reason) = begun {
@@ -137,6 +137,7 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
         signal,
         swept,
         left,
+        memory: holder.memory.exceeded(),
     };
     let _ = say(&mut status, &HelperStatus::Exited(exit)).await;
     Ok(())
@@ -208,26 +209,25 @@ struct Supervisor {
     tree: Tree,
     /// Set by the first stop: the end of the grace period.
     due: Option<Instant>,
+    memory: MemoryWatch,
 }
 
 impl Supervisor {
     /// Passes the command to the second stage. Returns when that has become the command.
     async fn begin(&mut self, mut link: UnixStream, mut work: String) -> Result<(), String> {
+        let mut held: HeldCommand =
+            serde_json::from_str(&work).map_err(|error| error.to_string())?;
+        self.memory = MemoryWatch::new(held.limits.memory);
         work.push('\n');
         let talk = async {
             // If writing fails, the other side is gone. Its earlier message can still be read.
             let _ = link.write_all(work.as_bytes()).await;
-            let mut reason = String::new();
-            match link.take(REASON).read_to_string(&mut reason).await {
-                Ok(0) => Ok(()),
-                Ok(_) => Err(reason),
-                Err(error) => Err(format!("its second stage was lost: {error}")),
-            }
+            sockets::hear(&mut link).await
         };
         tokio::pin!(talk);
         loop {
             tokio::select! {
-                said = &mut talk => return said,
+                said = &mut talk => return sockets::serve(said?, held.sockets()),
                 message = self.control_input.listen() => match message {
                     // `until_due` sees it again: the reaper asks the kernel, not the signal.
                     ControlMessage::Child => {}
@@ -247,6 +247,12 @@ impl Supervisor {
             let message = tokio::select! {
                 message = self.control_input.listen() => message,
                 () = until(self.due) => return,
+                () = self.memory.due() => {
+                    if self.memory.look(&self.tree) {
+                        return;
+                    }
+                    continue;
+                }
             };
             let ControlMessage::Stop(grace) = message else {
                 continue;

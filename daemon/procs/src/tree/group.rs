@@ -26,6 +26,16 @@ impl Tree {
         let _ = kill_process_group(self.group, Signal::KILL);
     }
 
+    /// The memory of a group is unknown.
+    pub fn resident(&self) -> u64 {
+        0
+    }
+
+    /// As [`Tree::resident`].
+    pub fn proportional(&self) -> u64 {
+        0
+    }
+
     /// The size of a group is unknown.
     pub fn killed(&self) -> u32 {
         0

@@ -21,7 +21,7 @@ use rustix::process::{
     pidfd_send_signal,
 };
 
-use super::proc::{Process, each_descendant, each_process, read};
+use super::proc::{Process, each_descendant, each_process, proportional, read, resident};
 
 /// Number of passes to stop all processes before the killing starts anyway.
 const PASSES: u32 = 32;
@@ -61,6 +61,31 @@ impl Tree {
             alone: holder.is_init(),
             ..Self::new(holder, command)
         }
+    }
+
+    /// Bytes of memory that all processes have in use, with what they share counted for each.
+    pub fn resident(&self) -> u64 {
+        self.sum(resident)
+    }
+
+    /// The same, with what they share divided among them. Takes longer.
+    pub fn proportional(&self) -> u64 {
+        self.sum(|pid| proportional(pid).unwrap_or_else(|| resident(pid)))
+    }
+
+    fn sum(&self, of: impl Fn(Pid) -> u64) -> u64 {
+        let mut sum = 0_u64;
+        let mut add = |process: &Process| {
+            if process.pid != self.holder && !process.is_dead() {
+                sum = sum.saturating_add(of(process.pid));
+            }
+        };
+        // Without `/proc` nothing is known.
+        let _ = match self.alone {
+            true => each_process(add),
+            false => each_descendant(self.holder, None, &mut add),
+        };
+        sum
     }
 
     /// Sends TERM to every process once. Signals whole groups if that is safe: that is atomic, so a

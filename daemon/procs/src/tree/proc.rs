@@ -130,3 +130,21 @@ pub(crate) fn inner_number(of: Pid) -> Option<u32> {
         .find_map(|line| line.strip_prefix("NSpid:"))?;
     line.split_ascii_whitespace().last()?.parse().ok()
 }
+
+/// Bytes of memory that a process has in use. 0 if it is gone.
+pub(crate) fn resident(of: Pid) -> u64 {
+    kilobytes(of, "status", "VmRSS:").unwrap_or(0)
+}
+
+/// The same, with what it shares divided among those that share it. `None`: it is gone, or not ours
+/// to ask.
+pub(crate) fn proportional(of: Pid) -> Option<u64> {
+    kilobytes(of, "smaps_rollup", "Pss:")
+}
+
+fn kilobytes(of: Pid, file: &str, field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{of}/{file}")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}

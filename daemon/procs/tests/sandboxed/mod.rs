@@ -5,6 +5,8 @@ mod absent;
 mod files;
 mod honest;
 mod network;
+mod sockets;
+mod tracing;
 
 use contract::SandboxStrength;
 

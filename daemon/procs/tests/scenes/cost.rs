@@ -19,6 +19,16 @@ fn held() -> (usize, usize, usize) {
     )
 }
 
+/// Names of control groups for memory.
+fn groups() -> Vec<String> {
+    let around = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"];
+    let entries = around.iter().filter_map(|dir| std::fs::read_dir(dir).ok());
+    let names = entries.flatten().flatten();
+    names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
+}
+
 /// Runs in a separate process, because other tests would be counted too.
 #[test]
 fn a_thousand_commands_leave_no_descriptor_thread_or_zombie() {
@@ -68,6 +78,14 @@ fn a_thousand_commands_leave_no_descriptor_thread_or_zombie() {
         assert_eq!((after.0, after.2), (before.0, before.2));
         assert!(after.1 <= before.1 + 1, "{after:?}, before: {before:?}");
         assert_eq!(procs.count(), 0);
+        procs.shutdown(0).await;
+        let own = format!("reasonix-{}-", std::process::id());
+        let left: Vec<_> = groups()
+            .into_iter()
+            .filter(|name| name.starts_with(&own))
+            .collect();
+        // What was killed last may still be in its group; the next daemon removes that one.
+        assert!(left.len() <= 1, "{left:?}");
     });
 }
 

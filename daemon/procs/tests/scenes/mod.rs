@@ -6,6 +6,7 @@
 
 mod cost;
 mod limits;
+mod memory;
 mod nothing_left;
 mod refused;
 mod start;

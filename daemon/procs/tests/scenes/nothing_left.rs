@@ -46,7 +46,8 @@ async fn several_leftover_processes_are_counted() {
         Some(ChildExit {
             code: Some(0),
             signal: None,
-            swept: 5
+            swept: 5,
+            over_memory: None,
         })
     );
 }

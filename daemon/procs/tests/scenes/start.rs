@@ -11,7 +11,8 @@ async fn the_exit_code_and_both_streams_come_back() {
         Some(ChildExit {
             code: Some(3),
             signal: None,
-            swept: 0
+            swept: 0,
+            over_memory: None,
         })
     );
 }
@@ -24,7 +25,8 @@ async fn a_signal_is_reported_as_a_signal() {
         Some(ChildExit {
             code: None,
             signal: Some(11),
-            swept: 0
+            swept: 0,
+            over_memory: None,
         })
     );
 }
@@ -132,6 +134,7 @@ async fn limits_and_the_mode_mask_reach_the_command() {
     options.limits = ResourceLimits {
         processes: Some(3000),
         tasks: Some(3500),
+        ..ResourceLimits::default()
     };
     options.umask = Some(0o027);
     let procs = Procs::start(options).unwrap();

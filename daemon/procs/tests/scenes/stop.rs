@@ -16,7 +16,8 @@ async fn a_stop_signals_the_whole_tree_at_once() {
         Some(ChildExit {
             code: Some(4),
             signal: None,
-            swept: 0
+            swept: 0,
+            over_memory: None,
         })
     );
 }

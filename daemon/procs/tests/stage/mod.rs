@@ -31,6 +31,7 @@ pub fn options() -> ProcsOptions {
         layers: WAY,
         // A room has its own: a path that every user's tests shared would belong to one of them.
         quarantine: PathBuf::from("/nonexistent/quarantine"),
+        memory_groups: true,
         supervisor: None,
     }
 }

@@ -76,6 +76,7 @@ impl SandboxRoom {
             readable: Vec::new(),
             temp: at("temp"),
             network: false,
+            sockets: vec![at("ws")],
         };
         let room = Self {
             user,
@@ -165,6 +166,7 @@ impl SandboxRoom {
                 code: output.status.code(),
                 signal: None,
                 swept: 0,
+                over_memory: None,
             }),
             quarantined: Vec::new(),
         }

@@ -356,15 +356,19 @@ fn name_and_parent(pid: u32) -> Option<(String, u32)> {
 
 /// What the daemon is called, and who holds a command for it.
 #[cfg(target_os = "linux")]
-const DAEMONS: [&str; 2] = ["reasonixd", "reasonix-child"];
+const DAEMONS: [&str; 2] = ["reasonixd", HELPER];
+/// The helper of a command, which makes its connections.
+#[cfg(target_os = "linux")]
+const HELPER: &str = "reasonix-child";
 
-/// Whether a process has been started by some daemon of this make, by the names of those above it: nobody changes the name of
-/// another process. Where the way up breaks off, it has.
+/// Whether a process has been started by some daemon of this make, or is a command's helper, by its name and the names of
+/// those above it: nobody changes the name of another process. Where the way up breaks off, it has.
 #[cfg(target_os = "linux")]
 fn is_below_a_daemon(pid: u32) -> bool {
     let mut at = pid;
     for _ in 0..1_000 {
         match name_and_parent(at) {
+            Some((name, _)) if at == pid && name == HELPER => return true,
             Some((name, _)) if at != pid && DAEMONS.contains(&name.as_str()) => return true,
             Some((_, parent)) if parent > 1 => at = parent,
             Some(_) => return false,

@@ -150,6 +150,10 @@ settings! {
         "Sandbox backend. `auto`: the strongest one available; `bubblewrap`, `direct` (equivalent, with our own system calls) or `landlock` (partial): only this one; if it does not work, `sandbox.bash` decides. Read when the daemon starts.";
     "sandbox.network", Kind::Flag, Trusted, "false":
         "Let commands use the network. Otherwise each session has only its own loopback interface.";
+    "sandbox.sockets", Kind::Places, User, "[]":
+        "Unix sockets, or directories with such, that commands may connect to. All others outside the workspace and the session's temporary directory are closed: of `ssh-agent`, `gpg-agent`, D-Bus, Docker, tmux, credential caches and the like. What a service does for a command is not sandboxed.";
+    "sandbox.memory_limit_mb", number(0, 1_000_000_000), User, "0":
+        "Memory that one command may use with all its processes, in MB. It is killed if it uses more, and the model is told why. 0: three quarters of the machine's memory. Read when the daemon starts.";
     "sandbox.caches", Kind::Flag, Trusted, "false":
         "Let commands write to the caches of toolchains in your home (cargo, go, npm, pip, gradle, ccache …). Your own builds later use these files outside the sandbox.";
     "sandbox.accept_partial", Kind::Flag, User, "false":

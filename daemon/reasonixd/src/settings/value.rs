@@ -80,9 +80,7 @@ pub fn of(
                 .map(Value::from)
                 .map_err(|why| format!("a file: {why}"))
         }
-        Kind::Places => list(item, "a list of directory paths", refused, &|text| {
-            place(text, context)
-        }),
+        Kind::Places => list(item, "paths", refused, &|text| place(text, context)),
         Kind::Globs => list(item, "globs", refused, &glob),
         Kind::Variables => list(item, "names of variables", refused, &variable),
     }

@@ -45,6 +45,8 @@ pub struct Settings {
     pub confine: SandboxSettings,
     /// By what they are held. It counts from the daemon's start to its end.
     pub layers: procs::BackendChoice,
+    /// Bytes of memory of one command. `None`: the usual limit.
+    pub memory_limit: Option<u64>,
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,
     /// Days without activity after which a session may be pruned; 0: never.
@@ -159,6 +161,10 @@ impl Values {
                 Some("landlock") => procs::BackendChoice::Landlock,
                 _ => procs::BackendChoice::Auto,
             },
+            memory_limit: match self.number("sandbox.memory_limit_mb") {
+                0 => None,
+                megabytes => Some(megabytes.saturating_mul(1024 * 1024)),
+            },
             bash_timeout_ms: self.seconds_in_ms("tools.bash_timeout_seconds"),
             recover: match self.text("daemon.recover").as_deref() {
                 Some("continue") => Some(RecoverPolicy::Continue),
@@ -252,6 +258,11 @@ impl Values {
                 true => caches::of(&self.user_home),
                 false => Vec::new(),
             },
+            sockets: self
+                .texts("sandbox.sockets")
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
             accept_partial: self.is_on("sandbox.accept_partial"),
         }
     }

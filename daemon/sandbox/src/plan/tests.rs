@@ -75,6 +75,7 @@ fn spec(write: &[&str], protected: &[&str], masked: &[&str]) -> SandboxSpec {
         readable: Vec::new(),
         temp: "/t".into(),
         network: false,
+        sockets: Vec::new(),
     }
 }
 

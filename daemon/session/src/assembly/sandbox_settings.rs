@@ -10,6 +10,8 @@ pub struct SandboxSettings {
     pub network: bool,
     /// Directories of toolchains beside the workspace that commands may write in.
     pub caches: Vec<PathBuf>,
+    /// Unix sockets, and directories with such, that commands may reach.
+    pub sockets: Vec<PathBuf>,
     /// Whether a partial sandbox is enough for commands that nobody can be asked about.
     pub accept_partial: bool,
 }

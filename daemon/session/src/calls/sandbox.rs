@@ -108,7 +108,14 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     protected.extend(changes.places.into_iter().filter(inside));
     let mut masked = about.masked.to_vec();
     masked.extend(reading.places);
-    masked.extend(sockets::of(about.workspace.user_home(), about.env));
+    let mut reached = sockets::opened(&confine.sockets);
+    masked.extend(
+        sockets::of(about.workspace.user_home(), about.env)
+            .into_iter()
+            .filter(|place| !reached.iter().any(|opened| place.starts_with(opened))),
+    );
+    // The workspace itself; what else may be written holds the caches of the user's own programs.
+    reached.push(about.workspace.root().to_path_buf());
     let whole = reading.incomplete.is_empty()
         && changes.incomplete.is_empty()
         && all_guarded
@@ -124,6 +131,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
             readable,
             temp,
             network: confine.network,
+            sockets: reached,
         })),
         strength: about.strength,
         leaks: !whole,

@@ -198,6 +198,7 @@ impl Spawn for Programs {
                 code: done.status.code(),
                 signal: None,
                 swept: 0,
+                over_memory: None,
             };
             let events = [
                 ChildEvent::Stdout(done.stdout),

@@ -6,7 +6,7 @@ crate::catalog! {
     InstallDaemon = "install `reasonixd` next to `reasonix`, or set `REASONIX_DAEMON` to its path", "请将 `reasonixd` 安装在 `reasonix` 旁边，或将 `REASONIX_DAEMON` 设为其路径";
     WritableHome = "set `REASONIX_HOME` to a writable directory", "请将 `REASONIX_HOME` 设为可写的目录";
     CheckDaemonPath = "check `REASONIX_DAEMON`: it must be the path of a program", "请检查 `REASONIX_DAEMON`：它必须是程序的路径";
-    SocketOther = "the socket belongs to another user, or you cannot access its directory", "套接字属于其他用户，或你无权访问其目录";
+    SocketOther = "the socket belongs to another user, you cannot access its directory, or this runs in a sandbox", "套接字属于其他用户，或你无权访问其目录，或此命令在沙箱中运行";
     NothingSentThere = "nothing was sent there: set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "没有向那里发送任何内容：请将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
     ChmodIt = "run `chmod 700` on it, or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "请对它运行 `chmod 700`，或将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
     AskCall = "allow `{0}` to run?", "允许运行 `{0}` 吗？";

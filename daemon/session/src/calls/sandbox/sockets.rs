@@ -1,12 +1,16 @@
 //! Sockets of programs that do for whoever speaks to them what no command may: keys, containers, the desktop.
 //!
-//! What lies in `/run` and in the machine's `/tmp` no command sees; this is the rest. Looks at names and kinds only.
+//! What lies in `/run` and in the machine's `/tmp` no command sees, and a broker lets commands reach the sockets of
+//! their session only. This is the rest: what lies in a workspace that is a person's home, and what is hidden where
+//! there is no broker. Looks at names and kinds only.
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// Where programs keep theirs in a person's home.
-const IN_HOME: [&str; 9] = [
+const IN_HOME: [&str; 11] = [
+    ".cache/git/credential",
+    ".git-credential-cache",
     ".docker/run",
     ".docker/desktop",
     ".orbstack/run",
@@ -23,6 +27,12 @@ const GPG: (&str, &str) = (".gnupg", "S.");
 const IN_TMP: [&str; 2] = ["/tmp/.X11-unix", "/tmp/.ICE-unix"];
 /// A directory of nothing else.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
+
+/// What the user opened, free of links, as far as it is there.
+pub(super) fn opened(sockets: &[PathBuf]) -> Vec<PathBuf> {
+    let there = sockets.iter().filter_map(|path| path.canonicalize().ok());
+    there.collect()
+}
 
 /// The places that a command's walls hide, as far as they are there; `env`: what it would find some of them by.
 pub(super) fn of(user_home: &Path, env: &[(String, String)]) -> Vec<PathBuf> {

@@ -85,6 +85,19 @@ fn writing_is_for_the_workspace_and_what_configures_it_is_not() {
             && sandbox.masked.contains(&scene.at("base"))
     );
     assert!(!sandbox.network);
+    assert_eq!(sandbox.sockets, [scene.at("ws")]);
+}
+
+#[test]
+fn sockets_that_the_user_opens_are_reached_and_not_hidden() {
+    let mut scene = scene(true);
+    std::fs::create_dir_all(scene.at("home/.docker/run")).unwrap();
+    let place = scene.at("home/.docker/run");
+    assert!(scene.sandbox(&[]).masked.contains(&place));
+    scene.confine.sockets = vec![place.clone(), scene.at("home/none")];
+    let sandbox = scene.sandbox(&[]);
+    assert!(!sandbox.masked.contains(&place));
+    assert_eq!(sandbox.sockets, [place, scene.at("ws")]);
 }
 
 /// What git reads or runs because a config names it, by the config that names it.
