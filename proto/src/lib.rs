@@ -18,6 +18,7 @@ pub mod options;
 pub mod outcome;
 pub mod params;
 pub mod paths;
+pub mod program_variables;
 pub mod record;
 pub mod reset;
 pub mod secret;

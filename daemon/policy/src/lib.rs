@@ -20,6 +20,7 @@ mod gitconfig;
 mod grants;
 mod names;
 mod options;
+mod own_programs;
 mod pathrules;
 mod programs;
 mod protected;
@@ -28,6 +29,7 @@ mod rule;
 mod ruleset;
 mod sed;
 mod shell;
+mod started;
 mod tables;
 mod textrules;
 mod unattended;
@@ -44,11 +46,13 @@ pub use gitconfig::{
     GitConfigProblem, GitSetting, git_config, git_hooks_path, git_includes, git_programs,
     git_reader_hooks,
 };
+pub use own_programs::with_own_program;
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
 pub use shell::{
     Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word, read,
 };
+pub use started::{Setting, StartedProgram, started_programs};
 pub use unattended::{Unattended, unasked, unattended};
 
 #[cfg(any(test, fuzzing))]

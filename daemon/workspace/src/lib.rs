@@ -16,6 +16,7 @@ mod ignore_rules;
 mod list;
 mod multi_write;
 mod patch;
+mod programs;
 mod protected;
 mod read;
 mod repository;
@@ -46,6 +47,7 @@ pub use multi_write::{MultiWriteError, PlannedWrite};
 pub use patch::{
     FilePatch, Hunk, HunkError, HunkLine, LineKind, PatchError, PatchedContent, apply, parse,
 };
+pub use programs::{FoundProgram, WritableDirs};
 pub use protected::{guarded, is_protected};
 pub use read::{FileContent, FileError, FileKind, FileStamp, OpenFile, SIZE_MAX};
 pub use repository::{GitDirs, is_repository};

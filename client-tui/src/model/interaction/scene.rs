@@ -133,6 +133,9 @@ pub fn interaction(number: u64, request: InteractionRequest) -> Interaction {
 pub fn approval(number: u64, command: &str) -> Interaction {
     let approval = Approval {
         escape: None,
+        programs: Vec::new(),
+        left_out: Vec::new(),
+        again: false,
         tool: "bash".to_owned(),
         kind: ToolKind::Command,
         subject: command.to_owned(),

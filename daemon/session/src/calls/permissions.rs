@@ -1,12 +1,13 @@
 //! Which rules are in force, for a session or in a directory; what becomes of a call under them, without making it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{EffectivePermissions, ToolSet};
 use policy::{Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::Rules;
-use proto::state::ApprovalMode;
+use proto::state::{ApprovalMode, OnAsk};
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
 use workspace::{Workspace, WorkspaceOptions};
@@ -162,13 +163,14 @@ pub(crate) fn in_directory(
     let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
     let stands = ShellPosition {
         cwd: workspace.cwd().to_path_buf(),
-        altered: Vec::new(),
+        altered: BTreeMap::new(),
     };
     let standpoint = Standpoint {
         rules: Arc::new(compiled(&layers, &terms.tools).0),
         approval_mode: approval_mode.unwrap_or(terms.approval_mode),
         effective_permissions: EffectivePermissions::default(),
         outside: None,
+        on_ask: OnAsk::Wait,
     };
     let explained = explained(&surroundings, &found, stands, &standpoint);
     if let Some(temp) = workspace.temp() {

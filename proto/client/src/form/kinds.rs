@@ -60,6 +60,15 @@ crate::catalog! {
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    TitleAgain = "Really? This session may change a program that would run.", "确定吗？本会话可以更改将要运行的程序。";
+    /// 0: the file.
+    RunsProgram = "Runs {0}", "运行 {0}";
+    /// 0: the file.
+    RunsOwnProgram = "Runs {0}, which this session may change: it can do anything with all your rights.", "运行 {0}；本会话可以更改该文件，它能以您的全部权限做任何事。";
+    /// 0: the name.
+    RunsUnknownProgram = "Runs {0}, and which file that is depends on what the command does before.", "运行 {0}；具体是哪个文件取决于命令之前的操作。";
+    /// 0: a directory.
+    NotLookedIn = "Programs are not looked for in {0}: this session may change it.", "不在 {0} 中查找程序：本会话可以更改它。";
     KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
     KeyOutsideShort = "once, outside", "沙箱外一次";
     KeyOnce = "yes", "允许";

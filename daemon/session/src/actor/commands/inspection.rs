@@ -150,6 +150,7 @@ impl Actor {
             approval_mode: facts.approval_mode(),
             effective_permissions: facts.effective_permissions(),
             outside,
+            on_ask: facts.on_ask(),
         }
     }
 

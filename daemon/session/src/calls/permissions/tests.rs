@@ -244,6 +244,7 @@ fn what_is_explained_is_what_is_judged() {
                     approval_mode,
                     effective_permissions,
                     outside: None,
+                    on_ask: proto::state::OnAsk::Wait,
                 };
                 let as_new =
                     altered.is_empty() && effective_permissions == EffectivePermissions::default();

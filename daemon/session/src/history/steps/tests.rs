@@ -129,6 +129,9 @@ impl Log {
             opened_at: Stamp(0),
             request: InteractionRequest::Approval(Approval {
                 escape: None,
+                programs: Vec::new(),
+                left_out: Vec::new(),
+                again: false,
                 tool: "bash".into(),
                 kind: proto::item::ToolKind::Other,
                 subject: "rm it".into(),
