@@ -12,6 +12,7 @@ pub mod hook;
 pub mod ids;
 pub mod item;
 pub mod live;
+pub mod login_files;
 pub mod methods;
 pub mod near;
 pub mod options;

@@ -30,6 +30,7 @@ mod faults;
 mod figures;
 mod fork;
 mod history;
+mod home_workspace;
 mod hooks;
 mod hostile;
 mod house;

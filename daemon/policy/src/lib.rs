@@ -18,6 +18,7 @@ mod files;
 mod git;
 mod gitconfig;
 mod grants;
+mod home;
 mod names;
 mod options;
 mod own_programs;
@@ -46,6 +47,7 @@ pub use gitconfig::{
     GitConfigProblem, GitSetting, git_config, git_hooks_path, git_includes, git_programs,
     git_reader_hooks,
 };
+pub use home::in_home;
 pub use own_programs::with_own_program;
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};

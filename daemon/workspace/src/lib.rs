@@ -12,6 +12,7 @@ mod git_directories;
 mod glob;
 mod handle;
 mod held_name;
+mod home;
 mod ignore_rules;
 mod list;
 mod multi_write;
@@ -42,6 +43,7 @@ pub use edit::{EditError, EditResult, SimilarPassage, replace};
 pub use file_check::FileCheck;
 pub use git_directories::GitDirectory;
 pub use glob::{GLOB_FILES_MAX, GlobQuery, GlobResult};
+pub use home::holds_home;
 pub use list::{DirContents, DirListing, EntryKind, ListEntry};
 pub use multi_write::{MultiWriteError, PlannedWrite};
 pub use patch::{

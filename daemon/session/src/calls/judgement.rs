@@ -52,6 +52,8 @@ pub struct Standpoint {
     pub outside: Option<String>,
     /// What becomes of questions that nobody is there for.
     pub on_ask: OnAsk,
+    /// The user has said that their home is an ordinary workspace.
+    pub in_home: bool,
 }
 
 impl Standpoint {
@@ -180,6 +182,10 @@ impl<'a> Surroundings<'a> {
         } else if let Some(program) = programs.own() {
             let why = outside::reason(program);
             explanation.decision = policy::with_own_program(explanation.decision, stands, &why);
+        }
+        let home = self.user_home;
+        if !standpoint.in_home && workspace::holds_home(self.workspace.root(), home) {
+            explanation.decision = policy::in_home(explanation.decision);
         }
         let decision = &explanation.decision;
         let runs_unasked = decision.verdict == Verdict::Allow && decision.read_only;

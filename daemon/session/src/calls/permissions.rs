@@ -171,6 +171,7 @@ pub(crate) fn in_directory(
         effective_permissions: EffectivePermissions::default(),
         outside: None,
         on_ask: OnAsk::Wait,
+        in_home: false,
     };
     let explained = explained(&surroundings, &found, stands, &standpoint);
     if let Some(temp) = workspace.temp() {

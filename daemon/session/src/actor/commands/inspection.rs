@@ -151,6 +151,7 @@ impl Actor {
             effective_permissions: facts.effective_permissions(),
             outside,
             on_ask: facts.on_ask(),
+            in_home: facts.options.in_home.unwrap_or_default(),
         }
     }
 

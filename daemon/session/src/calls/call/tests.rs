@@ -211,6 +211,7 @@ fn verdict(call_environment: &CallEnvironment, command: &str) -> (Verdict, Strin
     let standpoint = Standpoint {
         outside: None,
         on_ask: proto::state::OnAsk::Wait,
+        in_home: false,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)], &[]).0),
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
@@ -337,6 +338,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     let standpoint = Standpoint {
         outside: None,
         on_ask: proto::state::OnAsk::Wait,
+        in_home: false,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)], &[]).0),
         approval_mode: ApprovalMode::Auto,
         effective_permissions: EffectivePermissions::default(),

@@ -245,6 +245,7 @@ fn what_is_explained_is_what_is_judged() {
                     effective_permissions,
                     outside: None,
                     on_ask: proto::state::OnAsk::Wait,
+                    in_home: false,
                 };
                 let as_new =
                     altered.is_empty() && effective_permissions == EffectivePermissions::default();
