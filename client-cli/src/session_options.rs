@@ -49,6 +49,9 @@ pub struct SessionArgs {
     /// Refuse every call that changes anything, even after a plan is approved.
     #[arg(long)]
     read_only: bool,
+    /// Take your home directory, or one that holds it, for an ordinary workspace.
+    #[arg(long)]
+    in_home: bool,
     /// How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`].
     #[arg(long, value_name = "ACTION", value_parser = one_of!(OnAsk))]
     on_ask: Option<OnAsk>,
@@ -117,6 +120,7 @@ impl SessionArgs {
             approval_mode: self.approval_mode,
             mode: self.plan.then_some(Mode::Plan),
             read_only: self.read_only.then_some(true),
+            in_home: self.in_home.then_some(true),
             on_ask: self.on_ask,
             name: self.name.clone(),
             labels: (!self.label.is_empty()).then(|| self.label.clone()),

@@ -28,6 +28,9 @@ pub struct SessionOptions {
     /// Refuse every call that changes anything, in all modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
+    /// Take the user's home, or a directory that holds it, for an ordinary workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_home: Option<bool>,
     /// How to handle approval requests when no client is attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_ask: Option<OnAsk>,
@@ -70,6 +73,7 @@ impl SessionOptions {
             approval_mode,
             mode,
             read_only,
+            in_home,
             on_ask,
             name,
             labels,
@@ -87,6 +91,7 @@ impl SessionOptions {
         set(&mut self.approval_mode, approval_mode);
         set(&mut self.mode, mode);
         set(&mut self.read_only, read_only);
+        set(&mut self.in_home, in_home);
         set(&mut self.on_ask, on_ask);
         set(&mut self.name, name);
         self.name.take_if(|name| name.is_empty());

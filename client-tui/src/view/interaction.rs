@@ -7,7 +7,9 @@ mod scopes;
 use std::ops::Range;
 use std::rc::Rc;
 
-use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction, kinds, reason};
+use client::form::{
+    Content, Decision, Fields, Form, NoteTone, Shape, ShownInteraction, kinds, reason,
+};
 use proto::params::interaction::Question;
 use ratatui::text::Line;
 
@@ -204,10 +206,10 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
             _ => look.language.translate(value).into_owned(),
         };
         let value = on_one_line(&value);
-        let ink = if note.is_warning {
-            Ink::Warning
-        } else {
-            Ink::Dim
+        let ink = match note.tone {
+            NoteTone::Plain => Ink::Dim,
+            NoteTone::Warning => Ink::Warning,
+            NoteTone::Danger => Ink::Error,
         };
         let note = look.language.fill(note.message, &[&value]);
         rows.extend(words(&note, ink, look, width));

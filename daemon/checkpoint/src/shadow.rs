@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use contract::{ChildEvent, Command};
 use futures::StreamExt;
-use workspace::{Survey, SurveyEntry, SurveyedRepository};
+use workspace::{Survey, SurveyEntry, SurveyedRepository, WritableDirs};
 
 use crate::content::{Beside, Own};
 use crate::keeper::Keeper;
@@ -283,7 +283,8 @@ impl Keeper {
         script: &str,
         input: &[u8],
     ) -> Result<Vec<u8>, String> {
-        let path = where_git_is(path).ok_or("`git` is not on PATH")?;
+        let dirs = self.workspace.writable_dirs(&[]);
+        let path = where_git_is(path, &dirs).ok_or("`git` is not on PATH")?;
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|_| "there is no runtime here".to_owned())?;
         let dir = self.git_dir();
@@ -372,20 +373,15 @@ const CONFIG: &str = "[core]
 \tauto = 0
 ";
 
-/// The absolute directories of a `PATH`, where one of them has `git`: relative ones are in the project, which says what
-/// stands there.
-fn where_git_is(path: &str) -> Option<String> {
-    use std::os::unix::fs::PermissionsExt;
-    let absolute = std::env::split_paths(path).filter(|dir| dir.is_absolute());
-    let absolute: Vec<_> = absolute.collect();
-    let runs = |dir: &PathBuf| {
-        std::fs::metadata(dir.join("git"))
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    if !absolute.iter().any(runs) {
-        return None;
-    }
-    std::env::join_paths(absolute).ok()?.into_string().ok()
+/// The directories of a `PATH` that the session may not write, from the one that has its `git`.
+fn where_git_is(path: &str, dirs: &WritableDirs) -> Option<String> {
+    let mut trusted = dirs.trusted_dirs(Some(path)).skip_while(|dir| {
+        let found = dirs.find("git", dir, dir.to_str());
+        !found.is_some_and(|git| !git.own)
+    });
+    let first = trusted.next()?;
+    let from = std::iter::once(first).chain(trusted);
+    std::env::join_paths(from).ok()?.into_string().ok()
 }
 
 async fn collect(

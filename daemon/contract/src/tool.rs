@@ -1,5 +1,6 @@
 //! A tool that a model may call.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -132,6 +133,9 @@ pub struct CallContext {
     pub shells: Arc<dyn Shells>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
     pub sandbox: Option<Arc<SandboxSpec>>,
+    /// The `PATH` of its commands, if not that of the session: outside the sandbox programs are not looked for where the
+    /// session may write.
+    pub path: Option<String>,
 }
 
 /// The session's side of commands in the background: their numbers, and the word that they came and went.
@@ -207,9 +211,10 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Names of the variables that a call gets otherwise than the session has them: earlier calls have left them so.
-    fn altered(&self, _context: &CallContext) -> Vec<String> {
-        Vec::new()
+    /// The variables that a call gets otherwise than the session has them: earlier calls have left them so. `None`:
+    /// unset.
+    fn altered(&self, _context: &CallContext) -> BTreeMap<String, Option<String>> {
+        BTreeMap::new()
     }
 
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,

@@ -18,8 +18,10 @@ mod files;
 mod git;
 mod gitconfig;
 mod grants;
+mod home;
 mod names;
 mod options;
+mod own_programs;
 mod pathrules;
 mod programs;
 mod protected;
@@ -28,6 +30,7 @@ mod rule;
 mod ruleset;
 mod sed;
 mod shell;
+mod started;
 mod tables;
 mod textrules;
 mod unattended;
@@ -44,11 +47,14 @@ pub use gitconfig::{
     GitConfigProblem, GitSetting, git_config, git_hook_programs, git_hooks_path, git_hooks_paths,
     git_includes, git_programs, git_reader_hooks,
 };
+pub use home::in_home;
+pub use own_programs::with_own_program;
 pub use rule::{List, RuleProblem};
 pub use ruleset::{Layer, RuleSet};
 pub use shell::{
     Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word, read,
 };
+pub use started::{Setting, StartedProgram, started_programs};
 pub use unattended::{Unattended, unasked, unattended};
 
 #[cfg(any(test, fuzzing))]

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use proto::login_files::LOGIN_FILES;
 use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
 
 use crate::shell::Word;
@@ -50,6 +51,12 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
         .chain(&AGENT_SETTINGS)
         .find(|name| mentions(&lower, name))
     {
+        return Some(name);
+    }
+    let login = LOGIN_FILES.iter().map(|name| name.trim_end_matches('/'));
+    // Programs are named by their paths there.
+    let mut login = login.filter(|name| *name != ".local/bin");
+    if let Some(name) = login.find(|name| mentions(&lower, name)) {
         return Some(name);
     }
     // The repository's own folder as a whole: moved away, replaced, linked, entered.

@@ -10,12 +10,7 @@ fn is_harmless(name: &str) -> bool {
 
 /// Whether the value of a variable is code, or the name of a program, for some of the programs that see it.
 pub(crate) fn runs_code(name: &str) -> bool {
-    tables().code_variables.contains(name)
-        || name.ends_with("PAGER")
-        || name.ends_with("_COMMAND")
-        || ["GIT_", "LD_", "DYLD_", "BASH_FUNC_"]
-            .iter()
-            .any(|start| name.starts_with(start))
+    proto::program_variables::names_program(name)
 }
 
 /// The first of the changed variables that may change which program runs, or what it does.

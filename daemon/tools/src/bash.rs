@@ -3,6 +3,7 @@
 //! Started through the context's spawner alone, which owns the process tree. What it is started with stands in
 //! `command`, its limits in `run`, its output in `capture`; in the background `shells` keeps it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
 use proto::item::{CallStatus, Display, ToolKind};
+use proto::program_variables::names_program;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,7 +46,7 @@ const TIMEOUT_MAX_MS: u64 = 600_000;
 const END_MAX: usize = 128 * 1024;
 /// Tokens of output that the model gets of a command (contract, chapter 40), less the line with the exit code and notes.
 pub(crate) const TOKENS_MAX: usize = 16_000 - 200;
-/// Changed variables that the preview names.
+/// Changed variables that the preview names, beside those that name programs.
 const NAMES_MAX: usize = 32;
 /// Characters of the end that people are shown.
 pub(crate) const TAIL_CHARS: usize = 4000;
@@ -137,7 +139,7 @@ impl Tool for Bash {
             if let Some(cwd) = memory.shell_cwd() {
                 text = format!("in {}: ", lasting::shown(memory.workspace(), &cwd));
             }
-            if let Some(names) = changed(memory.shell_altered()) {
+            if let Some(names) = changed(&memory.shell_altered()) {
                 text.push_str(&format!("with {names} changed: "));
             }
         }
@@ -150,8 +152,9 @@ impl Tool for Bash {
         })
     }
 
-    fn altered(&self, context: &CallContext) -> Vec<String> {
-        Memory::of(&context.memory).map_or_else(Vec::new, |memory| memory.shell_altered())
+    fn altered(&self, context: &CallContext) -> BTreeMap<String, Option<String>> {
+        let memory = Memory::of(&context.memory);
+        memory.map_or_else(BTreeMap::new, |memory| memory.shell_altered())
     }
 
     /// The call is bound to it: what was judged from one directory does not run in another.
@@ -184,12 +187,20 @@ impl Tool for Bash {
     }
 }
 
-/// The variables that the preview names; `PATH` is never among those that are left out.
-fn changed(mut names: Vec<String>) -> Option<String> {
-    names.retain(|name| name != "OLDPWD");
-    names.sort_by_key(|name| name != "PATH");
-    let more = names.len().saturating_sub(NAMES_MAX);
-    names.truncate(NAMES_MAX);
+/// The variables that the preview names. Those that name programs or libraries come first, all of them, with their
+/// values; of the others some are left out.
+fn changed(altered: &BTreeMap<String, Option<String>>) -> Option<String> {
+    let known = altered.iter().filter(|(name, _)| *name != "OLDPWD");
+    let (programs, others): (Vec<_>, Vec<_>) = known.partition(|(name, _)| names_program(name));
+    let program = |(name, value): (&String, &Option<String>)| match value {
+        // Quoted: nothing in it ends the value, or looks like another line.
+        Some(value) => format!("{name}={value:?}"),
+        None => format!("{name} (unset)"),
+    };
+    let mut names: Vec<String> = programs.into_iter().map(program).collect();
+    let more = others.len().saturating_sub(NAMES_MAX);
+    let others = others.into_iter().take(NAMES_MAX);
+    names.extend(others.map(|(name, _)| name.clone()));
     if more > 0 {
         names.push(format!("{more} more"));
     }

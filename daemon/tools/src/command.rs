@@ -2,11 +2,11 @@
 //!
 //! Pure but for the look for a shell. Called by `bash`.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use contract::Command;
 use proto::Pid;
+use workspace::WritableDirs;
 
 use crate::lasting::{CommandStart, Environment};
 
@@ -132,17 +132,14 @@ pub(crate) fn is_fixed(name: &str) -> bool {
         || FIXED.iter().any(|(fixed, _)| *fixed == name)
 }
 
-/// The shell: `bash` where the session's `PATH` has it, by its absolute path; else what every system has.
-pub(crate) fn shell(path: &str) -> String {
-    let runs = |file: &Path| {
-        std::fs::metadata(file)
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    std::env::split_paths(path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join("bash"))
-        .find(|file| runs(file))
-        .and_then(|file| file.into_os_string().into_string().ok())
+/// The shell: `bash` where the session's `PATH` has it, by its absolute path, and never one that the session may write;
+/// else what every system has.
+pub(crate) fn shell(path: &str, dirs: &WritableDirs) -> String {
+    let path = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let mut found = path.filter_map(|dir| dirs.find("bash", &dir, dir.to_str()));
+    found
+        .find(|bash| !bash.own)
+        .and_then(|bash| bash.path.into_os_string().into_string().ok())
         .unwrap_or_else(|| "/bin/sh".to_owned())
 }
 

@@ -108,9 +108,9 @@ impl PersistentShell {
         env
     }
 
-    /// Names of the variables that differ from the session's, sorted.
-    pub(crate) fn altered(&self) -> Vec<String> {
-        self.variables.keys().cloned().collect()
+    /// The variables that differ from the session's. `None`: unset.
+    pub(crate) fn altered(&self) -> BTreeMap<String, Option<String>> {
+        self.variables.clone()
     }
 
     /// Takes in what a command has changed between `start` and `end`: what others changed meanwhile stays. Returns what

@@ -6,7 +6,7 @@
 //! `CallContext::memory`. `changes` reports what others have changed of the files.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -116,8 +116,8 @@ impl Memory {
         shell.cwd(&self.workspace).map(Path::to_owned)
     }
 
-    /// Names of the variables that commands get otherwise than the session has them, sorted.
-    pub(crate) fn shell_altered(&self) -> Vec<String> {
+    /// The variables that commands get otherwise than the session has them. `None`: unset.
+    pub(crate) fn shell_altered(&self) -> BTreeMap<String, Option<String>> {
         self.kept().shell.altered()
     }
 

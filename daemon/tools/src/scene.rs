@@ -75,6 +75,7 @@ impl Scene {
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
             sandbox: None,
+            path: None,
         };
         Self {
             _dir: dir,

@@ -279,8 +279,19 @@ impl Step<'_> {
     }
 
     /// Whether the user said yes to what would be shown now: if it looks different, they are asked again. A command that
-    /// they wrote themselves needs no second yes: only that text is judged here.
+    /// they wrote themselves needs no second yes: only that text is judged here. Where a yes is asked for twice, it takes
+    /// the second one.
     fn approved(&self, call: &ToolCall, decided: &Decided) -> bool {
+        match (&decided.again_hash, self.stage_of(&call.id)) {
+            (Some(again), Some(CallStage::Approved { shown_hash })) => shown_hash == again,
+            (None, Some(CallStage::Approved { shown_hash })) => *shown_hash == decided.shown_hash,
+            (None, Some(CallStage::Edited)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the user has said the first of two yeses.
+    fn approved_once(&self, call: &ToolCall, decided: &Decided) -> bool {
         match self.stage_of(&call.id) {
             Some(CallStage::Approved { shown_hash }) => *shown_hash == decided.shown_hash,
             Some(CallStage::Edited) => true,
@@ -289,8 +300,16 @@ impl Step<'_> {
     }
 
     fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
-        let request = InteractionRequest::Approval(decided.approval.clone());
-        self.wait_for_user(&call.id, decided.shown_hash.clone(), request);
+        let mut approval = decided.approval.clone();
+        let again = decided.again_hash.as_ref();
+        let again = again.filter(|_| self.approved_once(call, decided));
+        let hash = again.unwrap_or(&decided.shown_hash).clone();
+        if again.is_some() {
+            approval.again = true;
+            approval.editable = false;
+            approval.scopes.clear();
+        }
+        self.wait_for_user(&call.id, hash, InteractionRequest::Approval(approval));
     }
 
     /// Closes a call that the log says is denied, in the words that the log leads to.

@@ -229,6 +229,8 @@ pub struct Decided {
     pub action: CallAction,
     /// SHA-256 over what the user is shown of it, whatever they are asked.
     pub shown_hash: String,
+    /// Where a yes is asked for twice: the same for the second time. The call runs for a yes to that alone.
+    pub again_hash: Option<String>,
     /// What the user is shown, should they have to be asked for a yes.
     pub approval: Approval,
     /// What `on_ask` says to an ask; `Wait` where a person is to be asked. For questions and plans it tells only

@@ -13,10 +13,12 @@ mod git_named;
 mod glob;
 mod handle;
 mod held_name;
+mod home;
 mod ignore_rules;
 mod list;
 mod multi_write;
 mod patch;
+mod programs;
 mod protected;
 mod read;
 mod repository;
@@ -42,11 +44,13 @@ pub use edit::{EditError, EditResult, SimilarPassage, replace};
 pub use file_check::FileCheck;
 pub use git_directories::GitDirectory;
 pub use glob::{GLOB_FILES_MAX, GlobQuery, GlobResult};
+pub use home::holds_home;
 pub use list::{DirContents, DirListing, EntryKind, ListEntry};
 pub use multi_write::{MultiWriteError, PlannedWrite};
 pub use patch::{
     FilePatch, Hunk, HunkError, HunkLine, LineKind, PatchError, PatchedContent, apply, parse,
 };
+pub use programs::{FoundProgram, WritableDirs};
 pub use protected::{guarded, is_protected};
 pub use read::{FileContent, FileError, FileKind, FileStamp, OpenFile, SIZE_MAX};
 pub use repository::{GitDirs, is_repository};

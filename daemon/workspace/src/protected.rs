@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use proto::login_files::{LOGIN_FILES, begins_login_file};
 use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
 
 use crate::denied_paths::may_be_opened;
@@ -64,6 +65,7 @@ fn is_named(names: &[Cow<'_, str>]) -> bool {
         return false;
     }
     matches!(names, [name] if is_editors_workspace(name) || is_of_a_home(name))
+        || begins_login_file(names.iter().map(|name| &**name))
         || OF_OTHERS.iter().any(|(path, meant)| {
             let alone = names.len() == path.split('/').count();
             begin(names, path) && (alone || *meant == NameScope::Below)
@@ -138,6 +140,13 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         is_editors_workspace(&name) || is_of_a_home(&name)
     });
     guarded.places.extend(there.map(|entry| entry.path()));
+    // Those that are missing are left: nothing is made in the user's tree for them.
+    let known = LOGIN_FILES
+        .iter()
+        .map(|name| root.join(name.trim_end_matches('/')));
+    guarded
+        .places
+        .extend(known.filter(|place| place.symlink_metadata().is_ok()));
     guarded
 }
 

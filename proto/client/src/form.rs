@@ -6,6 +6,7 @@
 mod approval;
 pub mod kinds;
 pub mod lines;
+mod programs;
 pub mod reason;
 
 use std::borrow::Cow;
@@ -59,7 +60,17 @@ pub enum Content<'a> {
 pub struct Note<'a> {
     pub message: Msg,
     pub value: Option<&'a str>,
-    pub is_warning: bool,
+    pub tone: NoteTone,
+}
+
+/// How much a sentence matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoteTone {
+    #[default]
+    Plain,
+    Warning,
+    /// In red.
+    Danger,
 }
 
 impl<'a> Note<'a> {
@@ -67,8 +78,12 @@ impl<'a> Note<'a> {
         Self {
             message,
             value,
-            is_warning: false,
+            tone: NoteTone::Plain,
         }
+    }
+
+    fn with_tone(self, tone: NoteTone) -> Self {
+        Self { tone, ..self }
     }
 }
 

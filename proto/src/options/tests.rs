@@ -11,6 +11,7 @@ fn all() -> SessionOptions {
         approval_mode: Some(ApprovalMode::Yolo),
         mode: Some(Mode::Plan),
         read_only: Some(true),
+        in_home: Some(true),
         on_ask: Some(OnAsk::Deny),
         name: Some("alpha".into()),
         labels: Some(vec!["ci".into()]),

@@ -76,12 +76,36 @@ pub struct Approval {
     /// What the command made under protected names: an approval then puts it back, and runs nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<Quarantined>,
+    /// If the call runs outside the sandbox: the programs that its command names, those that the session may change
+    /// first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<NamedProgram>,
+    /// If the call runs outside the sandbox: directories of `PATH` that the session may change. Its programs are not
+    /// looked for there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// The same was allowed just now, and is asked again: the session may change a program that it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
     /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox,
     /// nor for what is put back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
+}
+
+/// A program that a command runs outside the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedProgram {
+    /// As the command names it.
+    pub name: String,
+    /// The file, by its absolute path. Absent: the command decides it while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Whether the session may change that file, or what leads to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
 }
 
 /// How far a yes reaches.

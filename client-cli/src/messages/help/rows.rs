@@ -288,6 +288,7 @@ rows! {
     "Approval mode: which tool calls run without asking" => "审批模式：哪些工具调用不经询问直接执行";
     "Start in plan mode: change nothing until you approve a plan" => "以计划模式开始：在你同意计划之前不做任何改动";
     "Refuse every call that changes anything, even after a plan is approved" => "拒绝任何改动的调用，即使计划已获同意";
+    "Take your home directory, or one that holds it, for an ordinary workspace" => "把你的主目录或包含它的目录当作普通工作区";
     "How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`]" => "没有客户端连接时如何处理审批请求 [默认：`run` 为 `sandboxed`，其他为 `wait`]";
     "Allow calls that match this rule, for instance `Bash(cargo test:*)`; repeatable" => "允许符合此规则的调用，例如 `Bash(cargo test:*)`；可重复";
     "Ask before calls that match this rule; repeatable" => "符合此规则的调用先询问；可重复";

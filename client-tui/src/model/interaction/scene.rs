@@ -134,6 +134,9 @@ pub fn approval(number: u64, command: &str) -> Interaction {
     let approval = Approval {
         escape: None,
         quarantined: Vec::new(),
+        programs: Vec::new(),
+        left_out: Vec::new(),
+        again: false,
         tool: "bash".to_owned(),
         kind: ToolKind::Command,
         subject: command.to_owned(),

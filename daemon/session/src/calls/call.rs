@@ -25,6 +25,7 @@ use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
 use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit};
+use crate::calls::outside::OutsidePrograms;
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
@@ -70,6 +71,9 @@ const OUTSIDE: &str = "outside the sandbox";
 /// The same for each path that is to be put back.
 const PUT_BACK: &str = "put back";
 
+/// Behind the hash of what was shown, in that of the same shown again.
+const AGAIN: &str = "again";
+
 /// A call that may run: the tool (another than the call's where it stands for one), and its parsed arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Ready {
@@ -85,6 +89,10 @@ pub struct Ready {
     pub leads_to: Vec<PathBuf>,
     /// What is put back, in the place of a run.
     pub put_back: Vec<Quarantined>,
+    /// The `PATH` that its command gets in place of its own.
+    pub path: Option<String>,
+    /// Its command gets no variables that name programs.
+    pub holds_reader: bool,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -116,6 +124,7 @@ impl CallEnvironment {
             cancel,
             shells: Arc::clone(&self.shells),
             sandbox: None,
+            path: None,
         }
     }
 
@@ -227,8 +236,18 @@ impl CallEnvironment {
         let spec = found.tool.spec();
         let name = &*spec.name;
         let canonical = Value::Object(found.arguments.clone()).to_string();
+        let programs = judged.programs;
+        let own_program = programs.own().is_some();
+        let shown_hash = shown_hash(
+            &found,
+            &canonical,
+            &preview,
+            (&judged.subject, &programs),
+            standpoint,
+        );
         let judgement = Judgement::Decided(Decided {
-            shown_hash: shown_hash(&found, &canonical, &preview, &judged.subject, standpoint),
+            again_hash: own_program.then(|| digest(&[shown_hash.as_bytes(), AGAIN.as_bytes()])),
+            shown_hash,
             approval: Approval {
                 tool: name.to_owned(),
                 kind: spec.kind,
@@ -237,6 +256,12 @@ impl CallEnvironment {
                 rule: judged.explanation.decision.rule.clone(),
                 escape: standpoint.outside.clone(),
                 quarantined: standpoint.quarantined.clone(),
+                programs: programs.programs.clone(),
+                left_out: match standpoint.outside {
+                    Some(_) => programs.left_out.clone(),
+                    None => Vec::new(),
+                },
+                again: false,
                 scopes: judged.explanation.decision.scopes.clone(),
                 // The other questions about a command are not about its text.
                 editable: judged.is_command
@@ -263,6 +288,9 @@ impl CallEnvironment {
             sandbox: judged.sandbox,
             leads_to: judged.leads_to,
             put_back: standpoint.quarantined.clone(),
+            // Where the sandbox is off, what is found on `PATH` is the person's own choice.
+            path: programs.path.filter(|_| standpoint.outside.is_some()),
+            holds_reader: judged.holds_reader,
         };
         Ok((judgement, ready))
     }
@@ -323,7 +351,7 @@ fn shown_hash(
     found: &ResolvedCall<'_>,
     canonical: &str,
     preview: &Display,
-    subject: &str,
+    (subject, programs): (&str, &OutsidePrograms),
     standpoint: &Standpoint,
 ) -> String {
     let shown = match &found.action {
@@ -345,6 +373,10 @@ fn shown_hash(
         ]);
     }
     hashed.extend([&*found.tool.spec().name, subject, canonical, &shown]);
+    let files = serde_json::to_string(&programs.programs).unwrap_or_default();
+    if !programs.programs.is_empty() {
+        hashed.push(&files);
+    }
     let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
     digest(&hashed)
 }

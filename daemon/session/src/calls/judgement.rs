@@ -5,7 +5,7 @@
 //! nothing but the session's temporary directory, where walls need it and somebody has cleared it away.
 //! Called by `call` and `permissions`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,14 +14,15 @@ use contract::{
 };
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
-use proto::record::Quarantined;
-use proto::state::ApprovalMode;
+use proto::record::{Quarantined, Verdict};
+use proto::state::{ApprovalMode, OnAsk};
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
 use workspace::{FileKind, PathError, Workspace};
 
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::git_config as gitsays;
+use crate::calls::outside::{self, OutsidePrograms, ProgramSearch};
 use crate::calls::sandbox::{self, CommandSandbox, SandboxContext};
 use checkpoint::PathSnapshots;
 
@@ -51,12 +52,24 @@ pub struct Standpoint {
     pub outside: Option<String>,
     /// What the call's command made under protected names: it is to be put back, and nothing runs.
     pub quarantined: Vec<Quarantined>,
+    /// What becomes of questions that nobody is there for.
+    pub on_ask: OnAsk,
+    /// The user has said that their home is an ordinary workspace.
+    pub in_home: bool,
+}
+
+impl Standpoint {
+    /// Whether nothing is to change but by a yes: what runs unasked because it only reads is kept from writing.
+    fn holds_readers(&self) -> bool {
+        self.effective_permissions.refuses().is_some() || self.on_ask == OnAsk::Deny
+    }
 }
 
 /// Where a tool's calls start from, and which variables earlier ones have changed for them.
 pub struct ShellPosition {
     pub cwd: PathBuf,
-    pub altered: Vec<String>,
+    /// `None`: unset.
+    pub altered: BTreeMap<String, Option<String>>,
 }
 
 /// The tool that a call leads to, and its arguments as that tool reads them.
@@ -90,6 +103,10 @@ pub struct Judged {
     pub places: PathSnapshots,
     /// What its command may touch.
     pub sandbox: Option<Arc<SandboxSpec>>,
+    /// What its command starts, where no sandbox restricts it.
+    pub programs: OutsidePrograms,
+    /// It runs because it only reads, where nothing is to change: its command gets no variables that name programs.
+    pub holds_reader: bool,
 }
 
 impl<'a> Surroundings<'a> {
@@ -140,13 +157,17 @@ impl<'a> Surroundings<'a> {
         let subjects = policy::subjects(&call);
         let is_command = spec.family == Family::Bash && subjects.command.is_some();
         let outside = standpoint.outside.as_deref();
-        let held = match is_command && outside.is_none() {
+        let mut held = match is_command && outside.is_none() {
             true => self.held(&standpoint.rules),
             false => CommandSandbox::default(),
         };
         if spec.family == Family::Edit {
             self.protect_named(&stands.cwd, &subjects);
         }
+        let programs = match (&subjects.command, &held.sandbox) {
+            (Some(command), None) if is_command => self.programs(command, &stands),
+            _ => OutsidePrograms::default(),
+        };
         let mut context = self.context(&subjects, stands, standpoint, &held);
         let places = match spec.family {
             Family::Edit => self.look_before(spec, &mut context),
@@ -159,10 +180,23 @@ impl<'a> Surroundings<'a> {
             | Family::Session => PathSnapshots::default(),
         };
         let mut explanation = policy::explain(&standpoint.rules, &context, &call);
+        let stands = (standpoint.approval_mode, standpoint.effective_permissions);
         if let Some(why) = outside {
-            let stands = (standpoint.approval_mode, standpoint.effective_permissions);
             explanation.decision =
                 policy::escape(&standpoint.rules, stands, explanation.decision, why);
+        } else if let Some(program) = programs.own() {
+            let why = outside::reason(program);
+            explanation.decision = policy::with_own_program(explanation.decision, stands, &why);
+        }
+        let home = self.user_home;
+        if !standpoint.in_home && workspace::holds_home(self.workspace.root(), home) {
+            explanation.decision = policy::in_home(explanation.decision);
+        }
+        let decision = &explanation.decision;
+        let runs_unasked = decision.verdict == Verdict::Allow && decision.read_only;
+        let holds_reader = is_command && runs_unasked && standpoint.holds_readers();
+        if holds_reader {
+            held.sandbox = held.sandbox.as_deref().map(sandbox::read_only);
         }
         if !standpoint.quarantined.is_empty() {
             let denied = self.denied_to_change(&standpoint.quarantined);
@@ -176,6 +210,8 @@ impl<'a> Surroundings<'a> {
             is_command,
             places,
             sandbox: held.sandbox,
+            programs,
+            holds_reader,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
     }
@@ -216,7 +252,7 @@ impl<'a> Surroundings<'a> {
             root: self.workspace.root().to_path_buf(),
             cwd: stands.cwd,
             user_home: self.user_home.to_path_buf(),
-            altered: stands.altered,
+            altered: stands.altered.into_keys().collect(),
             git_programs: match subjects.git {
                 true => gitsays::programs(self.workspace, self.user_home),
                 false => Vec::new(),
@@ -229,6 +265,16 @@ impl<'a> Surroundings<'a> {
             masked: self.masked.to_vec(),
             trusted: self.trusted,
         }
+    }
+
+    /// The programs of a command that no sandbox restricts.
+    fn programs(&self, command: &str, stands: &ShellPosition) -> OutsidePrograms {
+        let search = ProgramSearch {
+            workspace: self.workspace,
+            beside: &self.confine.caches,
+            env: self.env,
+        };
+        search.look(command, stands)
     }
 
     /// What would hold a command.

@@ -10,6 +10,7 @@ pub(crate) mod external_changes;
 pub(crate) mod git_config;
 pub(crate) mod hooks;
 pub(crate) mod judgement;
+pub(crate) mod outside;
 pub(crate) mod permissions;
 pub(crate) mod quarantine;
 pub(crate) mod sandbox;

@@ -1,12 +1,13 @@
 //! Which rules are in force, for a session or in a directory; what becomes of a call under them, without making it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{EffectivePermissions, ToolSet};
 use policy::{Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::Rules;
-use proto::state::ApprovalMode;
+use proto::state::{ApprovalMode, OnAsk};
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
 use workspace::{Workspace, WorkspaceOptions};
@@ -162,7 +163,7 @@ pub(crate) fn in_directory(
     let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
     let stands = ShellPosition {
         cwd: workspace.cwd().to_path_buf(),
-        altered: Vec::new(),
+        altered: BTreeMap::new(),
     };
     let standpoint = Standpoint {
         rules: Arc::new(compiled(&layers, &terms.tools).0),
@@ -170,6 +171,8 @@ pub(crate) fn in_directory(
         effective_permissions: EffectivePermissions::default(),
         outside: None,
         quarantined: Vec::new(),
+        on_ask: OnAsk::Wait,
+        in_home: false,
     };
     let explained = explained(&surroundings, &found, stands, &standpoint);
     if let Some(temp) = workspace.temp() {

@@ -139,6 +139,19 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     }
 }
 
+/// The same walls for what only reads: nothing but the session's temporary directory can be written.
+pub fn read_only(walls: &SandboxSpec) -> Arc<SandboxSpec> {
+    let mut readable = walls.readable.clone();
+    // Named, because they may lie where the session's own directory takes the place of `/tmp`.
+    readable.extend(walls.write.iter().cloned());
+    Arc::new(SandboxSpec {
+        write: Vec::new(),
+        protected: Vec::new(),
+        readable,
+        ..walls.clone()
+    })
+}
+
 /// The session's temporary directory, made again where somebody has cleared it away.
 fn temp_of(about: &SandboxContext<'_>) -> Result<PathBuf, String> {
     let temp = about

@@ -300,6 +300,34 @@ fn has_key(model: &ModelSetup, brought: &[&str]) -> Result<(), Failure> {
     ))
 }
 
+/// Refuses a run in the user's home: nobody is asked there about what starts at the next login.
+fn check_home(
+    params: &CreateParams,
+    setup: &Setup,
+    user_home: &Path,
+    cwd: &Path,
+) -> Result<(), Failure> {
+    let options = &params.options;
+    if options.kind != Some(Kind::Headless) || options.in_home == Some(true) {
+        return Ok(());
+    }
+    let mut roots = vec![setup.root(cwd, user_home)];
+    roots.extend(params.profile.add_dirs.iter().map(PathBuf::from));
+    let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
+    let mut roots = roots.into_iter().map(real);
+    let Some(root) = roots.find(|root| workspace::holds_home(root, user_home)) else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        ErrorName::InvalidParams,
+        format!(
+            "The workspace `{}` is your home directory, or holds it.",
+            root.display()
+        ),
+        "Run it in a project's directory. To work there all the same, add `--in-home`.",
+    ))
+}
+
 /// Everything that touches a disk before the first record. Blocks.
 fn prepare(
     services: &SessionServices,
@@ -333,6 +361,7 @@ fn prepare(
         (None, None) => Effort::Configured,
     };
     let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
+    check_home(params, &setup, &services.assembly.user_home(), &cwd)?;
     profile.apply(&mut setup.profile)?;
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));

@@ -25,12 +25,21 @@ impl ShellState {
     /// For a command that changes nothing of the state: one in the background.
     pub(super) fn begin_only(context: &CallContext) -> Self {
         let base = command::environment(&context.env);
-        let shell = command::shell(base.get("PATH").map_or("", String::as_str));
         let memory = Memory::of(&context.memory);
-        let (cwd, env, note) = match &memory {
+        let dirs = memory
+            .as_ref()
+            .map(|memory| memory.workspace().writable_dirs(&[]));
+        let shell = command::shell(
+            base.get("PATH").map_or("", String::as_str),
+            &dirs.unwrap_or_default(),
+        );
+        let (cwd, mut env, note) = match &memory {
             Some(memory) => memory.shell_start(&context.call, &base),
             None => (None, base.clone(), None),
         };
+        if let Some(path) = &context.path {
+            env.insert("PATH".to_owned(), path.clone());
+        }
         let start = CommandStart {
             shell,
             cwd: cwd.unwrap_or_else(|| context.cwd.clone()),

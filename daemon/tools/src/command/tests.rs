@@ -1,6 +1,13 @@
 //! Scenes.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::*;
+
+/// The shell on a `PATH` of which the session may write nothing.
+fn shell(path: &str) -> String {
+    super::shell(path, &WritableDirs::default())
+}
 
 #[test]
 fn the_shell_is_an_absolute_path() {

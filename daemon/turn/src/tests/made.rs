@@ -136,6 +136,9 @@ pub fn judgement(
         rule: "a rule".into(),
         escape: None,
         quarantined: Vec::new(),
+        programs: Vec::new(),
+        left_out: Vec::new(),
+        again: false,
         scopes: vec![scope],
         editable: true,
     };
@@ -149,6 +152,7 @@ pub fn judgement(
         subject: call.arguments.clone(),
         input_sha256: format!("{} {}", call.name, call.arguments),
         shown_hash: format!("{}{version}", call.arguments),
+        again_hash: None,
         approval,
         unattended,
         files_changed: false,

@@ -179,6 +179,35 @@ fn a_yes_holds_for_what_was_shown_only() {
 }
 
 #[test]
+fn where_a_yes_is_asked_for_twice_the_first_starts_nothing() {
+    check(
+        "
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a ask seeing its program twice
+          question 7.1 about a | waiting for approval
+        > ann yes 7.1
+          ann answers 7.1: allow once | running | judge a
+        > policy a ask seeing its program twice
+          question 7.2 about a | waiting for approval
+        > ann yes 7.2
+          ann answers 7.2: allow once | running | judge a
+        > policy a ask seeing another program twice
+          question 7.3 about a | waiting for approval
+        > ann yes 7.3
+          ann answers 7.3: allow once | running | judge a
+        > policy a ask seeing another program twice
+          question 7.4 about a | waiting for approval
+        > ann no 7.4
+          ann answers 7.4: deny | running | finished a denied |
+          result a denied: Denied by the user (ann) | ask
+    ",
+    );
+}
+
+#[test]
 fn a_denied_call_is_told_to_the_model_with_the_persons_words() {
     check(
         "

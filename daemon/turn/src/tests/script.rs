@@ -511,6 +511,9 @@ impl CallStage {
         let (what, doing) = what
             .split_once(" doing ")
             .map_or((what, None), |(what, todos)| (what, Some(todos)));
+        let (what, twice) = what
+            .strip_suffix(" twice")
+            .map_or((what, false), |what| (what, true));
         let (what, seeing) = what.split_once(" seeing ").unwrap_or((what, "it"));
         let (what, stale) = what
             .strip_suffix(" stale")
@@ -556,6 +559,7 @@ impl CallStage {
             action,
             approval,
             shown_hash,
+            again_hash,
             effective_permissions,
             checkpoint: kept,
             tool,
@@ -569,6 +573,7 @@ impl CallStage {
                 *tool = real.name;
             }
             seeing.clone_into(shown_hash);
+            *again_hash = twice.then(|| format!("{seeing} again"));
             if let Some(why) = self.machine.facts().blocked(&call.id) {
                 approval.escape = Some(why.to_owned());
                 approval.scopes.clear();

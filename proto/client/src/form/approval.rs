@@ -9,10 +9,11 @@ use proto::params::interaction::{
 use proto::record::{InteractionResolved, Quarantined};
 
 use super::kinds::Msg;
-use super::reason;
 use super::{
-    Content, Decision, Form, Label, Lines, Note, OnceOnly, Settlement, SettlementMark, Shape,
+    Content, Decision, Form, Label, Lines, Note, NoteTone, OnceOnly, Settlement, SettlementMark,
+    Shape,
 };
+use super::{programs, reason};
 use crate::messages::Language;
 use crate::messages::transcript::Msg as Transcript;
 
@@ -85,10 +86,14 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         lines,
         shape: Shape::Decision(decision),
     };
-    match &approval.escape {
+    let form = match &approval.escape {
         None if approval.quarantined.is_empty() => form,
         None => put_back(form, &approval.quarantined),
         Some(reason) => unsandboxed(form, reason),
+    };
+    match approval.programs.is_empty() && approval.left_out.is_empty() {
+        true => form,
+        false => programs::with_programs(form, approval),
     }
 }
 
@@ -98,7 +103,7 @@ fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
     let paths = items.iter().map(|item| Content::Text(&item.path));
     form.content.extend(paths);
     form.notes = vec![Note {
-        is_warning: true,
+        tone: NoteTone::Warning,
         ..Note::new(Msg::PutBackMeans, None)
     }];
     form.lines.heading = format!(
@@ -171,10 +176,7 @@ fn with_note(mut words: String, note: Option<&str>) -> String {
 fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
     let tool = form.tool.unwrap_or_default();
     form.title = Msg::TitleOutside;
-    let stopped = Note {
-        is_warning: true,
-        ..Note::new(Msg::StoppedBecause, Some(reason))
-    };
+    let stopped = Note::new(Msg::StoppedBecause, Some(reason)).with_tone(NoteTone::Warning);
     form.notes = vec![stopped, Note::new(Msg::OutsideMeans, None)];
     form.lines.heading = format!(
         "the sandbox may have blocked it: {reason} — run `{tool}` once outside the sandbox, with all your rights?"

@@ -65,6 +65,15 @@ crate::catalog! {
     KeyPutBack = "put it back", "放回原处";
     KeyLeave = "leave it moved away", "不放回";
     KeyLeaveShort = "leave it", "不放回";
+    TitleAgain = "Really? This session may change a program that would run.", "确定吗？本会话可以更改将要运行的程序。";
+    /// 0: the file.
+    RunsProgram = "Runs {0}", "运行 {0}";
+    /// 0: the file.
+    RunsOwnProgram = "Runs {0}, which this session may change: it can do anything with all your rights.", "运行 {0}；本会话可以更改该文件，它能以您的全部权限做任何事。";
+    /// 0: the name.
+    RunsUnknownProgram = "Runs {0}, and which file that is depends on what the command does before.", "运行 {0}；具体是哪个文件取决于命令之前的操作。";
+    /// 0: a directory.
+    NotLookedIn = "Programs are not looked for in {0}: this session may change it.", "不在 {0} 中查找程序：本会话可以更改它。";
     KeyOutside = "yes, once, outside the sandbox", "允许，在沙箱外仅此一次";
     KeyOutsideShort = "once, outside", "沙箱外一次";
     KeyOnce = "yes", "允许";

@@ -44,6 +44,9 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         rule: "the approval mode `ask`".to_owned(),
         escape: escape.map(str::to_owned),
         quarantined: Vec::new(),
+        programs: Vec::new(),
+        left_out: Vec::new(),
+        again: false,
         scopes: scopes.to_vec(),
         editable: escape.is_none(),
     })
@@ -295,4 +298,50 @@ fn only_an_approved_plan_ends_plan_mode() {
     };
     assert!(ends_plan_mode(&resolved(PlanDecision::Approve)));
     assert!(!ends_plan_mode(&resolved(PlanDecision::Reject)));
+}
+
+#[test]
+fn a_program_that_the_session_may_change_is_in_red_and_asked_about_again() {
+    use proto::params::interaction::NamedProgram;
+    let program = |name: &str, path: Option<&str>, own| NamedProgram {
+        name: name.to_owned(),
+        path: path.map(str::to_owned),
+        own,
+    };
+    let InteractionRequest::Approval(mut request) = approval(Some("it uses the network"), &[])
+    else {
+        unreachable!("it is an approval")
+    };
+    request.programs = vec![
+        program("curl", Some("/ws/.venv/bin/curl"), true),
+        program("x", None, true),
+        program("env", Some("/usr/bin/env"), false),
+    ];
+    request.left_out = vec!["/ws/bin".to_owned()];
+    let form = super::approval::form(&request);
+    let notes = form.notes.iter().take(4);
+    let notes: Vec<_> = notes
+        .map(|note| (note.value.unwrap_or_default(), note.tone))
+        .collect();
+    let expected = [
+        ("/ws/.venv/bin/curl", NoteTone::Danger),
+        ("x", NoteTone::Danger),
+        ("/usr/bin/env", NoteTone::Plain),
+        ("/ws/bin", NoteTone::Plain),
+    ];
+    assert_eq!(notes, expected);
+    let lines = form.lines.note.as_deref().expect("lines");
+    assert!(
+        lines.contains("WARNING: runs /ws/.venv/bin/curl"),
+        "{lines}"
+    );
+    assert_ne!(form.title, kinds::Msg::TitleAgain);
+    request.again = true;
+    let form = super::approval::form(&request);
+    assert_eq!(form.title, kinds::Msg::TitleAgain);
+    assert!(
+        form.lines.heading.starts_with("asked again"),
+        "{}",
+        form.lines.heading
+    );
 }

@@ -152,6 +152,8 @@ impl Actor {
             effective_permissions: facts.effective_permissions(),
             outside,
             quarantined: Vec::new(),
+            on_ask: facts.on_ask(),
+            in_home: facts.options.in_home.unwrap_or_default(),
         }
     }
 

@@ -12,6 +12,7 @@ use futures::FutureExt;
 use proto::CallId;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, ToolCall};
+use proto::program_variables::scrubbed_for_readers;
 use proto::record::Changed;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -85,13 +86,20 @@ impl CallEnvironment {
         });
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
+        let mut context = self.context(call.id.clone(), progress, cancel);
+        if ready.holds_reader {
+            let kept = self.env.iter();
+            let kept = kept.filter(|(name, _)| !scrubbed_for_readers(name));
+            context.env = Arc::new(kept.cloned().collect());
+        }
         let run = Run {
             call: call.id.clone(),
             tool,
             arguments: ready.arguments,
             context: CallContext {
                 sandbox: ready.sandbox,
-                ..self.context(call.id.clone(), progress, cancel)
+                path: ready.path,
+                ..context
             },
             watched: ready.watched,
             creates: ready.leads_to,

@@ -1,5 +1,6 @@
 //! Commands that read, judged against real files: what no file tool may read is not shown by a command unasked.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use contract::{CallAction, EffectivePermissions, Family, Preview, ToolSet, ToolSpec};
@@ -65,8 +66,11 @@ impl Tool for Unrun {
         self.1.clone()
     }
 
-    fn altered(&self, _: &CallContext) -> Vec<String> {
-        self.2.clone()
+    fn altered(&self, _: &CallContext) -> BTreeMap<String, Option<String>> {
+        let names = self.2.iter();
+        names
+            .map(|name| (name.clone(), Some("x".to_owned())))
+            .collect()
     }
 
     fn run(&self, _: Map<String, Value>, _: CallContext) -> BoxFuture<'static, Outcome> {
@@ -209,6 +213,8 @@ fn verdict(call_environment: &CallEnvironment, command: &str) -> (Verdict, Strin
     let standpoint = Standpoint {
         outside: None,
         quarantined: Vec::new(),
+        on_ask: proto::state::OnAsk::Wait,
+        in_home: false,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)], &[]).0),
         approval_mode: ApprovalMode::Ask,
         effective_permissions: EffectivePermissions::default(),
@@ -335,6 +341,8 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     let standpoint = Standpoint {
         outside: None,
         quarantined: Vec::new(),
+        on_ask: proto::state::OnAsk::Wait,
+        in_home: false,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)], &[]).0),
         approval_mode: ApprovalMode::Auto,
         effective_permissions: EffectivePermissions::default(),

@@ -245,6 +245,8 @@ fn what_is_explained_is_what_is_judged() {
                     effective_permissions,
                     outside: None,
                     quarantined: Vec::new(),
+                    on_ask: proto::state::OnAsk::Wait,
+                    in_home: false,
                 };
                 let as_new =
                     altered.is_empty() && effective_permissions == EffectivePermissions::default();

@@ -130,6 +130,9 @@ impl Log {
             request: InteractionRequest::Approval(Approval {
                 escape: None,
                 quarantined: Vec::new(),
+                programs: Vec::new(),
+                left_out: Vec::new(),
+                again: false,
                 tool: "bash".into(),
                 kind: proto::item::ToolKind::Other,
                 subject: "rm it".into(),

@@ -1,6 +1,7 @@
 //! Scenes with real shells: what lasts from command to command.
 
 use contract::ToolMemory;
+use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
@@ -245,15 +246,38 @@ async fn changed_variables_are_reported_and_shown_and_home_never_changes() {
         "export PATH=$PWD/bin:$PATH GIT_EXTERNAL_DIFF=x HOME=$PWD CDPATH=/ BASH_COMPAT=4; cd sub",
     )
     .await;
-    let mut names = bash.altered(&scene.context);
-    names.retain(|name| name != "OLDPWD");
-    assert_eq!(names, ["GIT_EXTERNAL_DIFF", "PATH"]);
+    let mut altered = bash.altered(&scene.context);
+    altered.remove("OLDPWD");
+    let path = altered["PATH"].clone().expect("set");
+    assert!(altered.keys().eq(["GIT_EXTERNAL_DIFF", "PATH"]));
     assert_eq!(
         shown("git status"),
-        line("in sub: with PATH and GIT_EXTERNAL_DIFF changed: git status")
+        line(&format!(
+            "in sub: with GIT_EXTERNAL_DIFF=\"x\" and PATH=\"{path}\" changed: git status"
+        ))
     );
     run(&scene, "cd ..; unset PATH GIT_EXTERNAL_DIFF").await;
-    assert_eq!(shown("ls"), line("with PATH changed: ls"));
+    assert_eq!(shown("ls"), line("with PATH (unset) changed: ls"));
+}
+
+#[tokio::test]
+async fn variables_that_name_programs_are_shown_first_with_their_values_however_many_others_there_are()
+ {
+    let scene = scene(false);
+    let many: Vec<String> = (1..=108).map(|number| format!("A{number}=x")).collect();
+    run(&scene, &format!("export {}", many.join(" "))).await;
+    run(
+        &scene,
+        "export GIT_SSH_COMMAND=\"./evil 'a b' \\\"c\\\"\" ZZ_PAGER=z PYTHONPATH=$'x\\n\\ny'",
+    )
+    .await;
+    let shown = scene.preview("bash", json!({ "command": "git fetch" }));
+    let Ok(Display::Line { text }) = shown else {
+        panic!("{shown:?}")
+    };
+    let begin = "with GIT_SSH_COMMAND=\"./evil 'a b' \\\"c\\\"\", PYTHONPATH=\"x\\n\\ny\", ZZ_PAGER=\"z\", A1, A10, ";
+    assert!(text.starts_with(begin), "{text}");
+    assert!(text.contains(" and 76 more changed: git fetch"), "{text}");
 }
 
 /// A shell unsets an exported `PS1` that it does not use, and gives some variables values of its own, as `SECONDS`.
@@ -292,10 +316,7 @@ async fn what_a_shell_changes_by_itself_is_no_change_of_the_commands() {
         }
         scene.context.env = Arc::new(env);
         run(&scene, "true").await;
-        assert_eq!(
-            tool_named("bash").altered(&scene.context),
-            Vec::<String>::new()
-        );
+        assert_eq!(tool_named("bash").altered(&scene.context), BTreeMap::new());
     }
 }
 

@@ -1,0 +1,266 @@
+//! The programs that a line starts, as far as the line says: for what runs outside the sandbox, whose programs are
+//! looked for before a person is asked.
+//!
+//! Only names: whoever can look at the disk finds the files. What cannot be named (functions, builtins, words that
+//! are not known) is not here.
+
+use std::collections::HashSet;
+
+use crate::programs::base;
+use crate::shell::{self, NestingStep, Part, Script, Value, Word};
+use crate::tables::tables;
+
+/// A program that a line starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedProgram {
+    /// As the line names it.
+    pub name: String,
+    /// The `PATH` on which it is looked for, if the line sets one.
+    pub path: Setting,
+    /// The directory in which it is looked for, if the line enters one.
+    pub dir: Setting,
+}
+
+/// What a line has changed before a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Setting {
+    #[default]
+    Unchanged,
+    /// The new value; `$PATH` and `$PWD` stand as they were written.
+    To(String),
+    /// In a way that is not known before it runs.
+    Unknown,
+}
+
+/// What later commands of a line find changed.
+#[derive(Default)]
+struct Changes {
+    path: Setting,
+    dir: Setting,
+    functions: HashSet<String>,
+}
+
+/// The programs that a line starts, each once, in the order in which they stand.
+#[must_use]
+pub fn started_programs(line: &str) -> Vec<StartedProgram> {
+    let script = shell::read(line);
+    let mut changes = Changes::default();
+    let mut found: Vec<StartedProgram> = Vec::new();
+    for part in &script.parts {
+        if let Some(started) = started(&script, part, &changes)
+            && !found.contains(&started)
+        {
+            found.push(started);
+        }
+        changes.take(part);
+    }
+    found
+}
+
+fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedProgram> {
+    let word = part.words.first()?;
+    let named = word.is_known() && !word.glob && !word.text.is_empty();
+    if !named || (is_inner(part, &word.text) && !word.text.contains('/')) {
+        return None;
+    }
+    if changes.functions.contains(&word.text) && part.parent.is_none() {
+        return None;
+    }
+    let launcher = part.parent.and_then(|at| script.parts.get(at));
+    let given = part
+        .assignments
+        .iter()
+        .map(|one| (one.name.as_str(), &one.value));
+    let own = given.filter(|(name, _)| *name == "PATH").last();
+    let path = match (own, launcher.map(path_of_launcher)) {
+        (Some((_, value)), _) => changes.path_from(&known(value)),
+        (None, Some(path)) if path != Setting::Unchanged => changes.path_from(&path),
+        (None, _) => changes.path.clone(),
+    };
+    // `env -C`, `sudo -D`, `find -execdir`: a launcher may start it elsewhere.
+    let moved = launcher.is_some_and(|launcher| moves(launcher, part));
+    let dir = match moved {
+        true => Setting::Unknown,
+        false => changes.dir.clone(),
+    };
+    let absolute = word.text.starts_with('/');
+    Some(StartedProgram {
+        name: word.text.clone(),
+        path: if word.text.contains('/') {
+            Setting::Unchanged
+        } else {
+            path
+        },
+        dir: if absolute || word.tilde {
+            Setting::Unchanged
+        } else {
+            dir
+        },
+    })
+}
+
+/// Whether the shell does it itself.
+fn is_inner(part: &Part, name: &str) -> bool {
+    let by = part.via.iter().rev().find_map(|step| match step {
+        NestingStep::Launched(launcher) => Some(launcher.as_str()),
+        NestingStep::Line(_) => Some("command"),
+        _ => None,
+    });
+    // These leave it to the shell; what others launch is a program.
+    let by_shell = matches!(by, None | Some("command" | "builtin" | "time"));
+    by_shell && tables().builtins.contains(name)
+}
+
+/// What `env PATH=… program` sets.
+fn path_of_launcher(launcher: &Part) -> Setting {
+    let mut words = launcher.words.iter().skip(1);
+    let set = words.find_map(|word| {
+        let value = word.text.strip_prefix("PATH=")?;
+        Some(known(&Word {
+            text: value.to_owned(),
+            ..word.clone()
+        }))
+    });
+    let cleared = launcher.words.iter().any(|word| {
+        matches!(word.text.as_str(), "-i" | "-" | "--ignore-environment")
+            || word.text.contains("PATH")
+    });
+    match set {
+        Some(set) => set,
+        None if cleared && base(launcher.program().unwrap_or_default()) == "env" => {
+            Setting::Unknown
+        }
+        None => Setting::Unchanged,
+    }
+}
+
+fn moves(launcher: &Part, part: &Part) -> bool {
+    let until = part.offset.unwrap_or(launcher.words.len());
+    let options = launcher.words.iter().take(until).skip(1);
+    let mut options = options.map(|word| word.text.as_str());
+    match base(launcher.program().unwrap_or_default()) {
+        "env" | "genv" => options.any(|word| word.starts_with("-C") || word.starts_with("--ch")),
+        "find" | "gfind" => options.any(|word| word == "-execdir" || word == "-okdir"),
+        "sudo" | "doas" => {
+            options.any(|word| word.starts_with("-D") || word.starts_with("--chd") || word == "-i")
+        }
+        _ => false,
+    }
+}
+
+/// A value as far as it is known. `$PATH` and `$PWD` may stand in it.
+fn known(value: &Word) -> Setting {
+    if value.value == Value::Known && !value.tilde && !value.text.contains(":~") {
+        return Setting::To(value.text.clone());
+    }
+    // What is not known stands as it was written.
+    let text = value.text.replace('"', "");
+    let rest = ["${PATH}", "$PATH", "${PWD}", "$PWD"].iter();
+    let rest = rest.fold(text.clone(), |text, name| text.replace(name, ""));
+    let plain = !value.glob && !rest.contains(['$', '`', '~', '\'', '\\', '{']);
+    match plain {
+        true => Setting::To(text),
+        false => Setting::Unknown,
+    }
+}
+
+impl Changes {
+    /// The `PATH` that a value makes, after what the line has made of it before.
+    fn path_from(&self, value: &Setting) -> Setting {
+        let Setting::To(text) = value else {
+            return value.clone();
+        };
+        let names_old = text.contains("$PATH") || text.contains("${PATH}");
+        match &self.path {
+            Setting::Unknown if names_old => Setting::Unknown,
+            Setting::To(old) if names_old => {
+                Setting::To(text.replace("${PATH}", old).replace("$PATH", old))
+            }
+            Setting::To(_) | Setting::Unchanged | Setting::Unknown => value.clone(),
+        }
+    }
+
+    /// What a command changes for those behind it.
+    fn take(&mut self, part: &Part) {
+        // One that is defined in a subshell or under a condition may not be there.
+        if let Some(NestingStep::Function(name)) = part.via.first() {
+            self.functions.insert(name.clone());
+        }
+        let assigned = part.assignments.iter().filter(|one| one.name == "PATH");
+        if part.words.is_empty() {
+            for one in assigned {
+                self.path = self.path_from(&known(&one.value));
+            }
+            return;
+        }
+        let program = part.program().unwrap_or_default();
+        let arguments = part.words.get(1..).unwrap_or_default();
+        match program {
+            "cd" | "pushd" => self.enter(program, arguments),
+            "unset" if arguments.iter().any(|word| word.text.starts_with('-')) => {
+                self.functions.clear();
+                self.path = Setting::Unknown;
+            }
+            "popd" => self.dir = Setting::Unknown,
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                for one in assigned {
+                    self.path = self.path_from(&known(&one.value));
+                }
+                let given = part.assignments.is_empty();
+                for word in arguments.iter().filter(|_| given) {
+                    if let Some(value) = word.text.strip_prefix("PATH=") {
+                        let value = Word {
+                            text: value.to_owned(),
+                            ..word.clone()
+                        };
+                        self.path = self.path_from(&known(&value));
+                    }
+                }
+            }
+            // What a name starts is changed, or may be.
+            "hash" | "alias" | "enable" | "eval" | "source" | "." | "unset" | "read"
+            | "mapfile" | "readarray" | "printf" | "getopts" | "shopt" | "set"
+                if changes_names(program, arguments) =>
+            {
+                self.path = Setting::Unknown;
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, program: &str, arguments: &[Word]) {
+        let mut named = arguments
+            .iter()
+            .filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--"));
+        let to = match (named.next(), named.next()) {
+            (Some(word), None) if word.value == Value::Known && !word.glob && !word.tilde => {
+                Some(word.text.as_str()).filter(|text| *text != "-" && !text.starts_with('+'))
+            }
+            _ => None,
+        };
+        self.dir = match (to, &self.dir) {
+            (Some(to), _) if to.starts_with('/') => Setting::To(to.to_owned()),
+            (Some(to), Setting::To(before)) if program == "cd" => {
+                Setting::To(format!("{before}/{to}"))
+            }
+            (Some(to), Setting::Unchanged) => Setting::To(to.to_owned()),
+            _ => Setting::Unknown,
+        };
+    }
+}
+
+fn changes_names(program: &str, arguments: &[Word]) -> bool {
+    let says = |text: &str| arguments.iter().any(|word| word.text.contains(text));
+    match program {
+        "hash" => says("-p"),
+        "enable" => says("-f"),
+        "alias" => !arguments.is_empty(),
+        "shopt" => says("expand_aliases"),
+        "set" => says("-a") || says("-o"),
+        "unset" | "read" | "mapfile" | "readarray" | "printf" | "getopts" => says("PATH"),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

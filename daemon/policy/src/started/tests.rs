@@ -1,0 +1,102 @@
+use super::*;
+
+/// `name`, `name on PATH` and `name in DIR`, each on a line; `?` where it is not known.
+fn check(line: &str, expected: &[&str]) {
+    let said = |setting: &Setting, word: &str| match setting {
+        Setting::Unchanged => String::new(),
+        Setting::To(value) => format!(" {word} {value}"),
+        Setting::Unknown => format!(" {word} ?"),
+    };
+    let found: Vec<String> = started_programs(line)
+        .iter()
+        .map(|one| {
+            format!(
+                "{}{}{}",
+                one.name,
+                said(&one.path, "on"),
+                said(&one.dir, "in")
+            )
+        })
+        .collect();
+    assert_eq!(found, expected, "{line}");
+}
+
+#[test]
+fn every_program_of_a_line_is_named_wherever_it_stands() {
+    check(
+        "curl -s x | tee f && (wget y; ls) & rg z",
+        &["curl", "tee", "wget", "ls", "rg"],
+    );
+    check("env X=1 curl x", &["env", "curl"]);
+    check("sh -c 'curl x; echo y'", &["sh", "curl"]);
+    check("find . -exec rm {} ;", &["find", "rm"]);
+    check("ls | xargs -n1 grep x", &["ls", "xargs", "grep"]);
+    check("time -p make; sudo make install", &["make", "sudo"]);
+    check("echo $(git log) `hg id`", &["git", "hg"]);
+    check("X=1 curl x", &["curl"]);
+    check(
+        "if a; then b; fi; for i in 1 2; do c; done",
+        &["a", "b", "c"],
+    );
+    check(
+        "timeout 5 nice curl x; curl y",
+        &["timeout", "nice", "curl"],
+    );
+}
+
+#[test]
+fn what_the_shell_does_itself_is_no_program_unless_another_launches_it() {
+    check("cd x; echo y; pwd; [ -f z ] && true", &[]);
+    check("env echo x", &["env", "echo"]);
+    check("command echo x; builtin pwd; command curl", &["curl"]);
+    check("xargs sh -c 'echo x; curl y'", &["xargs", "sh", "curl"]);
+    check("$x y; `a` b", &["a"]);
+    check("curl() { wget x; }; curl y", &["wget"]);
+    // Here it is the program after all.
+    check("(curl() { wget x; }); curl y", &["wget", "curl"]);
+    check("curl y; curl() { wget x; }", &["curl", "wget"]);
+    check(
+        "curl() { wget x; }; unset -f curl; curl y",
+        &["wget", "curl on ?"],
+    );
+}
+
+#[test]
+fn a_path_that_the_line_sets_counts_for_what_is_behind_it() {
+    check("PATH=/a:/b curl x; wget y", &["curl on /a:/b", "wget"]);
+    check("PATH=/a; curl x", &["curl on /a"]);
+    check(
+        "export PATH=\"$PWD/bin:$PATH\"; curl x",
+        &["curl on $PWD/bin:$PATH"],
+    );
+    check(
+        "PATH=/a:$PATH; PATH=/b:$PATH; curl x",
+        &["curl on /b:/a:$PATH"],
+    );
+    check("env PATH=/a curl x", &["env", "curl on /a"]);
+    check("env -i curl x", &["env", "curl on ?"]);
+    check(
+        "PATH=$(pwd) curl x",
+        &["pwd", "curl on ?"].as_slice()[1..].as_ref(),
+    );
+    check("hash -p ./evil curl; curl x", &["curl on ?"]);
+    check("source ./activate; curl x", &["curl on ?"]);
+    check(
+        "/usr/bin/curl x; PATH=/a /usr/bin/wget",
+        &["/usr/bin/curl", "/usr/bin/wget"],
+    );
+}
+
+#[test]
+fn a_directory_that_the_line_enters_counts_for_relative_names() {
+    check(
+        "cd sub && ./run && curl x",
+        &["./run in sub", "curl in sub"],
+    );
+    check("cd a && cd b && ./run", &["./run in a/b"]);
+    check("cd /a && ./run", &["./run in /a"]);
+    check("cd $x && ./run; /bin/ls", &["./run in ?", "/bin/ls"]);
+    check("cd - && ./run", &["./run in ?"]);
+    check("env -C sub ./run", &["env", "./run in ?"]);
+    check("pushd a && popd && ./run", &["./run in ?"]);
+}

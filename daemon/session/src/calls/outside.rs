@@ -1,0 +1,169 @@
+//! What a command starts outside the sandbox: its programs are looked for before anybody is asked, and shown with their
+//! files. Those that the session may write are asked about twice.
+//!
+//! Looks at the disk (blocks); starts nothing. Called by `judgement` and for hooks.
+
+use std::path::{Path, PathBuf};
+
+use policy::{Setting, StartedProgram};
+use proto::params::interaction::NamedProgram;
+use workspace::{Workspace, WritableDirs};
+
+use crate::calls::judgement::ShellPosition;
+
+/// The programs of a command, and where they are looked for when it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutsidePrograms {
+    /// Those that the session may change first.
+    pub programs: Vec<NamedProgram>,
+    /// The `PATH` that the command gets in place of its own. `None`: its own, because a program of the session's own
+    /// was shown.
+    pub path: Option<String>,
+    /// What `path` leaves out.
+    pub left_out: Vec<String>,
+}
+
+/// From where a command looks for programs.
+pub struct ProgramSearch<'a> {
+    pub workspace: &'a Workspace,
+    /// Directories beside its roots that the session may write.
+    pub beside: &'a [PathBuf],
+    pub env: &'a [(String, String)],
+}
+
+impl ProgramSearch<'_> {
+    /// Looks for the programs of a line.
+    pub fn look(&self, line: &str, stands: &ShellPosition) -> OutsidePrograms {
+        let dirs = self.workspace.writable_dirs(self.beside);
+        let path = self.value("PATH", stands);
+        let home = self.value("HOME", stands);
+        let look = Look {
+            dirs: &dirs,
+            cwd: &stands.cwd,
+            path: path.as_deref(),
+            home: home.as_deref(),
+        };
+        let started = policy::started_programs(line);
+        let mut programs: Vec<NamedProgram> = Vec::new();
+        for program in started.iter().filter_map(|program| look.program(program)) {
+            if !programs.contains(&program) {
+                programs.push(program);
+            }
+        }
+        programs.sort_by_key(|program| !program.own);
+        if programs.iter().any(|program| program.own) {
+            return OutsidePrograms {
+                programs,
+                ..OutsidePrograms::default()
+            };
+        }
+        let trusted = dirs.without(path.as_deref());
+        let kept: Vec<PathBuf> = std::env::split_paths(&trusted).collect();
+        let all = std::env::split_paths(path.as_deref().unwrap_or_default());
+        let out = all.filter(|dir| !kept.contains(dir));
+        let words = out.map(|dir| match dir.as_os_str().is_empty() {
+            true => ".".to_owned(),
+            false => dir.to_string_lossy().into_owned(),
+        });
+        OutsidePrograms {
+            programs,
+            left_out: words.collect(),
+            path: Some(trusted),
+        }
+    }
+
+    /// A variable as the command gets it.
+    fn value(&self, name: &str, stands: &ShellPosition) -> Option<String> {
+        match stands.altered.get(name) {
+            Some(value) => value.clone(),
+            None => {
+                let mut known = self.env.iter();
+                let found = known.find(|(known, _)| known == name);
+                found.map(|(_, value)| value.clone())
+            }
+        }
+    }
+}
+
+impl OutsidePrograms {
+    /// The first program that the session may change.
+    pub fn own(&self) -> Option<&NamedProgram> {
+        self.programs.first().filter(|program| program.own)
+    }
+}
+
+/// Why a program of the session's own is asked about, in words.
+pub fn reason(program: &NamedProgram) -> String {
+    match &program.path {
+        Some(path) => format!(
+            "`{}` is `{path}`, which this session may change, and no sandbox restricts it",
+            program.name
+        ),
+        None => format!(
+            "which program `{}` is depends on what the command does before, and no sandbox restricts it",
+            program.name
+        ),
+    }
+}
+
+struct Look<'a> {
+    dirs: &'a WritableDirs,
+    cwd: &'a Path,
+    path: Option<&'a str>,
+    home: Option<&'a str>,
+}
+
+impl Look<'_> {
+    /// `None`: there is no such program, so that none starts.
+    fn program(&self, started: &StartedProgram) -> Option<NamedProgram> {
+        let name = &started.name;
+        let unknown = || {
+            Some(NamedProgram {
+                name: name.clone(),
+                path: None,
+                own: true,
+            })
+        };
+        let cwd = match &started.dir {
+            Setting::Unchanged => self.cwd.to_path_buf(),
+            Setting::To(dir) => self.cwd.join(dir),
+            // Only a relative name depends on it.
+            Setting::Unknown if name.contains('/') => return unknown(),
+            Setting::Unknown => self.cwd.to_path_buf(),
+        };
+        let path = match &started.path {
+            Setting::Unchanged => self.path.map(str::to_owned),
+            Setting::To(path) => Some(self.filled(path)),
+            Setting::Unknown => return unknown(),
+        };
+        let name_at = match (name.strip_prefix("~/"), self.home) {
+            (Some(rest), Some(home)) => format!("{home}/{rest}"),
+            _ => name.clone(),
+        };
+        let found = self.dirs.find(&name_at, &cwd, path.as_deref())?;
+        Some(NamedProgram {
+            name: name.clone(),
+            path: Some(found.path.to_string_lossy().into_owned()),
+            own: found.own,
+        })
+    }
+
+    /// A `PATH` of the line's own, with what it had before in it.
+    fn filled(&self, path: &str) -> String {
+        let cwd = self.cwd.to_string_lossy();
+        let before = self.path.unwrap_or_default();
+        let names = [
+            ("${PATH}", before),
+            ("$PATH", before),
+            ("${PWD}", &*cwd),
+            ("$PWD", &*cwd),
+        ];
+        let path = path.to_owned();
+        names
+            .iter()
+            .fold(path, |path, (name, value)| path.replace(name, value))
+    }
+}
+
+#[cfg(test)]
+mod tests;

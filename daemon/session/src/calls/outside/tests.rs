@@ -1,0 +1,140 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use workspace::{Workspace, WorkspaceOptions};
+
+use super::*;
+
+struct Scene {
+    top: PathBuf,
+    _dir: TempDir,
+    workspace: Workspace,
+    env: Vec<(String, String)>,
+    altered: BTreeMap<String, Option<String>>,
+}
+
+impl Scene {
+    /// `PATH`: the workspace's `.venv/bin`, then `sys`, which has `curl`, `env`, `sh`, `xargs` and `sudo`.
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        for dir in ["ws/.venv/bin", "ws/sub", "sys", "home"] {
+            fs::create_dir_all(top.join(dir)).unwrap();
+        }
+        for name in ["curl", "env", "sh", "xargs", "sudo"] {
+            program(&top.join("sys").join(name));
+        }
+        let workspace = Workspace::open(WorkspaceOptions {
+            root: top.join("ws"),
+            cwd: top.join("ws"),
+            user_home: top.join("home"),
+            ..WorkspaceOptions::default()
+        });
+        let path = format!("{0}/ws/.venv/bin:{0}/sys", top.display());
+        Self {
+            env: vec![("PATH".into(), path)],
+            workspace: workspace.unwrap(),
+            altered: BTreeMap::new(),
+            top,
+            _dir: dir,
+        }
+    }
+
+    fn look(&self, line: &str) -> OutsidePrograms {
+        let search = ProgramSearch {
+            workspace: &self.workspace,
+            beside: &[],
+            env: &self.env,
+        };
+        let stands = ShellPosition {
+            cwd: self.top.join("ws"),
+            altered: self.altered.clone(),
+        };
+        search.look(line, &stands)
+    }
+
+    /// The programs of a line, below the scene's directory; `!` before those that are the session's own.
+    fn shown(&self, line: &str) -> Vec<String> {
+        let programs = self.look(line).programs.into_iter();
+        let words = programs.map(|program| {
+            let mark = if program.own { "!" } else { "" };
+            let path = program.path.unwrap_or_else(|| format!("{}?", program.name));
+            let top = format!("{}/", self.top.display());
+            format!("{mark}{}", path.replace(&top, ""))
+        });
+        words.collect()
+    }
+
+    fn own(&self, name: &str) {
+        program(&self.top.join("ws").join(name));
+    }
+}
+
+fn program(path: &Path) {
+    fs::write(path, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_program_of_the_workspace_is_shown_first_wherever_the_line_starts_it() {
+    let scene = Scene::new();
+    assert_eq!(scene.shown("curl x"), ["sys/curl"]);
+    scene.own(".venv/bin/curl");
+    let own = "!ws/.venv/bin/curl";
+    assert_eq!(scene.shown("curl x"), [own]);
+    assert_eq!(scene.shown("env X=1 curl x"), [own, "sys/env"]);
+    assert_eq!(scene.shown("ls | xargs curl"), [own, "sys/xargs"]);
+    assert_eq!(scene.shown("sudo curl x"), [own, "sys/sudo"]);
+    assert_eq!(scene.shown("sh -c 'true; curl x'"), [own, "sys/sh"]);
+    assert_eq!(scene.shown("time curl x"), [own]);
+    assert_eq!(scene.shown("echo $(curl x)"), [own]);
+    // A path that was named, and one that the line sets.
+    let named = format!("{}/sys/curl x", scene.top.display());
+    assert_eq!(scene.shown(&named), ["sys/curl"]);
+    let set = format!("PATH={}/sys curl x", scene.top.display());
+    assert_eq!(scene.shown(&set), ["sys/curl"]);
+}
+
+#[test]
+fn what_leads_into_the_workspace_is_its_own() {
+    let mut scene = Scene::new();
+    scene.own("tool");
+    symlink(scene.top.join("ws/tool"), scene.top.join("sys/linked")).unwrap();
+    assert_eq!(scene.shown("linked x"), ["!sys/linked"]);
+    scene.own("sub/curl");
+    assert_eq!(scene.shown("PATH=$PWD/sub:$PATH curl x"), ["!ws/sub/curl"]);
+    assert_eq!(scene.shown("cd sub && ./curl"), ["!ws/sub/curl"]);
+    assert_eq!(scene.shown("cd $x && ./curl"), ["!./curl?"]);
+    assert_eq!(scene.shown("PATH=$(cat p) curl x"), ["!curl?"]);
+    // A relative entry of the client, and one that an earlier command has exported.
+    let path = scene.env[0].1.clone();
+    scene.env[0].1 = format!("sub:{path}");
+    assert_eq!(scene.shown("curl x"), ["!ws/sub/curl"]);
+    scene.env[0].1 = format!(":{path}");
+    assert_eq!(scene.shown("tool x"), ["!ws/tool"]);
+    scene.env[0].1 = path.clone();
+    let altered = format!("{}/ws/sub:{path}", scene.top.display());
+    scene.altered.insert("PATH".into(), Some(altered));
+    assert_eq!(scene.shown("curl x"), ["!ws/sub/curl"]);
+}
+
+#[test]
+fn without_a_program_of_its_own_nothing_is_looked_for_where_the_session_may_write() {
+    let mut scene = Scene::new();
+    let venv = scene
+        .top
+        .join("ws/.venv/bin")
+        .to_string_lossy()
+        .into_owned();
+    let sys = scene.top.join("sys").to_string_lossy().into_owned();
+    scene.env[0].1 = format!("{venv}::sub:{sys}");
+    let found = scene.look("curl x");
+    assert_eq!(found.path, Some(sys));
+    assert_eq!(found.left_out, [venv, ".".to_owned(), "sub".to_owned()]);
+    scene.own(".venv/bin/curl");
+    let found = scene.look("curl x");
+    assert_eq!((found.path, found.left_out), (None, Vec::new()));
+}

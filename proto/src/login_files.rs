@@ -1,0 +1,108 @@
+//! Files that something starts from by itself: a login, a shell, an editor, an interpreter, a desktop or a service
+//! manager. A change of one runs something later, so only a person may make it. Beside [`crate::startup`], which has
+//! those of shells and git.
+
+/// Their paths, in lower case, wherever they lie. With `/` at the end: everything below, and the directory itself.
+pub const LOGIN_FILES: [&str; 57] = [
+    ".zlogout",
+    ".login",
+    ".logout",
+    ".cshrc",
+    ".tcshrc",
+    ".kshrc",
+    ".mkshrc",
+    ".inputrc",
+    ".envrc",
+    ".pam_environment",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".xserverrc",
+    ".xresources",
+    ".forward",
+    ".procmailrc",
+    ".config/fish/",
+    ".config/git/",
+    ".config/environment.d/",
+    ".config/systemd/",
+    ".config/autostart/",
+    ".config/plasma-workspace/",
+    ".config/powershell/",
+    ".config/nushell/",
+    ".config/zsh/",
+    ".local/share/systemd/",
+    ".local/share/applications/",
+    ".local/share/dbus-1/",
+    ".local/bin/",
+    ".vimrc",
+    ".gvimrc",
+    ".exrc",
+    ".nvimrc",
+    ".vim/",
+    ".config/nvim/",
+    ".emacs",
+    ".emacs.el",
+    ".emacs.d/",
+    ".config/emacs/",
+    ".config/helix/",
+    ".tmux.conf",
+    ".config/tmux/",
+    ".screenrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".pythonrc",
+    "usercustomize.py",
+    "sitecustomize.py",
+    ".irbrc",
+    ".pryrc",
+    ".rprofile",
+    ".ssh/",
+    ".gnupg/",
+    ".curlrc",
+    ".wgetrc",
+];
+
+/// Whether components of a path, from one of them on, name such a file or something in such a directory.
+pub fn begins_login_file<'a>(names: impl Iterator<Item = &'a str> + Clone) -> bool {
+    LOGIN_FILES.iter().any(|known| {
+        let below = known.ends_with('/');
+        let mut names = names.clone();
+        let mut parts = known.trim_end_matches('/').split('/');
+        parts.all(|part| {
+            names
+                .next()
+                .is_some_and(|name| name.eq_ignore_ascii_case(part))
+        }) && (below || names.next().is_none())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_meant_by_themselves_and_directories_with_all_that_is_in_them() {
+        let found = |path: &str| begins_login_file(path.split('/'));
+        for path in [
+            ".vimrc",
+            ".config/git/config",
+            ".config/systemd/user/x.service",
+            ".local/bin/curl",
+            ".LOCAL/bin",
+            "usercustomize.py",
+            ".config/fish/config.fish",
+        ] {
+            assert!(found(path), "{path}");
+        }
+        for path in [
+            ".config/other",
+            ".vimrc/x",
+            "vimrc",
+            ".local/share/x",
+            ".config",
+        ] {
+            assert!(!found(path), "{path}");
+        }
+    }
+}
