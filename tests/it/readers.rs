@@ -44,7 +44,10 @@ fn repository(script: &Script) -> (House, PathBuf) {
 }
 
 /// Runs one command that reads in this mode, with these variables of the client.
-fn check(command: &str, mode: &[&str], env: &[(&str, &dyn Fn(&str) -> String)], unheld: bool) {
+/// A variable, and its value for the path of a program.
+type Variable<'a> = (&'a str, &'a dyn Fn(&str) -> String);
+
+fn check(command: &str, mode: &[&str], env: &[Variable<'_>], unheld: bool) {
     let (house, evil) = repository(&Script::new().runs(command).says("Done."));
     if unheld {
         house.unheld();
@@ -87,7 +90,7 @@ fn a_diff_program_of_the_client_does_not_run() {
 
 #[test]
 fn nor_does_config_in_variables_or_what_a_shell_reads_at_its_start() {
-    let config: [(&str, &dyn Fn(&str) -> String); 3] = [
+    let config: [Variable<'_>; 3] = [
         ("GIT_CONFIG_COUNT", &|_| "1".to_owned()),
         ("GIT_CONFIG_KEY_0", &|_| "diff.external".to_owned()),
         ("GIT_CONFIG_VALUE_0", &str::to_owned),

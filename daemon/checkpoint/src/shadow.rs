@@ -377,7 +377,7 @@ const CONFIG: &str = "[core]
 fn where_git_is(path: &str, dirs: &WritableDirs) -> Option<String> {
     let mut trusted = dirs.trusted_dirs(Some(path)).skip_while(|dir| {
         let found = dirs.find("git", dir, dir.to_str());
-        !found.is_some_and(|git| !git.own)
+        found.is_none_or(|git| git.own)
     });
     let first = trusted.next()?;
     let from = std::iter::once(first).chain(trusted);

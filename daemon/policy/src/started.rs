@@ -67,11 +67,11 @@ fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedPro
         return None;
     }
     let launcher = part.parent.and_then(|at| script.parts.get(at));
-    let given = part
+    let mut given = part
         .assignments
         .iter()
         .map(|one| (one.name.as_str(), &one.value));
-    let own = given.filter(|(name, _)| *name == "PATH").last();
+    let own = given.rfind(|(name, _)| *name == "PATH");
     let path = match (own, launcher.map(path_of_launcher)) {
         (Some((_, value)), _) => changes.path_from(&known(value)),
         (None, Some(path)) if path != Setting::Unchanged => changes.path_from(&path),

@@ -209,7 +209,7 @@ fn subscriptions_that_nobody_reads_cost_bounded_memory_and_catch_up() {
         most / MIB
     );
     // All of it comes, in order, to who begins to read.
-    let mut next = vec![1; SESSIONS];
+    let mut next = [1; SESSIONS];
     let mut queued = 0;
     while queued < SESSIONS * (PROMPTS + 1) {
         let mut params = deaf.event();

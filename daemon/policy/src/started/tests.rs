@@ -77,7 +77,7 @@ fn a_path_that_the_line_sets_counts_for_what_is_behind_it() {
     check("env -i curl x", &["env", "curl on ?"]);
     check(
         "PATH=$(pwd) curl x",
-        &["pwd", "curl on ?"].as_slice()[1..].as_ref(),
+        ["pwd", "curl on ?"].as_slice()[1..].as_ref(),
     );
     check("hash -p ./evil curl; curl x", &["curl on ?"]);
     check("source ./activate; curl x", &["curl on ?"]);
