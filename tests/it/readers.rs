@@ -43,10 +43,10 @@ fn repository(script: &Script) -> (House, PathBuf) {
     (house, evil)
 }
 
-/// Runs one command that reads in this mode, with these variables of the client.
 /// A variable, and its value for the path of a program.
 type Variable<'a> = (&'a str, &'a dyn Fn(&str) -> String);
 
+/// Runs one command that reads in this mode, with these variables of the client.
 fn check(command: &str, mode: &[&str], env: &[Variable<'_>], unheld: bool) {
     let (house, evil) = repository(&Script::new().runs(command).says("Done."));
     if unheld {
