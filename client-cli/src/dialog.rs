@@ -258,7 +258,9 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
         form.lines
             .note
             .as_deref()
-            .map(|note| translated(note).into_owned()),
+            .into_iter()
+            .flat_map(str::lines)
+            .map(|line| translated(line).into_owned()),
     );
     lines.extend(form.decision().into_iter().flat_map(scope_lines));
     let pieces = lines

@@ -264,7 +264,7 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
     let scene = Scene::new([Answer::text("Mine.")]);
     let _ = scene.reasonix(&["trust", "--yes"]).expect_code(0);
     let done = scene
-        .reasonix(&["run", "--model", "acme", "hello"])
+        .reasonix(&["run", "--in-home", "--model", "acme", "hello"])
         .expect_code(0);
     assert!(done.out.contains("Mine."), "{done:?}");
     assert_eq!(scene.lurker.count(), 0, "somebody else was called");

@@ -196,7 +196,7 @@ fn a_session_in_the_users_home_still_does_not_reach_the_home_of_reasonix() {
     house.cassette(&script.jsonl());
     let before = fs::read_to_string(house.home_file("config.toml")).expect("the config");
     let root = house.root().to_string_lossy().into_owned();
-    for (status, text) in results(&house, &["--on-ask", "allow", "--cwd", &root]) {
+    for (status, text) in results(&house, &["--in-home", "--on-ask", "allow", "--cwd", &root]) {
         assert_ne!(status, CallStatus::Ok, "{text}");
     }
     assert_eq!(

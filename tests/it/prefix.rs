@@ -243,7 +243,13 @@ fn a_new_session_of_the_same_build_has_the_same_prefix() {
     house.provider(&model.entry("model", None));
     house.daemon();
     run(&house, &[], "hello").expect(0, "completed");
-    let mut elsewhere = house.command(&["run", "--output-format", "jsonl", "something else"]);
+    let mut elsewhere = house.command(&[
+        "run",
+        "--in-home",
+        "--output-format",
+        "jsonl",
+        "something else",
+    ]);
     elsewhere
         .current_dir(house.user_home())
         .env("TZ", "America/New_York")

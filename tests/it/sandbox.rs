@@ -85,14 +85,15 @@ impl SandboxHouse {
         Self { house, layer }
     }
 
-    /// How the daemon says that it holds commands.
+    /// How the daemon says that it holds commands, once it has tried.
     fn confinement(&self) -> String {
         let mut raw = self.house.raw_as(Role::Watch);
-        let status = raw.call("daemon.status", &json!({})).expect("a status");
-        status["confinement"]
-            .as_str()
-            .expect("its confinement")
-            .to_owned()
+        tests::until("how commands are held", || {
+            let status = raw.call("daemon.status", &json!({})).expect("a status");
+            let confinement = status["confinement"].as_str().expect("its confinement");
+            let is_known = !confinement.contains("not known yet");
+            is_known.then(|| confinement.to_owned())
+        })
     }
 
     /// Lays a script down outside the project, so that policy sees nothing of it and no command changes it. The command

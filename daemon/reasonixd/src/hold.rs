@@ -9,12 +9,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
 
-/// Device and inode of a file.
-type Identity = (u64, u64);
+/// Device, inode and time of birth of a file, where the file system knows it: an inode is given to a new file soon.
+type Identity = (u64, u64, Option<SystemTime>);
 
 /// The home as it was when it was locked.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ fn place(path: &Path, known: Identity) -> Place {
 
 fn identity(path: &Path) -> io::Result<Identity> {
     let meta = fs::symlink_metadata(path)?;
-    Ok((meta.dev(), meta.ino()))
+    Ok((meta.dev(), meta.ino(), meta.created().ok()))
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ fn usage(said: usize) -> Usage {
     let said = said as u64;
     Usage {
         prompt: 1000 + 7 * said,
-        cached: 64 * said,
+        cached: (64 * said).min(1000 + 7 * said),
         output: 10 + said,
         reasoning: said % 3,
     }

@@ -25,7 +25,7 @@ use crate::actor::commands::follow::Follow;
 use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::{Command, Page, Reply};
 use crate::calls::external_changes::Notes;
-use crate::context::references;
+use crate::calls::references;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;

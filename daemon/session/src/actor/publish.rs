@@ -52,7 +52,8 @@ impl Actor {
         summary.compacting = self.machine.is_compacting();
         let ttl = self.machine.limits().cache_ttl_ms;
         summary.cache_ttl_ms = (ttl > 0).then_some(ttl);
-        if facts.context_tokens > 0 {
+        // An estimate is no base for a price.
+        if facts.context_tokens > 0 && !facts.context_estimated {
             let is_same = facts.options.model == Some(facts.wire.full_model());
             let price = self.requests.route().price.as_deref().filter(|_| is_same);
             let (model, tokens) = (summary.model.clone(), facts.context_tokens);

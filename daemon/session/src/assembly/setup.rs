@@ -15,7 +15,6 @@ use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
-use crate::context::first_message;
 
 /// Bytes that a session's creator may add to the system prompt.
 const APPENDED_BYTES_MAX: usize = 32 * 1024;
@@ -241,12 +240,6 @@ pub struct Terms {
 }
 
 impl Setup {
-    /// The workspace root of a session that works in a directory.
-    pub(crate) fn root(&self, cwd: &Path, user_home: &Path) -> PathBuf {
-        let configured = self.workspace_root.clone();
-        configured.unwrap_or_else(|| first_message::root_of(cwd, user_home))
-    }
-
     /// What commands do not get of an environment.
     pub(crate) fn environment_filter(&self) -> EnvironmentFilter<'_> {
         EnvironmentFilter {

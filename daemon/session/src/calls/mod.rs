@@ -13,5 +13,6 @@ pub(crate) mod judgement;
 pub(crate) mod outside;
 pub(crate) mod permissions;
 pub(crate) mod quarantine;
+pub(crate) mod references;
 pub(crate) mod sandbox;
 pub(crate) mod state;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use proto::Stamp;
 use workspace::{GitDirs, is_repository};
 
+use crate::assembly::setup::Setup;
+
 /// The `<context>` block: directory, system, date, branch.
 pub fn context(cwd: &Path, root: &Path, shell: Option<&str>) -> String {
     let mut lines = vec![
@@ -35,6 +37,12 @@ pub fn context(cwd: &Path, root: &Path, shell: Option<&str>) -> String {
         None => lines.push("Not a git repository".into()),
     }
     lines.join("\n")
+}
+
+/// The workspace root of a session that works in a directory: the configured one, else [`root_of`].
+pub fn workspace_root(setup: &Setup, cwd: &Path, user_home: &Path) -> PathBuf {
+    let configured = setup.workspace_root.clone();
+    configured.unwrap_or_else(|| root_of(cwd, user_home))
 }
 
 /// The workspace root: the git root above the working directory, else the working directory. The search stops at the

@@ -5,7 +5,6 @@ pub(crate) mod first_message;
 pub(crate) mod forecast;
 pub(crate) mod prefix;
 pub(crate) mod prefix_parts;
-pub(crate) mod references;
 pub(crate) mod reset;
 pub(crate) mod system_prompt;
 

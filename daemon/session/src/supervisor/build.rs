@@ -317,7 +317,7 @@ pub fn instructions(
     setup: &Setup,
     cwd: &Path,
 ) -> Result<Instructions, Failure> {
-    let root = setup.root(cwd, &services.assembly.user_home());
+    let root = first_message::workspace_root(setup, cwd, &services.assembly.user_home());
     let places = Places {
         root: &root,
         cwd,

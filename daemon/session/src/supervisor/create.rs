@@ -20,8 +20,9 @@ use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
+use crate::calls::references::{self, may_refer};
+use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
-use crate::context::references::{self, may_refer};
 use crate::request::keys::Keys;
 use crate::supervisor::build::{self, Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
@@ -311,7 +312,7 @@ fn check_home(
     if options.kind != Some(Kind::Headless) || options.in_home == Some(true) {
         return Ok(());
     }
-    let mut roots = vec![setup.root(cwd, user_home)];
+    let mut roots = vec![first_message::workspace_root(setup, cwd, user_home)];
     roots.extend(params.profile.add_dirs.iter().map(PathBuf::from));
     let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
     let mut roots = roots.into_iter().map(real);
@@ -457,7 +458,7 @@ fn first_record(
     cwd: &Path,
     env: &BTreeMap<String, String>,
 ) -> SessionCreated {
-    let root = setup.root(cwd, user_home);
+    let root = first_message::workspace_root(setup, cwd, user_home);
     let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
     let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         env.clone().into_iter().partition(|(name, _)| logged(name));

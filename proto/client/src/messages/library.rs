@@ -11,6 +11,11 @@ crate::catalog! {
     ChmodIt = "run `chmod 700` on it, or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "请对它运行 `chmod 700`，或将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
     AskCall = "allow `{0}` to run?", "允许运行 `{0}` 吗？";
     AskedBecause = "asked because {0}", "询问原因：{0}";
+    AskAgain = "asked again, because this session may change a program that would run: really run `{0}`?", "再次询问，因为本会话可以更改将要运行的程序：确定运行 `{0}` 吗？";
+    LineRuns = "runs {0}", "运行 {0}";
+    LineRunsOwn = "WARNING: runs {0}, which this session may change", "警告：运行 {0}，本会话可以更改它";
+    LineRunsUnknown = "WARNING: runs `{0}`, and which file that is depends on what the command does before", "警告：运行 `{0}`，具体是哪个文件取决于命令之前的操作";
+    LineNotLookedIn = "programs are not looked for in {0}: this session may change it", "不在 {0} 中查找程序：本会话可以更改它";
     HowCallEdit = "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason; `/change COMMAND` runs that instead", "`y` 允许一次，`n` 拒绝；`/deny 原因` 还会把原因告诉模型；`/change 命令` 改为运行该命令";
     PutBackAsk = "the command made {0}, which can configure or run something, and it was moved away — put it back?", "命令创建了 {0}，它可以更改配置或运行程序，因此已移走 — 放回原处吗？";
     PutBackHow = "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason", "`y` 放回原处，`n` 不放回；`/deny 原因` 还会把原因告诉模型";

@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use contract::{ArgumentUse, Family, ToolSpec};
 use knowledge::ResolvedReferences;
 use policy::Access;
 use proto::record::Verdict;
 use serde_json::Map;
 
 use crate::calls::permissions::{PermissionState, in_session};
-
-/// The tool whose rules count for references.
-const READING_TOOL: &str = "read_file";
 
 /// How long a prompt waits for what it refers to.
 const RESOLVING_MAX: Duration = Duration::from_secs(10);
@@ -44,19 +42,29 @@ fn resolve_blocking(permissions: &PermissionState, prompt: &str) -> ResolvedRefe
 /// Why the rules deny reading a path. `None`: they do not.
 fn denial(permissions: &PermissionState, path: &Path) -> Option<String> {
     let path = path.to_str()?.to_owned();
-    let arguments = Map::from_iter([("path".to_owned(), path.into())]);
-    match in_session(permissions, READING_TOOL, &arguments) {
-        Ok(explained) => {
+    let specs = permissions.call_environment.tools.specs();
+    let judged = specs.filter_map(|spec| {
+        let argument = path_argument(spec)?;
+        let arguments = Map::from_iter([(argument.to_owned(), path.clone().into())]);
+        in_session(permissions, &spec.name, &arguments).ok()
+    });
+    // Without such a tool nothing judges a path.
+    let rules = &permissions.standpoint.rules;
+    let has_rules = rules.denies_all(Access::Read) || !rules.denied_paths(Access::Read).is_empty();
+    match judged.into_iter().next() {
+        Some(explained) => {
             let decision = explained.explanation.decision;
             let denied = decision.verdict == Verdict::Deny;
             denied.then(|| format!("`{}` denies it", decision.rule))
         }
-        // Without the tool nothing judges a path.
-        Err(_) => {
-            let rules = &permissions.standpoint.rules;
-            let has_rules =
-                rules.denies_all(Access::Read) || !rules.denied_paths(Access::Read).is_empty();
-            has_rules.then(|| format!("the session has no tool `{READING_TOOL}` to check it by"))
-        }
+        None => has_rules.then(|| "the session has no tool that reads, to check it by".to_owned()),
     }
+}
+
+/// The argument of a tool that is the path of what it reads, if that is all that it does.
+fn path_argument(spec: &ToolSpec) -> Option<&str> {
+    let mut arguments = spec.arguments.iter();
+    let read = arguments.find(|(_, use_of)| *use_of == ArgumentUse::Read);
+    read.filter(|_| spec.family == Family::Read && spec.read_only)
+        .map(|(name, _)| name.as_str())
 }
