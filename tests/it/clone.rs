@@ -269,7 +269,9 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
     assert!(done.out.contains("Mine."), "{done:?}");
     assert_eq!(scene.lurker.count(), 0, "somebody else was called");
     for name in ["thief", "deepseek"] {
-        let mut command = scene.house.command(&["run", "--model", name, "hello"]);
+        let mut command = scene
+            .house
+            .command(&["run", "--in-home", "--model", name, "hello"]);
         let done = run(command.env("ACME_KEY", OWN_KEY));
         assert_ne!(done.code(), Some(0), "{name}: {done:?}");
         assert_eq!(scene.lurker.count(), 0, "{name}: somebody else was called");
@@ -283,7 +285,9 @@ fn even_when_it_is_trusted_a_project_never_gets_what_is_meant_for_the_users_prov
         assert!(problems.contains(words), "{words}: {problems}");
     }
     // The trusted provider is called, without a key.
-    let called = scene.house.start(&["run", "--model", "evil", "hello"]);
+    let called = scene
+        .house
+        .start(&["run", "--in-home", "--model", "evil", "hello"]);
     until("the project's own provider to be called", || {
         (scene.lurker.count() > 0).then_some(())
     });
