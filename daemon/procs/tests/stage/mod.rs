@@ -29,8 +29,8 @@ pub fn options() -> ProcsOptions {
         limits: ResourceLimits::default(),
         umask: None,
         layers: WAY,
-        // A room has its own: a path that every user's tests shared would belong to one of them.
-        quarantine: PathBuf::from("/nonexistent/quarantine"),
+        // A room has its own. This one nobody can make: one that all tests shared would belong to one user.
+        quarantine: PathBuf::from("/dev/null/quarantine"),
         memory_groups: true,
         supervisor: None,
     }
