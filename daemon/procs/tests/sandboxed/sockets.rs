@@ -3,8 +3,12 @@
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
+
+/// Numbers of names without a file.
+static NAMES: AtomicU32 = AtomicU32::new(0);
 
 /// Sockets outside, as services have them.
 struct Outside {
@@ -16,7 +20,9 @@ struct Outside {
 
 impl Outside {
     fn new(room: &SandboxRoom) -> Self {
-        let name = format!("walls-{}", room.at("outside").display());
+        // A name each time: a process that another test has just started may still hold the socket before.
+        let number = NAMES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("walls-{number}-{}", room.at("outside").display());
         let address = SocketAddr::from_abstract_name(&name).unwrap();
         let all = Self {
             stream: UnixListener::bind(room.at("outside/stream")).unwrap(),
@@ -236,7 +242,7 @@ async fn a_socket_in_the_workspace_serves_other_commands() {
     for room in rooms().await {
         let done = match room.user {
             User::Own => {
-                let procs = Procs::start(options()).unwrap();
+                let procs = Procs::start(room.options()).unwrap();
                 let mut server = procs.spawn(SESSION, room.command(SERVER)).await.unwrap();
                 line(&mut server).await;
                 finish(procs.spawn(SESSION, room.command(CLIENT)).await.unwrap()).await
