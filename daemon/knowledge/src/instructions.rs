@@ -158,21 +158,17 @@ impl Search<'_> {
             Ok(at) if missing(&at) && !import.is_clearly_a_path() => return,
             Err(_) if !import.is_clearly_a_path() => return,
             Ok(at) if missing(&at) => {
-                let reason = format!("`@{}` does not exist", import.path);
-                return self.report(&place, &reason);
+                return self.report_import(&place, import, "it does not exist");
             }
             Ok(at) => at,
-            Err(error) => return self.report(&place, &error.to_string()),
+            Err(error) => return self.report_import(&place, import, &error.to_string()),
         };
         if resolved.kind() != Some(workspace::FileKind::File) && !import.is_clearly_a_path() {
             return;
         }
         if depth > IMPORT_DEPTH_MAX {
-            let reason = format!(
-                "`@{}` is imported more than {IMPORT_DEPTH_MAX} files deep",
-                import.path
-            );
-            return self.report(&place, &reason);
+            let reason = format!("imports end at depth {IMPORT_DEPTH_MAX}");
+            return self.report_import(&place, import, &reason);
         }
         let name = self.name_of(resolved.path());
         self.add_resolved(&resolved, &name, scope, depth);
@@ -197,6 +193,15 @@ impl Search<'_> {
     fn name_of(&self, path: &Path) -> String {
         let short = path.strip_prefix(self.workspace.root()).unwrap_or(path);
         short.to_string_lossy().into_owned()
+    }
+
+    /// `place`: the file that imports, and the line.
+    fn report_import(&mut self, place: &str, import: &Import, reason: &str) {
+        let problem = format!(
+            "`{place}`: the import `@{}` is left out: {reason}.",
+            import.path
+        );
+        self.found.problems.push(problem);
     }
 
     fn report(&mut self, name: &str, reason: &str) {

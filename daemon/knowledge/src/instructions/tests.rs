@@ -93,7 +93,7 @@ fn files_are_read_from_the_root_down_to_the_working_directory() {
     assert_eq!(found.files[1].text, "root");
     assert_eq!(found.problems, [""; 0]);
     let known = found.files[1].file.as_ref().expect("a whole file");
-    assert!(known.path.ends_with("/root/AGENTS.md") && known.bytes == 4);
+    assert!(known.path.ends_with("root/AGENTS.md") && known.bytes == 4);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn imports_end_at_depth_five() {
     let found = project.find("root");
     assert_eq!(
         only_problem(&found),
-        "`5.md:1` is not used as instructions: `@6.md` is imported more than 5 files deep."
+        "`5.md:1`: the import `@6.md` is left out: imports end at depth 5."
     );
 }
 
@@ -147,7 +147,7 @@ fn missing_import_is_reported_with_its_line() {
     );
     assert_eq!(
         only_problem(&project.find("root")),
-        "`AGENTS.md:2` is not used as instructions: `@docs/none.md` does not exist."
+        "`AGENTS.md:2`: the import `@docs/none.md` is left out: it does not exist."
     );
 }
 

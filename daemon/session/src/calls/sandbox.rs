@@ -139,16 +139,16 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     }
 }
 
-/// The same walls for what only reads: nothing but the session's temporary directory can be written.
-pub fn read_only(walls: &SandboxSpec) -> Arc<SandboxSpec> {
-    let mut readable = walls.readable.clone();
+/// The same sandbox for what only reads: nothing but the session's temporary directory can be written.
+pub fn read_only(sandbox: &SandboxSpec) -> Arc<SandboxSpec> {
+    let mut readable = sandbox.readable.clone();
     // Named, because they may lie where the session's own directory takes the place of `/tmp`.
-    readable.extend(walls.write.iter().cloned());
+    readable.extend(sandbox.write.iter().cloned());
     Arc::new(SandboxSpec {
         write: Vec::new(),
         protected: Vec::new(),
         readable,
-        ..walls.clone()
+        ..sandbox.clone()
     })
 }
 
