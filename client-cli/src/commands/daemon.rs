@@ -279,7 +279,7 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
                 sessions.waiting
             ),
         ),
-        (Label::Confinement, status.confinement.clone()),
+        (Label::Confinement, translated(&status.confinement).into_owned()),
     ];
     for (name, value) in rows {
         output::fact(name, &value)?;

@@ -86,13 +86,15 @@ impl fmt::Display for SandboxReport {
         match self.strength {
             SandboxStrength::Full => {}
             SandboxStrength::Partial => to.write_str("partial sandbox: ")?,
-            SandboxStrength::None => to.write_str("no sandbox")?,
+            SandboxStrength::None => to.write_str("no sandbox: ")?,
         }
-        to.write_str(&self.layers.join("; "))?;
-        match &self.why {
-            Some(why) => write!(to, " ({why})"),
-            None => Ok(()),
-        }
+        let parts: Vec<&str> = self
+            .layers
+            .iter()
+            .chain(&self.why)
+            .map(String::as_str)
+            .collect();
+        to.write_str(&parts.join("; "))
     }
 }
 
@@ -160,7 +162,7 @@ mod tests {
             },
         };
         let text = "subreaper and sweep (no process namespace: bubblewrap (`bwrap`) is not installed); \
-                    what a killed helper leaves may not be found; processes not limited; no sandbox (nothing works)";
+                    what a killed helper leaves may not be found; processes not limited; no sandbox: nothing works";
         assert_eq!(sweep.to_string(), text);
         assert_eq!(sweep.strength(), SandboxStrength::None);
     }

@@ -245,15 +245,28 @@ impl Language {
             .iter()
             .filter_map(|rows| rows(text))
             .max_by_key(|found| found.words);
-        found.map_or(Cow::Borrowed(text), |found| {
-            let value = |(value, is_name)| match is_name {
-                true => Cow::Borrowed(value),
-                false => self.translate(value),
-            };
-            let values: Vec<_> = found.values.into_iter().map(value).collect();
-            let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
-            Cow::Owned(fill(found.chinese, &values))
-        })
+        let Some(found) = found else {
+            return self.translate_list(text);
+        };
+        let value = |(value, is_name)| match is_name {
+            true => Cow::Borrowed(value),
+            false => self.translate(value),
+        };
+        let values: Vec<_> = found.values.into_iter().map(value).collect();
+        let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+        Cow::Owned(fill(found.chinese, &values))
+    }
+
+    /// Several sentences that a semicolon separates, each by itself; as they came where none is known.
+    fn translate_list(self, text: &str) -> Cow<'_, str> {
+        if !text.contains("; ") {
+            return Cow::Borrowed(text);
+        }
+        let parts: Vec<_> = text.split("; ").map(|part| self.translate(part)).collect();
+        match parts.iter().any(|part| matches!(part, Cow::Owned(_))) {
+            true => Cow::Owned(parts.join("；")),
+            false => Cow::Borrowed(text),
+        }
     }
 }
 

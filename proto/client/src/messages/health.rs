@@ -2,6 +2,37 @@
 //! A part of [`super::daemon`], which translates.
 
 crate::catalog! {
+    HeldUnknown = "file tools: workspace only; commands: not known yet: no command was started; {0}", "文件工具：仅限工作区；命令：尚不可知，还没有启动过命令；{0}";
+    Held = "file tools: workspace only; commands: {0}; memory {1}", "文件工具：仅限工作区；命令：{0}；内存{1}";
+    HeldUnlimited = "file tools: workspace only; commands: {0}; memory not limited", "文件工具：仅限工作区；命令：{0}；内存不受限制";
+    MemoryUnlimited = "memory not limited", "内存不受限制";
+    MemoryGroup = "of a command limited to {0} MB by a control group", "：每条命令由控制组限制为 {0} MB";
+    MemoryWatchdog = "of a command limited to {0} MB by a watchdog (no control group: {1})", "：每条命令由看守进程限制为 {0} MB（无控制组：{1}）";
+    MemoryOfCommand = "memory {0}", "内存{0}";
+    ProcessNamespace = "process namespace ({0}); processes {1}; {2}", "进程命名空间（{0}）；进程数{1}；{2}";
+    ProcessSweep = "subreaper and sweep (no process namespace: {0}); processes {1}; {2}", "由子进程回收者清理（无进程命名空间：{0}）；进程数{1}；{2}";
+    ProcessSweepUnsure = "subreaper and sweep (no process namespace: {0}); what a killed helper leaves may not be found; processes {1}; {2}", "由子进程回收者清理（无进程命名空间：{0}）；被杀死的辅助进程遗留的进程可能找不到；进程数{1}；{2}";
+    ProcessGroup = "process group; {0}", "进程组；{0}";
+    ProcessesLimited = "limited by {0}", "由 {0} 限制";
+    ProcessesUnlimited = "not limited", "不受限制";
+    SandboxIsPartial = "partial sandbox: {0}", "沙箱不完整：{0}";
+    SandboxIsNone = "no sandbox: {0}", "没有沙箱：{0}";
+    HidesAll = "{0} (files, processes, network)", "{0}（文件、进程、网络）";
+    SocketBroker = "socket broker", "套接字代理";
+    KnownSockets = "only known Unix sockets are hidden: the kernel does not let connections be brokered (seccomp user notification)", "只隐藏已知的 Unix 套接字：内核不支持代理连接（seccomp 用户通知）";
+    SeparateLoopback = "each command has a separate loopback: {0}", "每条命令使用独立的本地回环：{0}";
+    NoBubblewrap = "bubblewrap (`bwrap`) is not installed", "未安装 bubblewrap（`bwrap`）";
+    NotOnlyRoots = "`{0}` is not used: others than root may change `{1}`", "不使用 `{0}`：root 以外的用户可以更改 `{1}`";
+    BinaryNotPassed = "the daemon's binary cannot be passed on: {0}", "无法传递守护进程的程序文件：{0}";
+    SwitchedOff = "it is switched off", "已关闭";
+    OnlyLandlock = "only Landlock is to be used", "只使用 Landlock";
+    NoneForSystem = "there is none for this system", "此系统没有可用的沙箱";
+    NoEffectNetwork = "entering a network namespace has no effect", "进入网络命名空间没有效果";
+    NoEffectMounts = "the mounts have no effect", "挂载没有效果";
+    NoProcessNamespace = "what it opens is not a process namespace", "它打开的不是进程命名空间";
+    DoesNotStart = "`{0}` does not start it", "`{0}` 没有启动它";
+    LandlockBroken = "Landlock does not work here", "Landlock 在此不可用";
+    NoGroupWritable = "there is none that this user may write", "没有此用户可写的控制组";
     SandboxOff = "`sandbox.bash` is `off`: commands run unsandboxed, subject to the rules ({0})", "`sandbox.bash` 为 `off`：命令不在沙箱内运行，只受规则约束（{0}）";
     SandboxOffHint = "Remove the setting to sandbox commands.", "请移除该设置，以在沙箱中运行命令。";
     SandboxSockets = "{0}; `sandbox.network` is on, and this kernel cannot block abstract Unix sockets: commands may reach X11 and D-Bus", "{0}；`sandbox.network` 已启用，而此内核无法阻止抽象 Unix 套接字：命令可访问 X11 和 D-Bus";

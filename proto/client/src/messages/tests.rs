@@ -74,6 +74,50 @@ fn sentences_of_the_daemon_are_translated_with_their_values() {
     assert_eq!(Language::English.translate("rewind"), "rewind");
 }
 
+#[test]
+fn what_holds_commands_is_translated_part_by_part() {
+    let commands = [
+        "not known yet: no command was started",
+        "process namespace (bubblewrap); processes limited by kernel.pid_max; \
+         bubblewrap (files, processes, network); Landlock ABI 6; seccomp; socket broker",
+        "process namespace (direct); processes not limited; partial sandbox: \
+         direct (files, processes, network); seccomp; only known Unix sockets are hidden: the \
+         kernel does not let connections be brokered (seccomp user notification)",
+        "subreaper and sweep (no process namespace: bubblewrap (`bwrap`) is not installed); what a \
+         killed helper leaves may not be found; processes not limited; no sandbox: the mounts have \
+         no effect; it is switched off",
+        "process group; no sandbox: there is none for this system",
+    ];
+    let memory = [
+        "memory not limited",
+        "memory of a command limited to 17 MB by a control group",
+        "memory of a command limited to 17 MB by a watchdog (no control group: there is none that \
+         this user may write)",
+    ];
+    for commands in commands {
+        for memory in memory {
+            let said = format!("file tools: workspace only; commands: {commands}; {memory}");
+            let translated = Language::Chinese.translate(&said);
+            // Names of layers, programs and settings are left.
+            let names = [
+                "bubblewrap",
+                "bwrap",
+                "direct",
+                "kernel.pid_max",
+                "Landlock ABI",
+                "seccomp",
+                "Unix",
+                "MB",
+            ];
+            let left = names
+                .iter()
+                .fold(translated.into_owned(), |left, name| left.replace(name, ""));
+            let is_english = left.contains(|c: char| c.is_ascii_alphabetic());
+            assert!(!is_english, "{said}\n{left}");
+        }
+    }
+}
+
 /// Sources as one text, with strings that a backslash continues put together.
 fn sources(path: &Path, text: &mut String) {
     if path.is_dir() && !path.ends_with("messages") {
