@@ -30,7 +30,7 @@ const CASES: &[(&str, &[&str], &[&str])] = &[
     (r#"{"pattern": "^a+$"}"#, &["\"aa\"", "1"], &["\"ba\""]),
     (r#"{"items": {"type": "string"}, "minItems": 1, "maxItems": 2}"#, &["[\"a\"]", "{}"], &["[]", "[1]", "[\"a\",\"b\",\"c\"]"]),
     (r#"{"prefixItems": [{"type": "string"}], "items": false}"#, &["[\"a\"]", "[]"], &["[1]", "[\"a\", 1]"]),
-    (r#"{"items": [{"type": "string"}], "additionalItems": {"type": "null"}}"#, &["[\"a\", null]"], &["[\"a\", 1]", "[1]"]),
+    (r#"{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}], "additionalItems": {"type": "null"}}"#, &["[\"a\", null]"], &["[\"a\", 1]", "[1]"]),
     (r#"{"contains": {"type": "integer"}}"#, &["[1]", "[\"a\", 1]"], &["[]", "[\"a\"]"]),
     (r#"{"contains": {"const": 1}, "minContains": 0, "maxContains": 1}"#, &["[]", "[1, 2]"], &["[1, 1]"]),
     (r#"{"uniqueItems": true}"#, &["[1, 2]", "[]"], &["[1, 1.0]", "[{\"a\":1,\"b\":2},{\"b\":2,\"a\":1}]"]),
@@ -40,7 +40,7 @@ const CASES: &[(&str, &[&str], &[&str])] = &[
     (r#"{"propertyNames": {"maxLength": 1}}"#, &["{\"a\":1}"], &["{\"ab\":1}"]),
     (r#"{"minProperties": 1, "maxProperties": 1}"#, &["{\"a\":1}"], &["{}", "{\"a\":1,\"b\":1}"]),
     (r#"{"dependentRequired": {"a": ["b"]}}"#, &["{\"b\":1}", "{\"a\":1,\"b\":1}"], &["{\"a\":1}"]),
-    (r#"{"dependencies": {"a": ["b"], "c": {"required": ["d"]}}}"#, &["{}", "{\"c\":1,\"d\":1}"], &["{\"a\":1}", "{\"c\":1}"]),
+    (r#"{"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"], "c": {"required": ["d"]}}}"#, &["{}", "{\"c\":1,\"d\":1}"], &["{\"a\":1}", "{\"c\":1}"]),
     (r#"{"dependentSchemas": {"a": {"minProperties": 2}}}"#, &["{\"b\":1}"], &["{\"a\":1}"]),
     (r#"{"allOf": [{"minimum": 1}, {"maximum": 2}]}"#, &["1"], &["0", "3"]),
     (r#"{"anyOf": [{"type": "string"}, {"minimum": 5}]}"#, &["\"a\"", "5"], &["4"]),
@@ -71,29 +71,37 @@ fn a_problem_says_where_and_what() {
         "name": {"type": "string"}, "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
         "a/b": {"anyOf": [{"type": "null"}, {"type": "object", "required": ["c"]}]}}}"#;
     let value = r#"{"name": 1, "tags": ["a", "c"], "a/b": {}, "more": true}"#;
-    assert_eq!(
-        problems(schema, value),
-        [
-            "`/name` must be of type string, not 1",
-            "`/tags/1` must be one of [\"a\",\"b\"], not \"c\"",
-            "`/a~1b` fits none of the 2 alternatives; what the nearest one lacks follows",
-            "`/a~1b` must be of type null, not {}",
-            "the answer must not have a member `more`",
-        ]
+    let found = problems(schema, value);
+    let alternatives =
+        "`/a~1b`: fits none of the 2 alternatives; what the nearest one lacks follows";
+    for line in [
+        alternatives,
+        "`/name`: 1 is not of type \"string\"",
+        "`/tags/1`: \"c\" is not one of \"a\" or \"b\"",
+        "the answer: Additional properties are not allowed ('more' was unexpected)",
+    ] {
+        assert!(
+            found.iter().any(|found| found == line),
+            "{line}: {found:#?}"
+        );
+    }
+    let nearest = found.iter().position(|line| line == alternatives).unwrap() + 1;
+    assert!(
+        found[nearest].starts_with("`/a~1b`: {} is not of type"),
+        "{found:#?}"
     );
     assert_eq!(
         problems(schema, "{\"name\": \"\"}"),
-        ["the answer lacks the member `tags`"]
+        ["the answer: \"tags\" is a required property"]
     );
     let many = problems(
         r#"{"items": {"type": "string"}}"#,
         &format!("{:?}", vec![1; 50]),
     );
     assert_eq!(many.len(), PROBLEMS_MAX + 1);
-    assert_eq!(
-        many[PROBLEMS_MAX],
-        "the answer has 30 more places that do not fit"
-    );
+    assert_eq!(many[PROBLEMS_MAX], "the answer: more places do not fit");
+    let long = problems("false", &format!("{:?}", "x".repeat(10_000)));
+    assert!(long[0].chars().count() < MESSAGE_MAX + 20, "{long:?}");
 }
 
 #[test]
@@ -105,50 +113,43 @@ fn what_cannot_be_checked_is_refused_with_its_line() {
             "invalid JSON: trailing comma",
         ),
         ("", 1, "invalid JSON: EOF while parsing a value"),
-        ("[1]", 1, "the schema must be an object, `true` or `false`"),
-        ("{\n\"type\": \"strng\"}", 2, "did you mean `string`?"),
+        ("[1]", 1, "is not of types"),
+        ("{\n\"type\": \"strng\"}", 2, "`/type`: \"strng\""),
         (
             "{\"properties\": {\n\"a\": {},\n\"b\": {\"type\":\n 3}}}",
             4,
-            "`/properties/b/type` has an unknown type 3",
+            "`/properties/b/type`: 3",
         ),
-        ("{\n\"required\": \"a\"}", 2, "must be an array of names"),
-        ("{\"anyOf\": []}", 1, "at least one"),
-        ("{\"minLength\": -1}", 1, "must be a whole number"),
-        ("{\"multipleOf\": 0}", 1, "greater than 0"),
-        ("{\"exclusiveMinimum\": true}", 1, "must be a number"),
+        ("{\n\"required\": \"a\"}", 2, "is not of type \"array\""),
+        ("{\"anyOf\": []}", 1, "less than 1 item"),
+        ("{\"minLength\": -1}", 1, "less than the minimum of 0"),
+        ("{\"multipleOf\": 0}", 1, "`/multipleOf`"),
+        (
+            "{\"exclusiveMinimum\": true}",
+            1,
+            "is not of type \"number\"",
+        ),
         (
             "{\n\n\"pattern\": \"a(?=b)\"}",
             3,
-            "cannot be used: look-around",
+            "`/pattern`: \"a(?=b)\" is not a \"regex\"",
         ),
         (
             "{\"x\": \"{[\",\n\"$ref\": \"https://a.example/schema.json\"}",
             2,
-            "only parts of this file",
+            "only to parts of its own file",
         ),
         (
-            "{\"items\": [{},\n{\"$ref\": \"file:///etc/passwd\"}]}",
+            "{\"items\": {\"a\": 1, \"allOf\": [{},\n{\"$ref\": \"file:///etc/passwd\"}]}}",
             2,
-            "only parts of this file",
+            "only to parts of its own file",
         ),
         (
             "{\"$ref\": \"other.json#/a\"}",
             1,
-            "only parts of this file",
+            "only to parts of its own file",
         ),
         ("{\"$ref\": \"#/$defs/a\"}", 1, "does not exist"),
-        (
-            "{\"$defs\": {\"a\": {\"$ref\": \"#/$defs/b\"},\n\"b\": {\"allOf\": [{\"$ref\": \"#/$defs/a\"}]}}}",
-            2,
-            "refers to itself without end",
-        ),
-        ("{\"unevaluatedProperties\": false}", 1, "is not supported"),
-        (
-            "{\"items\": {\"$id\": \"b\"}}",
-            1,
-            "only supported at the top",
-        ),
         (
             "{\"components\": {\n\"x\": {\"type\": \"strin\"}}, \"$ref\": \"#/components/x\"}",
             2,
@@ -162,19 +163,11 @@ fn what_cannot_be_checked_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_comparison_that_would_take_for_ever_is_given_up() {
-    let mut definitions = vec!["\"d0\": {\"type\": \"string\"}".to_owned()];
-    for n in 1..40 {
-        let one = format!("{{\"$ref\": \"#/$defs/d{}\"}}", n - 1);
-        definitions.push(format!("\"d{n}\": {{\"allOf\": [{one}, {one}]}}"));
+fn a_schema_that_refers_to_itself_ends() {
+    for schema in [
+        r##"{"$ref": "#"}"##,
+        r##"{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}"##,
+    ] {
+        assert_eq!(problems(schema, "1"), [""; 0], "{schema}");
     }
-    let schema = format!(
-        "{{\"$defs\": {{{}}}, \"$ref\": \"#/$defs/d39\"}}",
-        definitions.join(",")
-    );
-    let found = problems(&schema, "1");
-    assert_eq!(
-        found,
-        ["the answer is too large or the schema too complex to compare them"]
-    );
 }
