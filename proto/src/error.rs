@@ -57,7 +57,7 @@ names! {
     ShuttingDown = -31011, "shutting_down";
     /// A limit was exceeded: queue, sessions, connections, frame size.
     Limit = -31012, "limit";
-    /// The log was repaired since the cursor was taken (data: epoch, oldest seq).
+    /// The log was repaired since the cursor was taken (data: `epoch`, and `oldest` and `newest`, the records that can be read).
     CursorStale = -31013, "cursor_stale";
     /// The disk is full or unreadable (data: what, and whether it can be repaired).
     Storage = -31014, "storage";

@@ -23,6 +23,7 @@ mod ephemeral;
 mod errors;
 mod escape;
 mod every_command;
+mod example_client;
 mod exit_codes;
 mod failpoints;
 mod fanout;

@@ -18,6 +18,46 @@ fn the_protocols_reference_is_what_the_code_says() {
 }
 
 #[test]
+fn the_contracts_methods_are_those_of_this_build_and_the_planned_ones_are_not() {
+    let chapter = include_str!("../../docs/contract/10-protocol.md");
+    let (_, rest) = chapter.split_once("\n## Methods\n").expect("methods");
+    let (built, rest) = rest.split_once("\n### Planned\n").expect("planned ones");
+    let (planned, _) = rest.split_once("\n## Events\n").expect("events");
+    let mut built = methods_in(built);
+    built.sort_unstable();
+    let mut wanted: Vec<String> = proto::methods::NAMES
+        .iter()
+        .map(|name| (*name).to_owned())
+        .collect();
+    wanted.sort_unstable();
+    assert_eq!(built, wanted);
+    for name in methods_in(planned) {
+        assert!(!wanted.contains(&name), "`{name}` is there: not planned");
+    }
+}
+
+/// The methods that the rows of a table name: `session.list / get; history.search`.
+fn methods_in(table: &str) -> Vec<String> {
+    let rows = table.lines().filter_map(|row| row.strip_prefix("| "));
+    let cells = rows.filter_map(|row| row.split(" | ").next());
+    let mut found = Vec::new();
+    for cell in cells.filter(|cell| *cell != "method") {
+        let mut namespace = "";
+        for name in cell.split([',', ';', '/']).map(str::trim) {
+            let name = match name.split_once('.') {
+                Some((before, _)) => {
+                    namespace = before;
+                    name.to_owned()
+                }
+                None => format!("{namespace}.{name}"),
+            };
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
 fn the_settings_reference_is_what_the_code_says() {
     check("docs/reference/settings.md", &settings());
 }
@@ -218,7 +258,11 @@ fn protocol() -> String {
     let mut text = page(
         "Protocol: methods, events and types",
         "JSON-RPC 2.0, one JSON text per line, over a Unix socket. [Chapter 10](../contract/10-protocol.md) of the contract \
-         describes its use, [errors](errors.md) lists its errors. `reasonix rpc --schema` prints it as JSON Schema.",
+         describes its use, [errors](errors.md) lists its errors, [client.py](../client.py) is a small client. \
+         `reasonix rpc --schema` prints it as JSON Schema.\n\n\
+         A field with a `?` may be left out of parameters; what that means stands with it, else it is empty, 0 or no. In \
+         answers and events such a field may be absent or `null`, which mean the same. Fields that you do not know: \
+         ignore them.",
     );
     let _ = write!(
         text,
@@ -291,8 +335,9 @@ fn part(text: &mut String, title: &str, reference: &Value, types: &Map<String, V
         return;
     }
     let shape = &types[name];
-    if shape["properties"].as_object().is_none_or(Map::is_empty) {
-        let _ = write!(text, "\n{title}: none.\n");
+    let is_object = shape["oneOf"].is_null() && shape["anyOf"].is_null();
+    if is_object && shape["properties"].as_object().is_none_or(Map::is_empty) {
+        let _ = write!(text, "\n{title}: none (`{{}}`).\n");
         return;
     }
     let _ = write!(text, "\n{title}:\n");

@@ -279,7 +279,10 @@ fn print(status: &StatusOutput) -> Result<(), Error> {
                 sessions.waiting
             ),
         ),
-        (Label::Confinement, translated(&status.confinement).into_owned()),
+        (
+            Label::Confinement,
+            translated(&status.confinement).into_owned(),
+        ),
     ];
     for (name, value) in rows {
         output::fact(name, &value)?;
