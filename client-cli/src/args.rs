@@ -10,7 +10,7 @@ use crate::commands::{self, Command, Done};
 use crate::exit::{self, Error};
 use crate::messages::common::Msg;
 use crate::messages::help;
-use crate::{messages, output};
+use crate::{messages, other_agents, output};
 
 /// Reasonix, a coding agent for the terminal. Sessions run in a background daemon.
 #[derive(Debug, Parser)]
@@ -68,6 +68,11 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
+    let known = other_agents::error(error, arguments).or_else(|| commands::resume::refused(error));
+    if let Some(known) = known {
+        commands::run::refused(error, arguments);
+        return exit::tell(&known, false);
+    }
     // Nothing can be said about a standard output or error that is closed.
     let _ = match messages::language() {
         Language::Chinese if !asked => std::io::Write::write_all(

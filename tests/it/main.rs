@@ -30,6 +30,7 @@ mod fanout;
 mod faults;
 mod figures;
 mod fork;
+mod habits;
 mod history;
 mod home_workspace;
 mod hooks;

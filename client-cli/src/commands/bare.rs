@@ -9,7 +9,7 @@ use crate::interface::{self, Fresh, Look};
 use crate::messages::talk::Msg;
 use crate::session_options::SessionArgs;
 use crate::terminal::{self, Screen};
-use crate::{near, reach, text};
+use crate::{near, other_agents, reach, text};
 
 /// Open a session in the terminal, a new or an existing one.
 ///
@@ -83,6 +83,9 @@ fn is_word(prompt: &str) -> bool {
 
 fn misspelt(word: &str) -> Error {
     let shown = text::line(word);
+    if let Some(ours) = other_agents::command_here(word) {
+        return Error::usage(say!(Msg::UnknownWord, shown), say!(Msg::UseInstead, ours));
+    }
     let commands = crate::command();
     let names = commands
         .get_subcommands()

@@ -1,9 +1,11 @@
 //! `reasonix resume`: paused sessions go on.
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use proto::params::session::Signal;
 
 use super::{Many, signal};
 use crate::exit::Error;
+use crate::messages::running::Msg;
 use crate::reach;
 
 /// Resume paused sessions.
@@ -16,6 +18,17 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     many: Many,
+}
+
+/// What is meant by `reasonix resume` without a session; `None`: the arguments are wrong in another way.
+pub fn refused(error: &clap::Error) -> Option<Error> {
+    let usage = match error.get(ContextKind::Usage)? {
+        ContextValue::StyledStr(usage) => usage.to_string(),
+        _ => return None,
+    };
+    let is_ours =
+        error.kind() == ErrorKind::MissingRequiredArgument && usage.contains("reasonix resume ");
+    is_ours.then(|| Error::usage(say!(Msg::ResumeWhich), say!(Msg::ResumeWhichHint)))
 }
 
 /// Sends RESUME to each.

@@ -23,6 +23,8 @@ client::catalog! {
     IsBackground = "{0} is a background command; only sessions can be paused", "{0} 是后台命令；只有会话可以暂停";
     KillStops = "stop it with `reasonix kill {0}`", "用 `reasonix kill {0}` 停止它";
     Paused = "· {0} is paused: `reasonix resume {0}` continues it", "· {0} 已暂停：`reasonix resume {0}` 继续";
+    ResumeWhich = "`reasonix resume` needs the paused session to continue", "`reasonix resume` 需要要继续的已暂停会话";
+    ResumeWhichHint = "`reasonix ps` lists them; for a stored conversation: `reasonix -c` opens the last one, `reasonix -r` lets you choose", "`reasonix ps` 列出它们；若要打开已存的对话：`reasonix -c` 打开最近的，`reasonix -r` 从中选择";
     Resumed = "· {0} is resumed", "· {0} 已恢复";
     NothingToStop = "nothing to stop", "没有可停止的内容";
     AlreadyPaused = "is already paused or has exited", "已经暂停或已退出";

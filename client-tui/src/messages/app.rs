@@ -13,6 +13,8 @@ super::catalog! {
     Apart = "not connected: the text is kept; send it after reconnecting", "连接已断开：文字已保留，重新连接后再发送";
     OwnCommand = "running your own commands with `!` is not supported yet; put a space before `!` to send it as a prompt", "尚不支持用 `!` 直接运行命令；在前面加一个空格可作为提示词发送";
     Unknown = "unknown command /{0}; `/help` lists all commands", "未知命令 /{0}；用 `/help` 查看全部命令";
+    UnknownHere = "unknown command /{0}; here it is {1}", "未知命令 /{0}；这里用 {1}";
+    NothingToClear = "there is no conversation yet", "还没有对话";
     UnknownNear = "unknown command /{0}; did you mean /{1}?", "未知命令 /{0}；是否想用 /{1}？";
     Needs = "usage: /{0} {1}", "用法：/{0} {1}";
     Alone = "/{0} takes no arguments", "/{0} 不接受参数";

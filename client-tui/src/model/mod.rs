@@ -24,11 +24,17 @@ use proto::{Pid, Seq, SessionId, SessionOptions, Stamp};
 use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::render::short;
+use crate::render::{short, wrap};
 use crate::theme::Theme;
 
 /// How long a line of ours stands above the composer.
 pub const TOAST: Duration = Duration::from_secs(6);
+
+/// Cells of the mark before the greeting.
+const GREETING_MARK: usize = 2;
+
+/// Cells of a path in which its end can still be read.
+const PATH_MIN: usize = 16;
 
 /// Keys pressed so soon after a question was drawn, or after another key that was not for it, were meant for something
 /// else: they do not answer it.
@@ -256,10 +262,15 @@ impl Model {
         let cwd = client::text::line(&cwd);
         let version = env!("CARGO_PKG_VERSION");
         let language = self.look.language;
-        let words = match place.model.as_str() {
-            "" => language.fill(Msg::GreetingPlain, &[version, &cwd]),
-            model => language.fill(Msg::Greeting, &[version, &client::text::line(model), &cwd]),
+        let words = |cwd: &str| match place.model.as_str() {
+            "" => language.fill(Msg::GreetingPlain, &[version, cwd]),
+            model => language.fill(Msg::Greeting, &[version, &client::text::line(model), cwd]),
         };
+        let row = usize::from(self.look.columns).saturating_sub(GREETING_MARK);
+        // On the same row as the rest where enough of it can be read there, else on a row of its own.
+        let beside = row.saturating_sub(wrap::width(&words("")));
+        let room = if beside < PATH_MIN { row } else { beside };
+        let words = words(&short::path_within(&cwd, room));
         self.transcript.say(Tone::Info, words);
     }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use proto::outcome::UsageTotals;
 
+use super::wrap;
+
 /// A count: `999`, `1.2k`, `34k`, `1.2M`. Never more than there are.
 #[must_use]
 pub fn count(number: u64) -> String {
@@ -113,6 +115,23 @@ pub fn path(path: &str, home: Option<&Path>) -> String {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.to_owned(),
     }
+}
+
+/// A path in at most `width` cells: components in its middle become `…`; the last one stays as far as it fits.
+#[must_use]
+pub fn path_within(path: &str, width: usize) -> String {
+    if wrap::width(path) <= width {
+        return path.to_owned();
+    }
+    let parts: Vec<&str> = path.split('/').collect();
+    let first = parts.first().copied().unwrap_or_default();
+    // The more of the end is kept, the better.
+    let shortened = (2..parts.len()).find_map(|from| {
+        let end = parts.get(from..)?.join("/");
+        let whole = format!("{first}/…/{end}");
+        (wrap::width(&whole) <= width).then_some(whole)
+    });
+    shortened.unwrap_or_else(|| wrap::cut(parts.last().copied().unwrap_or(path), width))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
-use super::{daemon, everywhere, hooks, list, pager, permissions, submit};
+use super::{copy, daemon, everywhere, hooks, list, pager, permissions, submit};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
@@ -51,7 +51,7 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         Command::Permissions => permissions::is_wrong(arguments),
-        Command::Copy => copied(arguments).is_none(),
+        Command::Copy => copy::is_wrong(arguments),
         Command::Hooks => !matches!(arguments, "" | "reload"),
         _ => arguments.is_empty() && needed,
     };
@@ -63,48 +63,10 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         let words = language.fill(Msg::Needs, &[row.name, row.arguments]);
         return Some(words);
     }
-    let Some(Copied::Answer(back)) = copied(arguments).filter(|_| row.command == Command::Copy)
-    else {
-        return None;
-    };
-    match answers(model).count() {
-        // That there is none is told when it is looked for.
-        0 => None,
-        1 if back > 0 => Some(language.say(Msg::OneAnswer).to_owned()),
-        count if back >= count => Some(language.fill(Msg::FewAnswers, &[&count.to_string()])),
+    match row.command {
+        Command::Copy => copy::refused(model, arguments),
         _ => None,
     }
-}
-
-/// What `/copy` is asked for.
-enum Copied {
-    /// An answer: so many before the last one.
-    Answer(usize),
-    /// The code of the last answer.
-    Code,
-}
-
-/// `None`: it is nothing that can be copied.
-fn copied(arguments: &str) -> Option<Copied> {
-    match arguments {
-        "" => Some(Copied::Answer(0)),
-        "code" => Some(Copied::Code),
-        number => {
-            let back = number.parse::<usize>().ok()?.checked_sub(1)?;
-            Some(Copied::Answer(back))
-        }
-    }
-}
-
-/// Answers of the model, newest first.
-fn answers(model: &Model) -> impl Iterator<Item = &str> {
-    let entries = model.transcript.entries.iter().rev();
-    entries.filter_map(|entry| match &entry.kind {
-        EntryKind::Answer { text: markdown, .. } if !markdown.text().trim().is_empty() => {
-            Some(markdown.text())
-        }
-        _ => None,
-    })
 }
 
 /// Does what a command says.
@@ -187,7 +149,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
             params: TrustGetParams { cwd: here(model) },
             unasked: false,
         }),
-        Command::Copy => copy(model, arguments),
+        Command::Copy => copy::run(model, arguments),
         Command::Diff => diff(model),
         Command::Context => called(Call::Inspect(InspectParams {
             session,
@@ -358,6 +320,10 @@ fn sure(model: &mut Model, words: Vec<String>, then: Then) -> Vec<Effect> {
 
 fn clear(model: &mut Model, session: String) -> Vec<Effect> {
     let language = model.look.language;
+    if session.is_empty() {
+        model.toast(Tone::Info, language.say(Msg::NothingToClear));
+        return Vec::new();
+    }
     let words = vec![
         language.say(Msg::ClearWhat).to_owned(),
         language.say(Msg::ClearSure).to_owned(),
@@ -400,49 +366,6 @@ fn quit(model: &mut Model) -> Vec<Effect> {
         language.say(Msg::QuitSure).to_owned(),
     ];
     sure(model, words, stop)
-}
-
-/// The last answer, the one N before it, or the code of the last.
-fn copy(model: &mut Model, arguments: &str) -> Vec<Effect> {
-    let language = model.look.language;
-    let (back, code) = match copied(arguments) {
-        Some(Copied::Answer(back)) => (back, false),
-        Some(Copied::Code) | None => (0, true),
-    };
-    let Some(answer) = answers(model).nth(back) else {
-        model.toast(Tone::Warning, language.say(Msg::NoAnswer));
-        return Vec::new();
-    };
-    if !code {
-        return vec![Effect::Copy(answer.to_owned())];
-    }
-    match last_code(answer) {
-        Some(code) => vec![Effect::Copy(code)],
-        None => {
-            model.toast(Tone::Warning, language.say(Msg::NoCode));
-            Vec::new()
-        }
-    }
-}
-
-/// The last block of code of a text in Markdown.
-fn last_code(markdown: &str) -> Option<String> {
-    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-    let mut last = None;
-    let mut open: Option<String> = None;
-    for event in Parser::new(markdown) {
-        match event {
-            Event::Start(Tag::CodeBlock(_)) => open = Some(String::new()),
-            Event::Text(text) => {
-                if let Some(code) = &mut open {
-                    code.push_str(&text);
-                }
-            }
-            Event::End(TagEnd::CodeBlock) => last = open.take(),
-            _ => {}
-        }
-    }
-    last
 }
 
 /// What the tools of this session have changed, as they told it, oldest first.

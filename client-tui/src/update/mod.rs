@@ -5,6 +5,7 @@ pub mod answers;
 pub mod commands;
 pub mod composer;
 pub mod confirm;
+mod copy;
 pub mod daemon;
 pub mod everywhere;
 pub mod hooks;

@@ -124,6 +124,9 @@ const NEAR: f32 = 0.6;
 /// What is said of a word that is no command, with the one that is near, if any.
 fn unknown(model: &Model, word: &str) -> String {
     let shown = client::text::line(word);
+    if let Some(here) = slash::foreign::here(word) {
+        return model.look.language.fill(Msg::UnknownHere, &[&shown, here]);
+    }
     // The beginning of one, else the one that is the most like it.
     let likeness = |name: &str| match !word.is_empty() && name.starts_with(word) {
         true => 1.0,

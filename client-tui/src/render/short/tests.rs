@@ -48,6 +48,24 @@ fn a_share_of_nothing_is_not_known() {
 }
 
 #[test]
+fn a_long_path_keeps_its_end_in_what_room_there_is() {
+    let long = "~/code/of/many/years/reasonix";
+    assert_eq!(path_within(long, 40), long);
+    assert_eq!(path_within(long, 22), "~/…/years/reasonix");
+    assert_eq!(path_within(long, 12), "~/…/reasonix");
+    assert_eq!(path_within(long, 6), "reaso…");
+    assert_eq!(path_within("/srv/数据/项目", 9), "/…/项目");
+    assert_eq!(path_within("name", 3), "na…");
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_path_never_takes_more_than_its_room(path in "(/?[a-z数]{0,8}){0,8}", width in 0_usize..40) {
+        proptest::prop_assert!(wrap::width(&path_within(&path, width)) <= width);
+    }
+}
+
+#[test]
 fn names_and_paths_are_short() {
     assert_eq!(model("vendor/some-chat"), "some-chat");
     assert_eq!(model("chat"), "chat");
