@@ -126,6 +126,7 @@ commands! {
         Rewind = rewind;
         Compact = compact;
         Rm = rm;
+        Reload = reload, rare;
         Pin = pin, rare;
     }
     "Approvals and permissions" {
