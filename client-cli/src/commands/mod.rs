@@ -32,6 +32,7 @@ pub mod pin;
 pub mod prompt;
 pub mod ps;
 pub mod queue;
+pub mod reload;
 pub mod rename;
 pub mod resume;
 pub mod rewind;
