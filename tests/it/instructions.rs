@@ -365,9 +365,8 @@ fn forks_have_the_instructions_of_their_turn() {
     let session = run(&house, &[], "One.").expect(0, "completed").pid();
     run(&house, &["-s", &session], "Two.").expect(0, "completed");
     house.files("//- AGENTS.md\nUse blanks.\n");
-    house
-        .reasonix(&["reload", &session, "--yes"])
-        .expect_code(0);
+    let done = house.reasonix(&["reload", &session, "--yes"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
     let fork = |turn: u64| {
         let mut raw = house.raw_as(proto::hello::Role::Drive);
         let fork = proto::SessionId::new();
@@ -396,7 +395,7 @@ fn reload_in_a_turn_is_refused() {
     let session = run(&house, &[], "One.").expect(0, "completed").pid();
     house.files("//- AGENTS.md\nUse blanks.\n");
     let parked = house.reasonix(&["run", "-s", &session, "--on-ask", "park", "Two."]);
-    parked.expect_code(75);
+    assert_eq!(parked.code(), Some(75), "{parked:?}");
     let refused = house.reasonix(&["reload", &session, "--yes"]);
     assert!(
         refused.code() != Some(0) && refused.err.contains("busy"),
