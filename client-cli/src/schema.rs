@@ -48,6 +48,7 @@ const ROWS: &[Row] = &[
     one::<history::RewindOutput>("rewind"),
     one::<history::CheckpointsOutput>("rewind --list"),
     one::<proto::params::compact::CompactOutput>("compact"),
+    one::<proto::params::reload::ReloadOutput>("reload"),
     one::<SessionSummary>("model"),
     one::<InspectOutput>("budget"),
     one::<Vec<history::DeleteOutput>>("rm"),

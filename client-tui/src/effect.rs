@@ -13,6 +13,7 @@ use proto::params::history::{
     RewindParams, StatsOutput, StatsParams,
 };
 use proto::params::interaction::{AnswerParams, Interaction};
+use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
     PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, SignalParams,
@@ -101,6 +102,7 @@ pub enum Call {
         undo: bool,
     },
     Compact(CompactParams),
+    Reload(ReloadParams),
     Pin(PinParams),
     Rewind(RewindParams),
     Fork(ForkParams),
@@ -151,6 +153,7 @@ pub enum Answer {
     /// A call succeeded, which an event shows, or which needs no values.
     Done(Call),
     Created(CreateOutput),
+    Reloaded(ReloadOutput),
     Compacted {
         params: CompactParams,
         output: CompactOutput,

@@ -9,8 +9,8 @@ use proto::methods::{
     ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList, ProcessKill,
     ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
     SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
-    SessionList, SessionPin, SessionReorder, SessionRewind, SessionSet, SessionSignal,
-    SessionUnqueue, StatsQuery, TrustGet, TrustSet,
+    SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind, SessionSet,
+    SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -93,6 +93,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             output: client.call::<RulesRevoke>(&params).await?,
             rule: params.rule,
         },
+        Call::Reload(params) => Answer::Reloaded(client.call::<SessionReload>(&params).await?),
         Call::Compact(params) => {
             let keyed = CompactParams {
                 credentials: client.credentials().await,

@@ -67,6 +67,7 @@ commands! {
     Continue "continue" [] "" DRIVE_SESSION = "continue after a pause", "暂停后继续";
     Rename "rename" [] "NAME" DRIVE_SESSION = "name the session", "为会话命名";
     Compact "compact" [] "[preview|undo|WORDS]" DRIVE_SESSION = "replace old messages by a summary, or undo that", "把旧消息压缩为摘要，或撤销";
+    Reload "reload" [] "" DRIVE_SESSION = "read the instruction files again", "重新读取指令文件";
     Pin "pin" [] "[TURN]" DRIVE_SESSION = "keep a turn unchanged in every compaction", "压缩时逐字保留某一回合";
     Model "model" [] "[MODEL]" DRIVE = "pick another model, or switch to this one, from the next request on", "选择其他模型或换用指定模型，从下一次请求起生效";
     Effort "effort" [] "LEVEL|auto" DRIVE_SESSION = "set the reasoning effort", "设置推理强度";

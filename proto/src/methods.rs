@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, cache, compact, config, daemon, history, hook, interaction, process, rules, session,
+    Empty, cache, compact, config, daemon, history, hook, interaction, process, reload, rules,
+    session,
 };
 
 /// One method of the protocol.
@@ -131,6 +132,8 @@ methods! {
         "Goes back to the end of a turn: conversation, files, or both; or undoes that.";
     SessionCompact = "session.compact", Drive, true, compact::CompactParams => compact::CompactOutput,
         "Replaces old messages with a summary, previews that, or undoes it.";
+    SessionReload = "session.reload", Drive, true, reload::ReloadParams => reload::ReloadOutput,
+        "Reads the instruction files again and puts them in the fixed start of requests. Resets the cache if one has changed.";
     SessionPin = "session.pin", Drive, true, compact::PinParams => Empty,
         "Pins or unpins a message or a turn: compactions keep it word for word.";
     SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,

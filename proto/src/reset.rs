@@ -8,7 +8,7 @@ use crate::{ItemId, RequestId, Seq, SessionOptions};
 /// `cache.reset`: earlier bytes of the conversation change with the next request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheReset {
-    /// Why: `rewind`, `compaction`, `compaction undone`, `switch`, …
+    /// Why: `rewind`, `compaction`, `compaction undone`, `switch`, `reload`, …
     pub reason: String,
     /// Fixed start of requests from here on, in order, replacing all messages before this record. Absent: the listed
     /// records.

@@ -265,6 +265,13 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "reload",
+        Some(&["1"]),
+        Some("reload"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "pin",
         Some(&["1", "1"]),
         None,

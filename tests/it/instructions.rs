@@ -287,3 +287,119 @@ fn added_directories_can_be_written_in() {
     }
     assert_eq!(model.count(), 4);
 }
+
+#[test]
+fn reload_takes_changed_instructions_into_the_prefix_and_a_kill_keeps_them() {
+    let (model, house) = answering((1..=5).map(|number| Answer::text(format!("{number}."))));
+    house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    house.files("//- AGENTS.md\nUse blanks.\nBe brief.\n");
+    let refused = house.reasonix(&["reload", &session]);
+    assert_ne!(refused.code(), Some(0), "the price is said first");
+    assert!(
+        refused.err.contains("This resets the vendor's cache"),
+        "{refused:?}"
+    );
+    let done = house.reasonix(&["reload", &session, "--yes"]);
+    let done = done.expect_code(0);
+    assert!(
+        done.err
+            .contains("instruction files reloaded: AGENTS.md; next request: about"),
+        "{done:?}"
+    );
+    house.kill_daemon_and_parent();
+    house.daemon();
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    run(&house, &["-s", &session], "Three.").expect(0, "completed");
+    house.stop_daemon();
+    house.daemon();
+    run(&house, &["-s", &session], "Four.").expect(0, "completed");
+    house.files("//- AGENTS.md\nUse nothing.\nBe brief.\n");
+    run(&house, &["-s", &session], "Five.").expect(0, "completed");
+    let requests = model.requests();
+    assert!(system(&requests[0]).contains("Use tabs."));
+    let reloaded = system(&requests[1]);
+    assert!(reloaded.contains("Use blanks.") && !reloaded.contains("Use tabs."));
+    for (before, after) in requests[1..].iter().zip(&requests[2..]) {
+        let start = &after.messages()[..before.messages().len()];
+        assert_eq!(start, before.messages(), "only the reset changes bytes");
+    }
+    let told: Vec<_> = requests
+        .iter()
+        .map(|request| prompts(request).pop().expect("a prompt"))
+        .collect();
+    assert!(
+        told[..4].iter().all(|prompt| !prompt.contains("AGENTS.md")),
+        "what the prefix says is not told again: {told:#?}"
+    );
+    assert!(
+        told[4].contains("-Use blanks.") && told[4].contains("+Use nothing."),
+        "{told:#?}"
+    );
+    let shown = house.reasonix(&["prompt", &session, "--json"]);
+    assert!(shown.expect_code(0).out.contains("Use blanks."));
+}
+
+#[test]
+fn reload_of_unchanged_instructions_resets_nothing() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files("//- AGENTS.md\nUse tabs.\n");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    let done = house.reasonix(&["reload", &session, "--yes"]);
+    let done = done.expect_code(0);
+    assert!(
+        done.err
+            .contains("no instruction file has changed: nothing was reset"),
+        "{done:?}"
+    );
+    let log = house.reasonix(&["logs", "--json", &session]).expect_code(0);
+    assert!(!log.out.contains("cache.reset"), "{}", log.out);
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    model.assert_prefix();
+}
+
+#[test]
+fn forks_have_the_instructions_of_their_turn() {
+    let (model, house) = answering((1..=4).map(|number| Answer::text(format!("{number}."))));
+    house.files("//- AGENTS.md\nUse tabs.\n");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    house.files("//- AGENTS.md\nUse blanks.\n");
+    let done = house.reasonix(&["reload", &session, "--yes"]);
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    let fork = |turn: u64| {
+        let mut raw = house.raw_as(proto::hello::Role::Drive);
+        let fork = proto::SessionId::new();
+        let params = json!({"session": session, "fork": fork, "at_turn": turn});
+        raw.call("session.fork", &params).expect("fork");
+        run(&house, &["-s", &fork.to_string()], "Go on.").expect(0, "completed");
+    };
+    fork(1);
+    fork(2);
+    let requests = model.requests();
+    let before = prompts(&requests[2]).pop().expect("a prompt");
+    assert_eq!(system(&requests[2]), system(&requests[0]));
+    assert!(before.contains("+Use blanks."), "{before}");
+    assert!(system(&requests[3]).contains("Use blanks."));
+    let after = prompts(&requests[3]).pop().expect("a prompt");
+    assert!(!after.contains("AGENTS.md"), "{after}");
+}
+
+#[test]
+fn reload_in_a_turn_is_refused() {
+    let (model, house) = answering([
+        Answer::text("One."),
+        Answer::call("bash", json!({"command": "sudo true"})),
+    ]);
+    house.files("//- AGENTS.md\nUse tabs.\n");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    house.files("//- AGENTS.md\nUse blanks.\n");
+    let parked = house.reasonix(&["run", "-s", &session, "--on-ask", "park", "Two."]);
+    assert_eq!(parked.code(), Some(75), "{parked:?}");
+    let refused = house.reasonix(&["reload", &session, "--yes"]);
+    assert!(
+        refused.code() != Some(0) && refused.err.contains("busy"),
+        "{refused:?}"
+    );
+    assert!(system(&model.requests()[1]).contains("Use tabs."));
+}

@@ -32,6 +32,7 @@ pub mod pin;
 pub mod prompt;
 pub mod ps;
 pub mod queue;
+pub mod reload;
 pub mod rename;
 pub mod resume;
 pub mod rewind;
@@ -126,6 +127,7 @@ commands! {
         Rewind = rewind;
         Compact = compact;
         Rm = rm;
+        Reload = reload, rare;
         Pin = pin, rare;
     }
     "Approvals and permissions" {

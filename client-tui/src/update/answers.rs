@@ -10,6 +10,7 @@ use proto::params::history::{
     CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, StatsOutput,
     StatsParams, StatsRow, What,
 };
+use proto::params::reload::ReloadParams;
 use proto::params::session::SetParams;
 use proto::params::session::{CreateOutput, InspectOutput, InspectParams, InspectPart};
 use proto::record::RewoundResult;
@@ -117,6 +118,11 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Interrupted { ran: false, .. } => {
             model.toast(Tone::Info, model.look.language.say(Msg::NothingRuns));
         }
+        Answer::Reloaded(output) => {
+            for line in words::reloaded(model.look.language, &output) {
+                model.transcript.say(Tone::Info, line);
+            }
+        }
         Answer::Compacted { params, output } => compacted(model, &params, &output),
         Answer::Inspected(inspected) => match *inspected {
             InspectOutput::Budget { nodes } => budget(model, &nodes),
@@ -185,12 +191,25 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         }
         Call::Prompt { params, .. } if here => not_sent(model, &params.text, &trouble),
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
-            confirm(model, *params, &trouble);
+            let yes = Call::Set(Box::new(SetParams {
+                confirm: true,
+                request_id: Some(RequestId::new()),
+                ..*params
+            }));
+            confirm(model, yes, &trouble);
+        }
+        Call::Reload(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
+            let yes = Call::Reload(ReloadParams {
+                confirm: true,
+                ..params
+            });
+            confirm(model, yes, &trouble);
         }
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }
         | Call::Compact(_)
+        | Call::Reload(_)
         | Call::Inspect(_)
         | Call::Stats(_)
         | Call::Hooks(_)
@@ -274,12 +293,7 @@ fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
 }
 
 /// The vendor's cache starts anew with a change: whether that is meant.
-fn confirm(model: &mut Model, params: SetParams, trouble: &Trouble) {
-    let yes = Call::Set(Box::new(SetParams {
-        confirm: true,
-        request_id: Some(RequestId::new()),
-        ..params
-    }));
+fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
     let words = vec![client::text::line(&trouble.what)];
     interaction::keep(model);
     model.confirm(

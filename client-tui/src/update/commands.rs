@@ -9,6 +9,7 @@ use proto::params::config::TrustGetParams;
 use proto::params::history::{
     DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
+use proto::params::reload::ReloadParams;
 use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
 use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{ApprovalMode, Mode};
@@ -105,6 +106,11 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Continue => signal(session, Signal::Resume),
         Command::Rename => rename(session, arguments),
         Command::Compact => compact(session, arguments),
+        Command::Reload => called(Call::Reload(ReloadParams {
+            session,
+            confirm: false,
+            request_id: Some(RequestId::new()),
+        })),
         Command::Pin => pin(model, session, arguments),
         Command::Model if arguments.is_empty() => list::open(model, ListOf::Models),
         Command::Model => list::models::choose(model, arguments),

@@ -272,6 +272,25 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::Compact(params) if params.preview && params.request_id.is_none())
             );
         }
+        Command::Reload => {
+            let effects = say(&mut model, "/reload");
+            let Call::Reload(params) = call(&effects) else {
+                panic!("it reloads");
+            };
+            assert!(!params.confirm, "the price is shown first");
+            let answer = Answer::Failed {
+                call: Call::Reload(params.clone()),
+                trouble: Trouble {
+                    what: "The cache starts anew.".into(),
+                    hint: String::new(),
+                    name: Some(proto::ErrorName::ConfirmNeeded),
+                },
+            };
+            let asked = Event::Answered { follow: 0, answer };
+            assert!(super::scene::take(&mut model, vec![asked]).is_empty());
+            let effects = press(&mut model, &["y"]);
+            assert!(matches!(call(&effects), Call::Reload(params) if params.confirm));
+        }
         Command::Pin => {
             let effects = say(&mut model, "/pin 2");
             assert!(matches!(call(&effects), Call::Pin(params) if params.item.0 == "m2"));

@@ -36,6 +36,11 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = files;
     }
 
+    /// The model no longer knows these files.
+    fn forget_files(&self, paths: &[String]) {
+        let _ = paths;
+    }
+
     /// Whether others have changed known files and [`ToolMemory::describe_external_changes`] has not reported it yet.
     fn has_external_changes(&self) -> bool {
         false

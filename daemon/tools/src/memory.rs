@@ -256,6 +256,13 @@ impl ToolMemory for Memory {
         self.note_logged(files);
     }
 
+    fn forget_files(&self, paths: &[String]) {
+        let mut kept = self.kept();
+        for path in paths {
+            kept.read.remove(Path::new(path));
+        }
+    }
+
     fn has_external_changes(&self) -> bool {
         self.has_changed()
     }

@@ -34,8 +34,8 @@ mod view;
 
 pub use cache::CacheHistory;
 pub use content::{
-    content_of_compaction, content_of_edit, content_of_move, content_of_pin, content_of_prompt,
-    content_of_reset, content_of_rewind, content_of_set,
+    RELOAD, content_of_compaction, content_of_edit, content_of_move, content_of_pin,
+    content_of_prompt, content_of_reset, content_of_rewind, content_of_set,
 };
 pub(crate) use interactions::recorded_answer;
 pub use interactions::{

@@ -10,6 +10,7 @@ pub mod hook;
 pub mod interaction;
 pub mod process;
 pub mod profile;
+pub mod reload;
 pub mod rules;
 pub mod session;
 

@@ -175,6 +175,7 @@ rows! {
     "Command: one quoted line, or its words" => "命令：加引号的一行，或其各个词";
     "Keep a turn or a message word for word in compactions" => "在压缩时原样保留某个回合或消息";
     "Turn number, or message id (`m7.3`)" => "回合号，或消息编号（`m7.3`）";
+    "Read the instruction files (`AGENTS.md` and others) of a session again" => "重新读取会话的指令文件（`AGENTS.md` 等）";
     "Remove the pin" => "取消固定";
     "Show the fixed start of each request: system prompt and tools" => "显示每次请求的固定开头：系统提示词和工具";
     "Without a session: what a new session here would send" => "不带会话：此处新会话会发送的内容";

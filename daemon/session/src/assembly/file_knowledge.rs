@@ -64,6 +64,13 @@ impl Knowledge {
         }
     }
 
+    /// What was known of these files until now is not the newest.
+    pub fn forget<'a>(&mut self, paths: impl IntoIterator<Item = &'a String>) {
+        for path in paths {
+            self.files.remove(path);
+        }
+    }
+
     /// Notes what a prompt that waits brings along.
     fn note_references(&mut self, prompt: PromptId, references: Option<&PromptReferences>) {
         let files = references.map(|references| references.files.clone());

@@ -52,6 +52,11 @@ impl ResetState {
         Arc::clone(&self.text)
     }
 
+    /// The prefix says this from now on.
+    pub fn set_text(&mut self, text: Arc<PrefixText>) {
+        self.text = text;
+    }
+
     /// A job has ended: what belongs to its record is ready.
     pub fn put_done(
         &mut self,

@@ -41,20 +41,25 @@ impl FrozenPrefix {
 
     /// The instruction files that are in the prefix as a whole.
     pub fn known_files(&self) -> Vec<KnownState> {
-        let known = |file: &InstructionText| {
-            Some(KnownState {
-                file: file.file.clone()?,
-                left: None,
-                content: Some(file.text.as_bytes().into()),
-            })
-        };
-        self.text.instructions.iter().filter_map(known).collect()
+        known_files(&self.text)
     }
 
     /// Reads the `own` member of a first record. `None`: it holds no prefix.
     pub fn read(own: &str) -> Option<Self> {
         serde_json::from_str(own).ok()
     }
+}
+
+/// The instruction files that a text has as a whole.
+pub fn known_files(text: &PrefixText) -> Vec<KnownState> {
+    let known = |file: &InstructionText| {
+        Some(KnownState {
+            file: file.file.clone()?,
+            left: None,
+            content: Some(file.text.as_bytes().into()),
+        })
+    };
+    text.instructions.iter().filter_map(known).collect()
 }
 
 /// The texts of the sessions in memory: those that say the same share one.

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use contract::Prefix;
 use contract::codec::FragmentRole;
+use contract::{Prefix, PrefixText};
 use proto::item::Item;
 use proto::reset::{CacheReset, Piece};
 use proto::{Body, Seq, Stamp};
@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use store::format::RawRecord;
 use store::log::LogFile;
 
+use crate::context::prefix::FrozenPrefix;
 use crate::journal::MessageAt;
 
 /// A message that a reset puts in the place of others.
@@ -34,6 +35,8 @@ pub struct ElementAt {
 struct OwnOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<&'a Prefix>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a PrefixText>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     elements: Vec<ElementOut<'a>>,
 }
@@ -49,6 +52,8 @@ struct ElementOut<'a> {
 struct OwnIn<'a> {
     #[serde(default)]
     prefix: Option<Prefix>,
+    #[serde(default)]
+    text: Option<PrefixText>,
     #[serde(borrow, default)]
     elements: Vec<ElementIn<'a>>,
 }
@@ -76,7 +81,24 @@ pub fn own(prefix: Option<&Prefix>, elements: &[Element]) -> Result<String, serd
         })
     });
     let elements = elements.collect::<Result<Vec<_>, serde_json::Error>>()?;
-    serde_json::to_string(&OwnOut { prefix, elements })
+    let text = None;
+    serde_json::to_string(&OwnOut {
+        prefix,
+        text,
+        elements,
+    })
+}
+
+/// The `own` member of a reset that changes only what the prefix says.
+///
+/// # Errors
+/// As [`own`].
+pub fn own_prefix(frozen: &FrozenPrefix) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&OwnOut {
+        prefix: Some(&frozen.prefix),
+        text: Some(&frozen.text),
+        elements: Vec::new(),
+    })
 }
 
 /// Where the elements of a reset stand in its line. None where it has none, or they cannot be read.
@@ -100,9 +122,13 @@ pub fn names(reset: &CacheReset) -> usize {
         .count()
 }
 
-/// The prefix that a reset leaves, where it leaves another.
-pub fn prefix(raw: &RawRecord<'_>) -> Option<Prefix> {
-    read(raw)?.prefix
+/// Takes over the prefix that a reset leaves, if the reset changes it. Returns the text before, if that changes too.
+pub fn update_prefix(raw: &RawRecord<'_>, frozen: &mut FrozenPrefix) -> Option<PrefixText> {
+    let own = read(raw)?;
+    if let Some(prefix) = own.prefix {
+        frozen.prefix = prefix;
+    }
+    Some(std::mem::replace(&mut frozen.text, own.text?))
 }
 
 /// All messages that a reset puts in the place of others. `None` in the place of one that this build cannot read.

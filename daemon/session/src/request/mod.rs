@@ -16,7 +16,7 @@ pub(crate) mod side_requests;
 use std::path::Path;
 use std::sync::Arc;
 
-use contract::{Part, Secret};
+use contract::{Part, Prefix, Secret};
 use proto::ItemId;
 use proto::budget::Spent;
 use proto::live::Live;
@@ -92,6 +92,11 @@ impl Requests {
     /// Sends requests elsewhere from now on.
     pub fn set_route(&mut self, route: ModelRoute) {
         self.route = route;
+    }
+
+    /// Begins requests with this prefix from now on.
+    pub fn set_prefix(&mut self, prefix: Prefix) {
+        self.route.prefix = Arc::new(prefix);
     }
 
     pub fn keys(&self) -> &Arc<Keys> {

@@ -311,15 +311,15 @@ fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
     Some(temp)
 }
 
-/// The instruction files of a new session in this directory. Blocks.
+/// The instruction files of a session in this directory. Blocks.
 pub fn instructions(
     services: &SessionServices,
     setup: &Setup,
+    root: &Path,
     cwd: &Path,
 ) -> Result<Instructions, Failure> {
-    let root = first_message::workspace_root(setup, cwd, &services.assembly.user_home());
     let places = Places {
-        root: &root,
+        root,
         cwd,
         add_dirs: &[],
         readable: Vec::new(),

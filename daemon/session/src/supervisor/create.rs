@@ -379,7 +379,8 @@ fn prepare(
     }
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
-    let instructions = build::instructions(services, &setup, &cwd)?;
+    let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
+    let instructions = build::instructions(services, &setup, &root, &cwd)?;
     let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
     let keys = Arc::new(Keys::restored(
         Some(params.session),

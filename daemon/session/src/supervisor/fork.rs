@@ -233,9 +233,9 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
         if raw.seq == Seq(1) {
             frozen = raw.own.and_then(|own| FrozenPrefix::read(own.get()));
         } else if raw.kind == "cache.reset"
-            && let (Some(frozen), Some(prefix)) = (&mut frozen, elements::prefix(raw))
+            && let Some(frozen) = &mut frozen
         {
-            frozen.prefix = prefix;
+            elements::update_prefix(raw, frozen);
         }
         if let (Body::TurnEnded(_), Some(turn)) = (&record.body, record.turn) {
             ends.insert(turn, record.seq);

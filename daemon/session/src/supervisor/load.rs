@@ -16,7 +16,7 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::file_knowledge::Knowledge;
 use crate::assembly::setup::Assembly;
-use crate::context::prefix::{FrozenPrefix, SharedTexts};
+use crate::context::prefix::{FrozenPrefix, SharedTexts, known_files};
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
@@ -94,8 +94,12 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         }
         if raw.kind == "cache.reset" {
             // Who is asked from there on is asked with another prefix.
-            if let (Some(frozen), Some(prefix)) = (&mut prefix, elements::prefix(raw)) {
-                frozen.prefix = prefix;
+            if let Some(frozen) = &mut prefix
+                && let Some(before) = elements::update_prefix(raw, frozen)
+            {
+                // Of these files the model knows what the new prefix says.
+                let files = [known_files(&before), frozen.known_files()].concat();
+                known.forget(files.iter().map(|known| &known.file.path));
             }
             elements.push((raw.seq, elements::elements(raw)));
         }

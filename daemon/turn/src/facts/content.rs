@@ -39,8 +39,14 @@ pub fn content_of_set(set: &SessionSet) -> String {
 /// A cache reset that somebody asked for in a form that repeats can be compared by.
 #[must_use]
 pub fn content_of_reset(reset: &CacheReset) -> String {
-    content_of_compaction(reset.undoes.is_some())
+    match reset.reason == RELOAD {
+        true => RELOAD.into(),
+        false => content_of_compaction(reset.undoes.is_some()),
+    }
 }
+
+/// Reason of a reset that reads the instruction files again, and the form that repeats of it can be compared by.
+pub const RELOAD: &str = "reload";
 
 /// A compaction, or the undoing of one, in a form that repeats can be compared by.
 #[must_use]

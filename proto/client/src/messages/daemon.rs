@@ -84,6 +84,7 @@ crate::catalog! {
     OwnNetwork = "the sandbox gives the command a separate network without access to any server, including servers on this machine", "沙箱为该命令提供独立的网络，无法访问任何服务器，包括本机的服务器";
     Rewind = "rewind", "回退";
     Compaction = "compaction", "压缩";
+    Reload = "reload", "重新加载";
     CompactionUndone = "compaction undone", "撤销压缩";
     DaemonStopped = "the daemon stopped", "守护进程停止";
     TryFollows = "{0} (next: try {1} of {2})", "{0}（接下来第 {1} 次尝试，共 {2} 次）";

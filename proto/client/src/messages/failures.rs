@@ -144,6 +144,7 @@ crate::catalog! {
     UndoNoTurnHint = "Give `to_turn` or `undo`, not both.", "请给出 `to_turn` 或 `undo` 之一。";
     UndoWhole = "An undo always reverses the whole latest rewind.", "撤销总是撤销最近一次回退的全部内容。";
     LeaveWhat = "Leave out `what`.", "请去掉 `what`。";
+    ReloadConfirmHint = "Confirm with `--yes`. Without a reload, the next prompt reports the changes.", "用 `--yes` 确认。不重新加载时，下一个提示词会报告这些变化。";
     NoRewind = "There is no rewind to undo.", "没有可撤销的回退。";
     NoRewindHint = "Rewind with `reasonix rewind SESSION TURN`.", "用 `reasonix rewind SESSION TURN` 回退。";
     DirectoryUnusable = "The directory `{0}` cannot be used: {1}", "无法使用目录 `{0}`：{1}";

@@ -9,6 +9,7 @@ use proto::params::compact::CompactOutput;
 use proto::params::forecast::{Forecast, Forecasts};
 use proto::params::history::What as Back;
 use proto::params::interaction::Reply;
+use proto::params::reload::ReloadOutput;
 use proto::record::{
     ChildExited, Origin, ReasoningExtracted, RewoundFile, RewoundResult, SessionRewound,
 };
@@ -331,7 +332,8 @@ fn named(language: Language, paths: &[&str]) -> String {
 #[must_use]
 pub fn reset(language: Language, reset: &CacheReset) -> String {
     let reason = language.translate(&reset.reason);
-    if let Some(wire) = &reset.wire {
+    // A reload keeps the model.
+    if let Some(wire) = reset.wire.as_ref().filter(|_| reset.reason != "reload") {
         let effort = wire.effort.as_ref();
         let effort = effort.map_or_else(String::new, |effort| {
             language.fill(Msg::ResetEffort, &[effort])
@@ -370,13 +372,38 @@ pub fn compacted(language: Language, preview: bool, undo: bool, done: &CompactOu
         words.push_str(language.say(Msg::CompactMechanical));
     }
     if let Some(price) = &done.forecasts {
-        words.push_str(&forecasts(language, price));
+        words.push_str(&forecasts(language, Msg::Forecasts, price));
     }
     words
 }
 
+/// The outcome of a reload, in lines.
+#[must_use]
+pub fn reloaded(language: Language, done: &ReloadOutput) -> Vec<String> {
+    let problems = done.problems.iter();
+    let mut lines: Vec<_> = problems
+        .map(|problem| crate::text::line(&language.translate(problem)))
+        .collect();
+    if done.seq.is_none() {
+        lines.push(language.say(Msg::ReloadNothing).to_owned());
+        return lines;
+    }
+    let names: Vec<_> = done
+        .changed
+        .iter()
+        .map(|name| crate::text::line(name))
+        .collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut words = language.fill(Msg::Reloaded, &[&named(language, &names)]);
+    if let Some(price) = &done.forecasts {
+        words.push_str(&forecasts(language, Msg::ReloadForecasts, price));
+    }
+    lines.push(words);
+    lines
+}
+
 /// What the next prompt would cost, and costs as it stands.
-fn forecasts(language: Language, forecasts: &Forecasts) -> String {
+fn forecasts(language: Language, message: Msg, forecasts: &Forecasts) -> String {
     let one = |forecast: &Forecast| {
         let tokens = forecast.prompt_tokens.to_string();
         let cached = match forecast.cached_tokens {
@@ -390,7 +417,7 @@ fn forecasts(language: Language, forecasts: &Forecasts) -> String {
         language.fill(Msg::Forecast, &[&tokens, &cached, &price])
     };
     let (then, now) = (one(&forecasts.then), one(&forecasts.now));
-    language.fill(Msg::Forecasts, &[&then, &now])
+    language.fill(message, &[&then, &now])
 }
 
 /// Its numbers.

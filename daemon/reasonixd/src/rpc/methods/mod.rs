@@ -124,6 +124,10 @@ fn add_history_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCompact, _, _>(to, |d, _, p| async move {
         d.session(&p.session).await?.compact(p).await
     });
+    add::<m::SessionReload, _, _>(to, |d, _, p| async move {
+        let handle = d.session(&p.session).await?;
+        d.supervisor.reload(&handle, p).await
+    });
     add::<m::SessionPin, _, _>(to, |d, peer, p| async move {
         d.session(&p.session).await?.pin(p, peer.name()).await
     });

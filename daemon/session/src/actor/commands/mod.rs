@@ -7,5 +7,6 @@ pub(crate) mod inspection;
 pub(crate) mod interactions;
 pub(crate) mod prompt_gate;
 pub(crate) mod queue;
+pub(crate) mod reload;
 pub(crate) mod rewind;
 pub(crate) mod signals;

@@ -9,6 +9,7 @@ use proto::{Body, ErrorName, Failure};
 
 use super::Log;
 use crate::assembly::setup::Effort;
+use crate::context::first_message;
 use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
@@ -88,7 +89,9 @@ impl Supervisor {
                     let setup = services
                         .assembly
                         .create(cwd, model, Effort::Configured, &keys)?;
-                    let instructions = build::instructions(&services, &setup, cwd)?;
+                    let root =
+                        first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
+                    let instructions = build::instructions(&services, &setup, &root, cwd)?;
                     let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
@@ -116,10 +119,8 @@ fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Fai
                 }
                 Body::CacheReset(reset) => {
                     // Who is asked from there on is asked with another prefix.
-                    if let (Some(wire), Some(prefix), Some((created, before))) =
-                        (&reset.wire, elements::prefix(raw), &mut first)
-                    {
-                        before.prefix = prefix;
+                    if let (Some(wire), Some((created, before))) = (&reset.wire, &mut first) {
+                        elements::update_prefix(raw, before);
                         created.options.model = Some(wire.full_model());
                         created.options.effort.clone_from(&wire.effort);
                         created.provider_kind.clone_from(&wire.provider_kind);

@@ -1,0 +1,46 @@
+//! `reasonix reload`: the instruction files of now in the prefix of a session.
+
+use client::transcript::words;
+use proto::RequestId;
+use proto::methods::SessionReload;
+use proto::params::reload::ReloadParams;
+
+use crate::exit::Error;
+use crate::messages::language;
+use crate::{output, reach};
+
+/// Read the instruction files (`AGENTS.md` and others) of a session again.
+///
+/// A session keeps the instructions that it started with, and the next prompt reports what has changed since. This puts
+/// the files as they are now at the start of all requests. The prompt cache is lost: once there is a conversation,
+/// confirm with `--yes`. If no file has changed, nothing is reset.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Session: pid, id, or name.
+    session: String,
+    /// Confirm that the provider's prompt cache will be lost.
+    #[arg(short, long)]
+    yes: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reloads them.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::daemon("reload").await?;
+    let params = ReloadParams {
+        session: args.session,
+        confirm: args.yes,
+        request_id: Some(RequestId::new()),
+    };
+    let done = client.call::<SessionReload>(&params).await?;
+    if args.json {
+        output::json(&done)?;
+        return Ok(0);
+    }
+    for line in words::reloaded(language(), &done) {
+        output::progress(&format!("· {line}"));
+    }
+    Ok(0)
+}

@@ -1,0 +1,212 @@
+//! `session.reload`: the instruction files of now in the frozen prefix, as a cache reset.
+//!
+//! The supervisor reads the files; the actor compares, renders and logs between two messages.
+
+use std::sync::Arc;
+
+use contract::{InstructionText, Prefix, PrefixText};
+use proto::params::forecast::Forecasts;
+use proto::params::reload::{ReloadOutput, ReloadParams};
+use proto::record::SessionCreated;
+use proto::reset::{CacheReset, Wire};
+use proto::{Body, ErrorName, Failure, Seq, Stamp};
+use turn::compaction::TokenRatio;
+use turn::facts::RELOAD;
+
+use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
+use crate::actor::inbox::Reply;
+use crate::actor::replies::refuse;
+use crate::context::prefix::{self, FrozenPrefix};
+use crate::context::{forecast, system_prompt};
+use crate::journal::elements;
+
+/// The instruction files of a session's directory, just read.
+pub(crate) struct FreshInstructions {
+    pub files: Vec<InstructionText>,
+    /// Files that were left out or cut, and why.
+    pub problems: Vec<String>,
+}
+
+impl Actor {
+    /// The session's first record, with the model that is asked now.
+    fn created_now(&mut self, reply: Reply<SessionCreated>) {
+        match self.machine.facts().created_now() {
+            // The caller may be gone.
+            Some(created) => drop(reply.send(Ok(created))),
+            None => refuse(
+                reply,
+                Failure::new(ErrorName::Internal, "The session has no first record.", ""),
+            ),
+        }
+    }
+
+    fn reload(
+        &mut self,
+        params: &ReloadParams,
+        fresh: FreshInstructions,
+        reply: Reply<ReloadOutput>,
+    ) {
+        match self.repeated(params.request_id, RELOAD) {
+            Some(Ok(done)) => {
+                let seq = Some(done.seq);
+                let output = ReloadOutput {
+                    seq,
+                    ..ReloadOutput::default()
+                };
+                return self.reply_when(done.seq, reply, output);
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        if let Some(refusal) = self.refusal().or_else(|| self.busy()) {
+            return refuse(reply, refusal);
+        }
+        let before = self.resets.text();
+        let changed = changed_names(&before.instructions, &fresh.files);
+        let mut output = ReloadOutput {
+            changed,
+            problems: fresh.problems,
+            ..ReloadOutput::default()
+        };
+        if before.instructions == fresh.files {
+            // The caller may be gone.
+            return drop(reply.send(Ok(output)));
+        }
+        let text = PrefixText {
+            instructions: fresh.files,
+            ..PrefixText::clone(&before)
+        };
+        let frozen = self.rendered(text);
+        let forecasts = self.reload_forecasts(&frozen.prefix);
+        if self.machine.facts().context_tokens > 0 && !params.confirm {
+            return refuse(reply, unconfirmed(&output.changed, &forecasts));
+        }
+        match self.log_reload(params, frozen) {
+            Ok(seq) => {
+                output.seq = Some(seq);
+                output.forecasts = Some(Box::new(forecasts));
+                self.reply_when(seq, reply, output);
+            }
+            Err(failure) => refuse(reply, failure),
+        }
+    }
+
+    fn busy(&self) -> Option<Failure> {
+        let busy = Failure::new(
+            ErrorName::Busy,
+            "The session is busy.",
+            "Interrupt the turn first, or wait until the session is idle.",
+        );
+        (!self.machine.is_idle()).then(|| busy.retryable())
+    }
+
+    /// The text for the model that is asked now. Tools and parameters stay as they are, to the byte.
+    fn rendered(&self, text: PrefixText) -> FrozenPrefix {
+        let route = self.requests.route();
+        let system = system_prompt::render(&text);
+        let rendered = route.codec.prefix(&route.prefix.model, &system, &[]);
+        let prefix = Prefix {
+            system: rendered.system,
+            ..Prefix::clone(&route.prefix)
+        };
+        FrozenPrefix { prefix, text }
+    }
+
+    /// The cost of the next prompt as things stand, and with this prefix.
+    fn reload_forecasts(&self, prefix: &Prefix) -> Forecasts {
+        let facts = self.machine.facts();
+        let ratio = TokenRatio::new(facts.measure);
+        let tokens = |prefix: &Prefix| ratio.tokens(prefix.system.len() as u64);
+        let route = self.requests.route();
+        let now = self.forecast();
+        let others = now.prompt_tokens.saturating_sub(tokens(&route.prefix));
+        let then = forecast::ahead(
+            now.model.clone(),
+            others.saturating_add(tokens(prefix)),
+            0,
+            route.price.as_deref(),
+            Stamp::now(),
+        );
+        Forecasts { now, then }
+    }
+
+    /// The record of the reset, with the new prefix and its text beside it. From here on requests begin with it.
+    fn log_reload(&mut self, params: &ReloadParams, frozen: FrozenPrefix) -> Result<Seq, Failure> {
+        let own = elements::own_prefix(&frozen).map_err(|error| {
+            Failure::new(
+                ErrorName::Internal,
+                format!("A message cannot be written as JSON: {error}"),
+                "Please report this as a bug in Reasonix.",
+            )
+        })?;
+        let wire = Wire {
+            prefix_sha256: prefix::hash(&frozen.prefix),
+            ..self.machine.facts().wire.clone()
+        };
+        self.note_instructions(&frozen.text);
+        self.requests.set_prefix(frozen.prefix);
+        self.resets.set_text(Arc::new(frozen.text));
+        self.resets.put_done(Some(own), None, None);
+        let reset = CacheReset {
+            reason: RELOAD.to_owned(),
+            wire: Some(wire),
+            request_id: params.request_id,
+            ..CacheReset::default()
+        };
+        let now = self.now();
+        let effects = self.machine.record(Body::CacheReset(reset), now);
+        self.perform(effects);
+        self.resets.clear_done();
+        Ok(self.machine.facts().seq)
+    }
+
+    /// The model knows the files as the new prefix has them: only later changes are reported.
+    fn note_instructions(&self, text: &PrefixText) {
+        let memory = &self.calls.call_environment().memory;
+        let before = prefix::known_files(&self.resets.text());
+        let paths: Vec<_> = before.into_iter().map(|known| known.file.path).collect();
+        memory.forget_files(&paths);
+        memory.note_known_files(&prefix::known_files(text));
+    }
+}
+
+impl SessionHandle {
+    /// The session's first record, with the model that is asked now.
+    pub(crate) async fn created_now(&self) -> Result<SessionCreated, Failure> {
+        self.ask(Actor::created_now).await
+    }
+
+    /// Puts these instructions into the prefix.
+    pub(crate) async fn reload(
+        &self,
+        params: ReloadParams,
+        fresh: FreshInstructions,
+    ) -> Result<ReloadOutput, Failure> {
+        self.change(move |actor, reply| actor.reload(&params, fresh, reply))
+            .await
+    }
+}
+
+/// Files that are new, changed or gone.
+fn changed_names(before: &[InstructionText], after: &[InstructionText]) -> Vec<String> {
+    let differs = |file: &&InstructionText, others: &[InstructionText]| {
+        let same = |other: &InstructionText| other.name == file.name && other.text == file.text;
+        !others.iter().any(same)
+    };
+    let added = after.iter().filter(|file| differs(file, before));
+    let gone = before
+        .iter()
+        .filter(|file| !after.iter().any(|other| other.name == file.name));
+    added.chain(gone).map(|file| file.name.clone()).collect()
+}
+
+fn unconfirmed(changed: &[String], forecasts: &Forecasts) -> Failure {
+    Failure::new(
+        ErrorName::ConfirmNeeded,
+        format!("This resets the vendor's cache; {}.", forecasts.words()),
+        "Confirm with `--yes`. Without a reload, the next prompt reports the changes.",
+    )
+    .with("changed", changed)
+    .with("forecasts", serde_json::json!(forecasts))
+}
