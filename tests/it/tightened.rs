@@ -112,7 +112,7 @@ fn config_set_says_which_running_sessions_it_reached() {
             said.contains("stricter from their next call on: 1;"),
             "{said}"
         );
-        let listed = house.reasonix(&["permissions", "list", "1"]);
+        let listed = house.reasonix(&["permissions", "list", "-s", "1"]);
         assert!(listed.out.contains("Bash(make:*)"), "{}", listed.out);
     };
     assert_eq!(after(&house, &[("one", &set)]), [CallStatus::Denied]);
