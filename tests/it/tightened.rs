@@ -73,6 +73,8 @@ fn a_deny_rule_written_by_hand_holds_in_a_running_turn_and_stays_when_it_is_take
 fn the_rules_of_a_project_that_nobody_trusts_and_rules_kept_for_it_tighten_a_running_turn() {
     let house = house_of(&["one"]);
     let project = house.project().join("reasonix.toml");
+    // One that came while a command runs would be moved to quarantine.
+    fs::write(&project, "# nothing yet\n").expect("write the project's config");
     let add = || fs::write(&project, DENY).expect("write the project's config");
     assert_eq!(after(&house, &[("one", &add)]), [CallStatus::Denied]);
 
