@@ -74,6 +74,7 @@ mod sim;
 mod small_client;
 mod soak;
 mod structured;
+mod tightened;
 mod tui;
 mod unattended;
 mod waiting;

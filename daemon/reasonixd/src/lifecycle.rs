@@ -368,6 +368,7 @@ fn sessions(
         tools: tools::BuiltIn::default(),
         known_tools: start.tools.clone(),
         bounds: settings::KnownBounds::default(),
+        guards: settings::KnownGuards::default(),
     };
     let residency_limits = match start.loaded.settings.life.evict {
         Some(idle) => ResidencyLimits {

@@ -8,7 +8,8 @@ use contract::{Codec, Spawn, ToolMemory, ToolSet};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
-    Assembly, Bundle, Effort, KeptRules, KeyKeeper, Layered, ModelSetup, Profile, Setup, Terms,
+    Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, Layered, ModelSetup, Profile, Setup,
+    Terms,
 };
 use store::home::Home;
 use turn::Limits;
@@ -48,6 +49,8 @@ pub struct Wire {
     pub known_tools: ToolSet,
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
+    /// What is forbidden, as it was read last.
+    pub guards: settings::KnownGuards,
 }
 
 impl Wire {
@@ -379,6 +382,22 @@ impl Assembly for Wire {
     fn budgets(&self, cwd: &Path) -> session::SharedBudgets {
         let load = || self.load(cwd);
         self.bounds.of(self.home.root(), cwd, &self.user_home, load)
+    }
+
+    fn guards(&self, cwd: &Path) -> Option<Arc<Guards>> {
+        let load = || self.load(cwd);
+        let pick = |loaded: Loaded| {
+            let trusted = loaded.project.as_ref();
+            Arc::new(Guards {
+                layers: self.layers(&loaded.settings, trusted),
+                allow_write: loaded.settings.allow_write,
+                deny_read: loaded.settings.deny_read,
+                confine: loaded.settings.confine,
+                incomplete: loaded.rules_lost,
+            })
+        };
+        let (home, user_home) = (self.home.root(), &self.user_home);
+        Some(self.guards.read(home, cwd, user_home, load, pick))
     }
 
     fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {

@@ -1,14 +1,14 @@
-//! What a day and a project may use, for who asks before every request: the files are read again where one has changed.
+//! What the settings say, for who asks before every request or call: the files are read again where one has changed.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use session::SharedBudgets;
+use session::{Guards, SharedBudgets};
 
 use super::{Loaded, project};
 
@@ -22,14 +22,27 @@ const SETTLED_COARSE: Duration = Duration::from_secs(3);
 const REMEMBERED: usize = 256;
 
 /// See the module.
-#[derive(Default)]
-pub struct KnownBounds {
-    known: Mutex<HashMap<PathBuf, (FileMarks, SharedBudgets)>>,
+pub struct KnownSettings<T> {
+    known: Mutex<HashMap<PathBuf, (FileMarks, T)>>,
 }
 
-/// The two files as they stood, by path: the user's, and the project's where there is one.
+/// What days and projects may use.
+pub type KnownBounds = KnownSettings<SharedBudgets>;
+
+/// What is forbidden.
+pub type KnownGuards = KnownSettings<Arc<Guards>>;
+
+impl<T> Default for KnownSettings<T> {
+    fn default() -> Self {
+        Self {
+            known: Mutex::default(),
+        }
+    }
+}
+
+/// The files as they stood, by path: the user's, the project's where there is one, and what is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct FileMarks([(PathBuf, Option<Mark>); 2]);
+struct FileMarks([(PathBuf, Option<Mark>); 3]);
 
 /// Whatever changes when somebody writes a file, or puts another one in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,28 +63,45 @@ impl KnownBounds {
         user_home: &Path,
         load: impl FnOnce() -> Loaded,
     ) -> SharedBudgets {
+        self.read(home, cwd, user_home, load, |loaded| {
+            let budget = loaded.settings.budget;
+            SharedBudgets {
+                day: budget.day,
+                project: budget.project,
+            }
+        })
+    }
+}
+
+impl<T: Clone> KnownSettings<T> {
+    /// What `pick` takes of the settings of this directory, as the files say now. Blocks.
+    pub fn read(
+        &self,
+        home: &Path,
+        cwd: &Path,
+        user_home: &Path,
+        load: impl FnOnce() -> Loaded,
+        pick: impl FnOnce(Loaded) -> T,
+    ) -> T {
         let (seen, settled) = FileMarks::now(home, cwd, user_home);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get(cwd) {
-            Some((before, bounds)) if *before == seen => return *bounds,
+            Some((before, picked)) if *before == seen => return picked.clone(),
             _ => known.remove(cwd),
         };
         drop(known);
         let loaded = load();
-        let budget = loaded.settings.budget;
-        let bounds = SharedBudgets {
-            day: budget.day,
-            project: budget.project,
-        };
         // What could not be read now may be readable the next time, as it stands.
-        if settled && loaded.problems.is_empty() {
+        let lasts = settled && loaded.problems.is_empty();
+        let picked = pick(loaded);
+        if lasts {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= REMEMBERED {
                 known.clear();
             }
-            known.insert(cwd.to_path_buf(), (seen, bounds));
+            known.insert(cwd.to_path_buf(), (seen, picked.clone()));
         }
-        bounds
+        picked
     }
 }
 
@@ -82,7 +112,8 @@ impl FileMarks {
         let project = project::file_of(cwd, user_home).unwrap_or_default();
         let now = SystemTime::now();
         let mut settled = true;
-        let marks = [user, project].map(|path| {
+        let trusted = home.join("trust.json");
+        let marks = [user, project, trusted].map(|path| {
             let meta = path.metadata();
             settled &= match &meta {
                 Ok(meta) => has_settled(meta, now),

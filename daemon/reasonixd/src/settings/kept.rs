@@ -11,7 +11,7 @@ use contract::ToolSet;
 use policy::List;
 use proto::record::Rules;
 use proto::{ErrorName, Failure};
-use session::KeptRules;
+use session::{Guards, KeptRules};
 use store::home::Home;
 use toml_edit::{Array, Document, DocumentMut, Item, Table};
 
@@ -144,7 +144,7 @@ impl WorkspaceRules {
 
 fn header(root: &Path) -> String {
     format!(
-        "# Rules that you always allowed in this directory and below:\n#   {}\n# `reasonix permissions list` lists them, `reasonix permissions revoke RULE` removes one.\n# You can edit this file; new sessions use it.\n\n[permissions]\nallow = [\n]\n",
+        "# Rules that you always allowed in this directory and below:\n#   {}\n# `reasonix permissions list` lists them, `reasonix permissions revoke RULE` removes one.\n# You can edit this file; it counts from the next call on.\n\n[permissions]\nallow = [\n]\n",
         // A path may hold anything, and this is one line.
         root.display().to_string().escape_debug()
     )
@@ -201,11 +201,15 @@ fn read_file(file: &Path, tools: &ToolSet) -> (Rules, Vec<String>) {
     let text = match read::no_link(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (found, Vec::new()),
-        Err(error) => return (found, vec![format!("{place}: cannot be read: {error}")]),
+        Err(error) => {
+            found.deny.push(Guards::UNREAD.to_owned());
+            return (found, vec![format!("{place}: cannot be read: {error}")]);
+        }
     };
     let document = match Document::parse(text.as_str()) {
         Ok(document) => document,
         Err(error) => {
+            found.deny.push(Guards::UNREAD.to_owned());
             return (found, vec![read::not_toml(file, &text, &error)]);
         }
     };

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use ::hooks::Hooks;
 use contract::{Secret, ToolSet};
+use policy::List;
 use proto::near::nearest;
 use proto::params::config;
-use toml_edit::{Document, Item, Table};
+use session::Guards;
+use toml_edit::{Document, Item, Table, TableLike};
 
 use super::near::{hint, shown};
 use super::project::{self, Project};
@@ -42,6 +44,8 @@ pub struct Loaded {
     /// Those of the problems for which a provider, or the whole of the user's file, is ignored: what is missing may be
     /// what was meant.
     pub providers_lost: Vec<String>,
+    /// Rules that deny or ask may be missing, as a file or a list of them cannot be read.
+    pub rules_lost: bool,
 }
 
 /// One file, read.
@@ -122,6 +126,7 @@ struct SettingsReader {
     problems: Vec<String>,
     env_keys: BTreeMap<String, Secret>,
     providers_lost: Vec<String>,
+    rules_lost: bool,
 }
 
 impl SettingsReader {
@@ -132,6 +137,7 @@ impl SettingsReader {
             problems: Vec::new(),
             env_keys: BTreeMap::new(),
             providers_lost: Vec::new(),
+            rules_lost: false,
         }
     }
 
@@ -158,6 +164,7 @@ impl SettingsReader {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
                 let problem = format!("{}: cannot be read: {error}", path.display());
+                self.rules_lost = true;
                 self.lose(layer == Layer::User, problem);
                 None
             }
@@ -190,6 +197,7 @@ impl SettingsReader {
             Ok(document) => document,
             Err(error) => {
                 let problem = read::not_toml(&file.path, &file.text, &error);
+                self.rules_lost = true;
                 self.lose(file.layer == Layer::User, problem);
                 return;
             }
@@ -197,8 +205,8 @@ impl SettingsReader {
         self.table(file, document.as_table(), "", trusted);
     }
 
-    fn table(&mut self, file: &File, table: &Table, prefix: &str, trusted: bool) {
-        for (name, item) in table {
+    fn table(&mut self, file: &File, table: &dyn TableLike, prefix: &str, trusted: bool) {
+        for (name, item) in table.iter() {
             let path = if prefix.is_empty() {
                 name.to_owned()
             } else {
@@ -210,11 +218,12 @@ impl SettingsReader {
                 self.take_presets(file, item, trusted);
             } else if let Some(key) = schema::readable().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
-            } else if let Some(inner) = item.as_table()
+            } else if let Some(inner) = item.as_table_like()
                 && schema::readable().any(|key| key.name.starts_with(&format!("{path}.")))
             {
                 self.table(file, inner, &path, trusted);
             } else {
+                self.rules_lost |= path == "permissions";
                 let near = near(&path);
                 let place = place(file, item);
                 let shown = shown(&path);
@@ -262,6 +271,7 @@ impl SettingsReader {
                 into.insert(key.name.to_owned(), set);
             }
             Err(allowed) => {
+                self.rules_lost |= matches!(key.kind, Kind::Rules(List::Deny | List::Ask));
                 let place = place(file, item);
                 let fallback = if key.default.is_empty() {
                     "it stays unset".into()
@@ -395,8 +405,12 @@ impl SettingsReader {
 
     fn finish(self, project: Option<Project>) -> Loaded {
         let trusted = project.as_ref().is_some_and(|project| project.keys_trusted);
+        let mut settings = self.values.settings(self.providers);
+        if self.rules_lost {
+            settings.user_rules.deny.push(Guards::UNREAD.to_owned());
+        }
         Loaded {
-            settings: self.values.settings(self.providers),
+            settings,
             values: self.values.listed(),
             problems: self.problems,
             project,
@@ -406,6 +420,7 @@ impl SettingsReader {
             },
             hooks: Hooks::default(),
             providers_lost: self.providers_lost,
+            rules_lost: self.rules_lost,
         }
     }
 }

@@ -27,7 +27,7 @@ mod value;
 mod values;
 pub(crate) mod write;
 
-pub use bounds::KnownBounds;
+pub use bounds::{KnownBounds, KnownGuards};
 pub use layers::{Layer, Loaded, load};
 pub use project::Project;
 pub use providers::ProviderEntry;

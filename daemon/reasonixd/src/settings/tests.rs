@@ -681,3 +681,70 @@ fn a_rule_without_brackets_is_a_list_of_one_where_it_tightens() {
     );
     assert_eq!(loaded.problems.len(), 1, "{problems}");
 }
+
+/// The same rules and settings, as TOML lets them be written.
+fn forms(deny: &[String], network: bool, minutes: u64) -> Vec<String> {
+    let list = format!("{deny:?}");
+    let lines: String = deny
+        .iter()
+        .map(|rule| format!("  {rule:?}, # why\n"))
+        .collect();
+    vec![
+        format!(
+            "[permissions]\ndeny = {list}\n[sandbox]\nnetwork = {network}\n[budget.session]\nminutes = {minutes}\n"
+        ),
+        format!(
+            "permissions = {{ deny = {list} }}\nsandbox = {{ network = {network} }}\nbudget = {{ session = {{ minutes = {minutes} }} }}\n"
+        ),
+        format!(
+            "permissions.deny = {list}\nsandbox.network = {network}\nbudget.session.minutes = {minutes}\n"
+        ),
+        format!(
+            "\"permissions\".'deny' = [\n{lines}]\n[sandbox]\n\"network\" = {network}\n[budget]\nsession.minutes = {minutes}\n"
+        ),
+        format!(
+            "budget.session = {{ minutes = {minutes} }}\n[permissions]\ndeny = [\n{lines}]\n[sandbox]\nnetwork = {network}\n"
+        ),
+    ]
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(32))]
+
+    #[test]
+    fn the_same_settings_are_the_same_in_every_form_of_toml(
+        deny in proptest::collection::vec("(Bash|Edit)\\([a-z]{1,8}\\)", 0..4),
+        network: bool,
+        minutes in 0_u64..1_000,
+    ) {
+        let mut first = None;
+        for form in forms(&deny, network, minutes) {
+            let loaded = TestHome::new(&form, None).load();
+            proptest::prop_assert!(loaded.problems.is_empty(), "{form}: {:?}", loaded.problems);
+            proptest::prop_assert_eq!(&loaded.settings.user_rules.deny, &deny, "{}", form);
+            let said: Vec<_> = loaded.values.iter().map(|value| format!("{} {}", value.key, value.value)).collect();
+            let first = first.get_or_insert_with(|| said.clone());
+            proptest::prop_assert_eq!(first, &said, "{}", form);
+        }
+    }
+}
+
+#[test]
+fn where_rules_cannot_be_read_every_change_is_asked_about() {
+    for text in [
+        "permissions = { deny = [\"Bash\" }\n",
+        "permissions = 3\n",
+        "[[permissions]]\ndeny = [\"Bash\"]\n",
+        "[permissions]\nask = 3\n",
+        "permissions = { deny = [7] }\n",
+    ] {
+        for (user, project) in [(text, None), ("", Some(text))] {
+            let loaded = TestHome::new(user, project).load();
+            assert!(loaded.rules_lost && !loaded.problems.is_empty(), "{text}");
+            assert_eq!(loaded.settings.user_rules.deny, [session::Guards::UNREAD]);
+        }
+    }
+    for text in ["permissions = { allow = 3 }\n", "[permissions]\nmode = 3\n"] {
+        assert!(!TestHome::new(text, None).load().rules_lost, "{text}");
+    }
+}

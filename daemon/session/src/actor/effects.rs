@@ -9,6 +9,7 @@ use futures::FutureExt as _;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{Item, ToolCall};
 use proto::live::{Live, Partial};
+use proto::record::{Level, Notice};
 use proto::{Body, ItemId, Record, Seq};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Effect;
@@ -16,6 +17,7 @@ use turn::Effect;
 use crate::actor::Actor;
 use crate::actor::inbox;
 use crate::actor::inbox::Happened;
+use crate::assembly::guards::{GuardWatch, Guards};
 use crate::calls::call::{CallEnvironment, KeptPaths, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::hooks as hooked;
@@ -204,7 +206,26 @@ impl Actor {
         origin.map_or(self.id, |origin| origin.first).to_string()
     }
 
-    fn judge(&mut self, call: ToolCall) {
+    /// Takes over what the settings forbid by now; whether that is more than before.
+    pub(crate) fn tighten(&mut self, now: &Arc<Guards>) -> bool {
+        if self.journal.closed().is_some() {
+            return false;
+        }
+        let stricter = self.calls.tighten(now);
+        if stricter.is_empty() {
+            return false;
+        }
+        self.note(Body::Notice(Notice {
+            level: Level::Info,
+            text: format!(
+                "The settings have become stricter, and from the next call on this session follows them: {}. What they allow more counts in new sessions.",
+                contract::scrub(&stricter.join(", "))
+            ),
+        }));
+        true
+    }
+
+    pub(crate) fn judge(&mut self, call: ToolCall) {
         let facts = self.machine.facts();
         let open = facts.open.as_ref();
         let kept = KeptPaths {
@@ -222,10 +243,11 @@ impl Actor {
             Arc::clone(self.calls.call_environment()),
             self.happened.clone(),
         );
+        let watch = self.calls.guard_watch(Arc::clone(&self.assembly));
         let Some((asker, stop)) = self.asker_before(&call) else {
             tokio::task::spawn_blocking(move || {
                 judge_and_tell(
-                    &call_environment,
+                    (&call_environment, &watch),
                     call,
                     (&standpoint, &kept),
                     Vec::new(),
@@ -263,7 +285,7 @@ impl Actor {
             }
             tokio::task::spawn_blocking(move || {
                 judge_and_tell(
-                    &call_environment,
+                    (&call_environment, &watch),
                     call,
                     (&standpoint, &kept),
                     chain.finished,
@@ -362,13 +384,21 @@ impl Actor {
 
 /// Judges a call, and sends what came of it. Blocks.
 fn judge_and_tell(
-    call_environment: &CallEnvironment,
+    (call_environment, watch): (&CallEnvironment, &GuardWatch),
     call: ToolCall,
     (standpoint, kept): (&Standpoint, &KeptPaths),
     hooks: Vec<HookFinished>,
     happened: &UnboundedSender<Happened>,
 ) {
+    let outdated = catch_unwind(AssertUnwindSafe(|| watch.outdated()));
+    if let Ok(Some(outdated)) = outdated {
+        let _ = happened.send(Happened::Outdated { call, outdated });
+        return;
+    }
     let judged = catch_unwind(AssertUnwindSafe(|| {
+        if outdated.is_err() {
+            return (turn::Judgement::Refused(crashed()), Ready::default());
+        }
         call_environment.judge(&call, standpoint, kept)
     }));
     let (judgement, ready) =

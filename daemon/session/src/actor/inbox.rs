@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hooks::{HookChain, Hooks};
 use proto::hook::HookFinished;
+use proto::item::ToolCall;
 use proto::params::hook::ListOutput;
 use proto::record::ReasoningExtracted;
 use proto::{CallId, Failure, InteractionId, ItemId, Pid, Seq};
@@ -13,6 +14,7 @@ use turn::Judgement;
 
 use crate::actor::Actor;
 use crate::actor::commands::rewind::Rewound;
+use crate::assembly::guards::Outdated;
 use crate::calls::call::Ready;
 use crate::calls::events::CallEvent;
 use crate::context::reset::Done;
@@ -40,6 +42,11 @@ pub enum Happened {
         ready: Ready,
         /// What hooks said to it before.
         hooks: Vec<HookFinished>,
+    },
+    /// The settings forbid more than this call was to be judged by.
+    Outdated {
+        call: ToolCall,
+        outdated: Outdated,
     },
     /// The reasoning of an answer has been turned into lists, or why not.
     ReasoningExtracted {

@@ -186,6 +186,12 @@ impl Actor {
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
+            Happened::Outdated { call, outdated } => {
+                if let Some(now) = &outdated.guards {
+                    self.tighten(now);
+                }
+                self.judge(call);
+            }
             Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),

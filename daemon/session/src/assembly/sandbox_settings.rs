@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// How commands are to be sandboxed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     pub demand: SandboxDemand,
     /// Whether commands reach the network.

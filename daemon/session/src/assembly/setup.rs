@@ -11,6 +11,7 @@ use proto::{ErrorName, Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
 use crate::assembly::environment_filter::EnvironmentFilter;
+use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
@@ -20,7 +21,7 @@ use crate::assembly::shared_budgets::SharedBudgets;
 const APPENDED_BYTES_MAX: usize = 32 * 1024;
 
 /// Rules of one layer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     pub layer: policy::Layer,
     pub rules: Rules,
@@ -314,6 +315,13 @@ pub trait Assembly: Send + Sync {
     fn terms(&self, cwd: &Path) -> Terms {
         let _ = cwd;
         Terms::default()
+    }
+
+    /// What the settings forbid in this directory now, for sessions that run. Nothing: they do not change. Blocks: reads
+    /// files.
+    fn guards(&self, cwd: &Path) -> Option<Arc<Guards>> {
+        let _ = cwd;
+        None
     }
 
     /// What a day, and the project of this directory in it, may use: as the files say now. Blocks: reads files.

@@ -25,6 +25,7 @@ const NO_SESSION: &str = "0";
 pub(crate) struct RulesAsOf {
     pub(crate) grants: Vec<String>,
     pub(crate) kept: u64,
+    pub(crate) tightened: u64,
 }
 
 /// What judging depends on in a session now.

@@ -12,8 +12,9 @@ use proto::record::{KnownFile, PromptReferences, Quarantined, Rules, SessionCrea
 use proto::{CallId, Pid, Seq};
 use tokio::time::Instant;
 
+use crate::assembly::guards::{GuardWatch, Guards};
 use crate::assembly::persisted_rules::KeptRules;
-use crate::assembly::setup::Layered;
+use crate::assembly::setup::{Assembly, Layered};
 use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::environment::Environment;
 use crate::calls::permissions::{RulesAsOf, compiled};
@@ -37,8 +38,12 @@ impl Drop for Running {
 pub(crate) struct CallState {
     call_environment: Arc<CallEnvironment>,
     environment: Environment,
-    /// The rules of the configuration.
-    layers: Vec<Layered>,
+    /// What the configuration forbids: as it was read, and as it has become stricter since.
+    guards: Arc<Guards>,
+    /// As the settings were seen last.
+    seen: Option<Arc<Guards>>,
+    /// Counts how often that was.
+    tightened: u64,
     /// What is kept for the workspace, beyond the session.
     kept_rules: Arc<dyn KeptRules>,
     /// The rules in force, and what they were compiled from.
@@ -64,14 +69,16 @@ impl CallState {
     pub fn new(
         call_environment: CallEnvironment,
         environment: Environment,
-        layers: Vec<Layered>,
+        guards: Guards,
         kept_rules: Arc<dyn KeptRules>,
         grace_ms: u64,
     ) -> Self {
         Self {
             call_environment: Arc::new(call_environment),
             environment,
-            layers,
+            guards: Arc::new(guards),
+            seen: None,
+            tightened: 0,
             kept_rules,
             compiled: None,
             judged: HashMap::new(),
@@ -132,7 +139,33 @@ impl CallState {
 
     /// The rules of the configuration, layer by layer.
     pub fn configured_layers(&self) -> &[Layered] {
-        &self.layers
+        &self.guards.layers
+    }
+
+    /// Whether the settings still forbid just what the session does. Asked off the actor.
+    pub fn guard_watch(&self, assembly: Arc<dyn Assembly>) -> GuardWatch {
+        GuardWatch {
+            assembly,
+            workspace: Arc::clone(&self.call_environment.workspace),
+            own: Arc::clone(&self.guards),
+            seen: self.seen.clone(),
+            kept: self.kept_rules.in_force().0,
+        }
+    }
+
+    /// Takes over what the settings forbid by now; what has become stricter.
+    pub fn tighten(&mut self, now: &Arc<Guards>) -> Vec<String> {
+        let mut guards = Guards::clone(&self.guards);
+        let stricter = guards.tighten(now, self.call_environment.workspace.root());
+        self.seen = Some(Arc::clone(now));
+        if guards != *self.guards {
+            self.tightened += 1;
+            let mut call_environment = CallEnvironment::clone(&self.call_environment);
+            call_environment.confine = guards.confine.clone();
+            self.call_environment = Arc::new(call_environment);
+            self.guards = Arc::new(guards);
+        }
+        stricter
     }
 
     /// The layers that judge its calls, the session's own last. `grants`: what users have allowed for the session.
@@ -148,7 +181,7 @@ impl CallState {
             origin,
             trusted: true,
         };
-        let mut layers = self.layers.clone();
+        let mut layers = self.guards.layers.clone();
         let kept = self.kept_rules.in_force().1;
         layers.extend([
             of_its_own(Layer::Kept, Rules::clone(&kept), self.kept_rules.origin()),
@@ -169,6 +202,7 @@ impl CallState {
         let as_of = RulesAsOf {
             grants: grants.iter().map(|scope| scope.rule.clone()).collect(),
             kept: self.kept_rules.in_force().0,
+            tightened: self.tightened,
         };
         if let Some((known, rules)) = &self.compiled
             && *known == as_of

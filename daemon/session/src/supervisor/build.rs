@@ -24,6 +24,7 @@ use crate::actor::life::Life;
 use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
+use crate::assembly::guards::Guards;
 use crate::assembly::setup::{Profile, Setup};
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
@@ -122,6 +123,13 @@ pub fn build(
     let warning = looser(own, configured).filter(|_| !is_new);
     let budget = seat(services, &machine, &created);
     let profile = setup.profile;
+    let guards = Guards {
+        layers: profile.rules,
+        allow_write: setup.allow_write,
+        deny_read: setup.deny_read,
+        confine: setup.confine,
+        incomplete: false,
+    };
     let route = ModelRoute::new(&profile.model, log.prefix.prefix);
     let kept_rules = services
         .assembly
@@ -138,7 +146,7 @@ pub fn build(
         calls: CallState::new(
             call_environment,
             environment,
-            profile.rules,
+            guards,
             kept_rules,
             profile.model.limits.grace_ms,
         ),

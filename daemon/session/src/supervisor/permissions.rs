@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use policy::Layer;
-use proto::Failure;
 use proto::record::SessionSet;
 use proto::state::ApprovalMode;
+use proto::{Failure, Pid};
 use serde_json::{Map, Value};
 
+use crate::actor::handle::SessionHandle;
+use crate::assembly::guards::Outdated;
 use crate::calls::permissions::{
     Explained, PermissionScope, Permissions, compiled, in_directory, in_session, root_of, with_kept,
 };
@@ -22,7 +24,7 @@ impl Supervisor {
     pub async fn permissions(&self, asked: &PermissionScope) -> Result<Permissions, Failure> {
         match asked {
             PermissionScope::Session(session) => {
-                let standing = self.find(session).await?.standing().await?;
+                let standing = self.find_tightened(session).await?.standing().await?;
                 let misread = compiled(&standing.layers, &standing.call_environment.tools).1;
                 Ok(Permissions {
                     session: Some(standing.pid),
@@ -68,7 +70,7 @@ impl Supervisor {
     ) -> Result<Explained, Failure> {
         match asked {
             PermissionScope::Session(session) => {
-                let mut standing = self.find(session).await?.standing().await?;
+                let mut standing = self.find_tightened(session).await?.standing().await?;
                 if let Some(approval_mode) = approval_mode {
                     standing.standpoint.approval_mode = approval_mode;
                 }
@@ -81,6 +83,40 @@ impl Supervisor {
                 blocking(judge).await?
             }
         }
+    }
+
+    /// The session, following what the settings forbid now.
+    async fn find_tightened(&self, session: &str) -> Result<SessionHandle, Failure> {
+        let handle = self.find(session).await?;
+        self.tighten(&handle).await?;
+        Ok(handle)
+    }
+
+    /// Whether this session follows stricter settings than before, now that the files were looked at.
+    async fn tighten(&self, handle: &SessionHandle) -> Result<bool, Failure> {
+        let assembly = Arc::clone(&self.services.assembly);
+        let watch = handle
+            .read(move |actor| actor.calls.guard_watch(assembly))
+            .await?;
+        match blocking(move || watch.outdated()).await? {
+            Some(Outdated { guards: Some(now) }) => {
+                handle.read(move |actor| actor.tighten(&now)).await
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Lets every session that is loaded follow what the settings forbid now, at once; those that are held to more than
+    /// before. Others look before their next call, or as they are loaded.
+    pub async fn tighten_all(&self) -> Vec<Pid> {
+        let mut reached = Vec::new();
+        for handle in self.handles() {
+            if let Ok(true) = self.tighten(&handle).await {
+                reached.push(handle.pid());
+            }
+        }
+        reached.sort_unstable();
+        reached
     }
 
     /// Takes back what was allowed in a session; false: it was not.

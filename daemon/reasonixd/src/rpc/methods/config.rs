@@ -105,7 +105,11 @@ pub async fn trust_set(
             "Do this in your own terminal.",
         ));
     }
-    blocking(move || set_trust(&daemon, &params)).await?
+    let sessions = Arc::clone(&daemon);
+    let done = blocking(move || set_trust(&daemon, &params)).await??;
+    // Who takes trust away does so for what runs, too.
+    sessions.supervisor.tighten_all().await;
+    Ok(done)
 }
 
 fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutput, Failure> {

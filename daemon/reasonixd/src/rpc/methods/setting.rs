@@ -21,7 +21,8 @@ pub async fn config_set(
     _peer: Arc<Peer>,
     params: config::SetParams,
 ) -> Result<config::SetOutput, Failure> {
-    blocking(move || {
+    let (sessions, forbids) = (Arc::clone(&daemon), forbids(&params.key));
+    let mut done: config::SetOutput = blocking(move || {
         let key = edit::key(&params.key)?;
         let file = daemon.home.config();
         edit::set(
@@ -32,9 +33,34 @@ pub async fn config_set(
             &daemon.tools,
         )?;
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
-        Ok(read_back(&loaded, key.name, &file))
+        Ok::<_, Failure>(read_back(&loaded, key.name, &file))
     })
-    .await?
+    .await??;
+    if forbids {
+        done.notices.push(reached(&sessions).await);
+    }
+    Ok(done)
+}
+
+/// Whether a setting forbids something in sessions that run.
+fn forbids(key: &str) -> bool {
+    let listed = ["deny", "ask", "allow"];
+    let list = key.strip_prefix("permissions.");
+    list.is_some_and(|list| listed.contains(&list)) || key.starts_with("sandbox.")
+}
+
+/// Lets the sessions that run follow what the settings forbid now, and says which do.
+async fn reached(daemon: &Daemon) -> String {
+    let reached = daemon.supervisor.tighten_all().await;
+    if reached.is_empty() {
+        return "No running session becomes stricter by it; what it allows more counts in new sessions."
+            .to_owned();
+    }
+    let pids: Vec<_> = reached.iter().map(ToString::to_string).collect();
+    format!(
+        "Running sessions that are stricter from their next call on: {}; what it allows more counts in new sessions.",
+        pids.join(", ")
+    )
 }
 
 /// The setting as it is in force, and what keeps the new value from that.

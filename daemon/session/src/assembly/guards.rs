@@ -1,0 +1,193 @@
+//! What the settings forbid in a directory, and how a running session takes over what they forbid by now: only what is
+//! stricter. What they lift waits until the session is opened again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use policy::Layer;
+use proto::record::Rules;
+use workspace::Workspace;
+
+use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
+use crate::assembly::setup::{Assembly, Layered};
+
+/// Rules, and what commands may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guards {
+    pub layers: Vec<Layered>,
+    pub allow_write: Vec<PathBuf>,
+    pub deny_read: Vec<String>,
+    pub confine: SandboxSettings,
+    /// Not all of the files could be read: what is missing of them says nothing.
+    pub incomplete: bool,
+}
+
+impl Guards {
+    /// Stands among the rules that deny while a file cannot be read that may have some: no rule that can be read, so
+    /// that all that changes something is asked about.
+    pub const UNREAD: &str = "[permissions]";
+
+    /// Takes over what `now` forbids beyond these. `root`: of the workspace, which stays writable. What has become
+    /// stricter, for people; empty where nothing has.
+    pub fn tighten(&mut self, now: &Self, root: &Path) -> Vec<String> {
+        let mut stricter = Vec::new();
+        for layer in &now.layers {
+            let position = self.layers.iter().position(|own| own.layer == layer.layer);
+            let own = match position {
+                Some(position) => &mut self.layers[position],
+                None => {
+                    self.layers.push(Layered {
+                        rules: Rules::default(),
+                        ..layer.clone()
+                    });
+                    let last = self.layers.len() - 1;
+                    &mut self.layers[last]
+                }
+            };
+            tighten_layer(own, layer, now.incomplete, &mut stricter);
+        }
+        let mut denied = Vec::new();
+        for pattern in &now.deny_read {
+            if !self.deny_read.contains(pattern) {
+                self.deny_read.push(pattern.clone());
+                denied.push(format!("Read({pattern})"));
+            }
+        }
+        if !now.incomplete {
+            self.forbid_writing(now, root, &mut denied);
+            tighten_sandbox(&mut self.confine, &now.confine, &mut stricter);
+        }
+        let own = self.layers.iter_mut();
+        let own = own.into_iter().find(|own| own.layer == Layer::User);
+        if let Some(own) = own {
+            for rule in denied {
+                add(&mut own.rules.deny, &rule, "deny", &mut stricter);
+            }
+        }
+        stricter
+    }
+
+    /// Directories beside the workspace that may not be written any more are denied by a rule.
+    fn forbid_writing(&mut self, now: &Self, root: &Path, denied: &mut Vec<String>) {
+        let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.allow_write)
+            .into_iter()
+            .partition(|dir| now.allow_write.contains(dir));
+        self.allow_write = kept;
+        for dir in gone {
+            let still = |open: &Path| dir.starts_with(open);
+            // What is writable for another reason stays so.
+            if still(root) || self.allow_write.iter().any(|open| still(open)) {
+                continue;
+            }
+            denied.push(format!("Edit({}/**)", dir.display()));
+        }
+    }
+}
+
+/// Denials and questions are added, permissions taken away.
+fn tighten_layer(own: &mut Layered, now: &Layered, incomplete: bool, stricter: &mut Vec<String>) {
+    for rule in &now.rules.deny {
+        add(&mut own.rules.deny, rule, "deny", stricter);
+    }
+    for rule in &now.rules.ask {
+        add(&mut own.rules.ask, rule, "ask", stricter);
+    }
+    if incomplete {
+        return;
+    }
+    own.rules.deny.retain(|rule| rule != Guards::UNREAD);
+    let (was, is) = (own.trusted, now.trusted);
+    own.trusted &= is;
+    own.rules.allow.retain(|rule| {
+        let stays = is && now.rules.allow.contains(rule);
+        if !stays && was {
+            stricter.push(format!("no longer allow {rule}"));
+        }
+        stays
+    });
+}
+
+fn add(rules: &mut Vec<String>, rule: &str, list: &str, stricter: &mut Vec<String>) {
+    if rules.iter().any(|known| known == rule) {
+        return;
+    }
+    rules.push(rule.to_owned());
+    stricter.push(format!("{list} {rule}"));
+}
+
+fn tighten_sandbox(own: &mut SandboxSettings, now: &SandboxSettings, stricter: &mut Vec<String>) {
+    let strictness = |demand| match demand {
+        SandboxDemand::Off => 0,
+        SandboxDemand::Warn => 1,
+        SandboxDemand::Enforce => 2,
+    };
+    if strictness(now.demand) > strictness(own.demand) {
+        own.demand = now.demand;
+        stricter.push("sandbox.bash".to_owned());
+    }
+    for (own, now, name) in [
+        (&mut own.network, now.network, "sandbox.network"),
+        (
+            &mut own.accept_partial,
+            now.accept_partial,
+            "sandbox.accept_partial",
+        ),
+    ] {
+        if *own && !now {
+            *own = false;
+            stricter.push(name.to_owned());
+        }
+    }
+    for (own, now, name) in [
+        (&mut own.caches, &now.caches, "sandbox.caches"),
+        (&mut own.sockets, &now.sockets, "sandbox.sockets"),
+    ] {
+        let before = own.len();
+        own.retain(|open| now.contains(open));
+        if own.len() < before {
+            stricter.push(name.to_owned());
+        }
+    }
+}
+
+/// Whether what a session forbids is still all that the settings forbid.
+pub(crate) struct GuardWatch {
+    pub assembly: Arc<dyn Assembly>,
+    pub workspace: Arc<Workspace>,
+    /// What the session forbids.
+    pub own: Arc<Guards>,
+    /// The settings as it has seen them last.
+    pub seen: Option<Arc<Guards>>,
+    /// The number of the rules that are kept for the workspace.
+    pub kept: u64,
+}
+
+/// The session is not judged by all that the settings forbid now.
+pub(crate) struct Outdated {
+    /// Where it is not only what is kept for the workspace.
+    pub guards: Option<Arc<Guards>>,
+}
+
+impl GuardWatch {
+    /// What has changed since, where that matters to the session. Blocks: looks at files.
+    pub fn outdated(&self) -> Option<Outdated> {
+        let kept = self.assembly.kept_rules(self.workspace.root());
+        let kept_changed = kept.in_force().0 != self.kept;
+        let guards = self.changed();
+        (kept_changed || guards.is_some()).then_some(Outdated { guards })
+    }
+
+    fn changed(&self) -> Option<Arc<Guards>> {
+        let now = self.assembly.guards(self.workspace.cwd())?;
+        let seen = self.seen.as_ref();
+        if seen.is_some_and(|seen| Arc::ptr_eq(seen, &now)) {
+            return None;
+        }
+        let mut own = Guards::clone(&self.own);
+        own.tighten(&now, self.workspace.root());
+        (own != *self.own).then_some(now)
+    }
+}
+
+#[cfg(test)]
+mod tests;
