@@ -9,7 +9,7 @@ use crate::exit::Error;
 use crate::messages::language;
 use crate::{output, reach};
 
-/// Read the instruction files (`AGENTS.md` and others) of a session again.
+/// Read the instruction files (`AGENTS.md` …) of a session again.
 ///
 /// A session keeps the instructions that it started with, and the next prompt reports what has changed since. This puts
 /// the files as they are now at the start of all requests. The prompt cache is lost: once there is a conversation,

@@ -175,7 +175,8 @@ rows! {
     "Command: one quoted line, or its words" => "命令：加引号的一行，或其各个词";
     "Keep a turn or a message word for word in compactions" => "在压缩时原样保留某个回合或消息";
     "Turn number, or message id (`m7.3`)" => "回合号，或消息编号（`m7.3`）";
-    "Read the instruction files (`AGENTS.md` and others) of a session again" => "重新读取会话的指令文件（`AGENTS.md` 等）";
+    "Read the instruction files (`AGENTS.md` …) of a session again" => "重新读取会话的指令文件（`AGENTS.md` 等）";
+    "A session keeps the instructions that it started with, and the next prompt reports what has changed since. This puts the files as they are now at the start of all requests. The prompt cache is lost: once there is a conversation, confirm with `--yes`. If no file has changed, nothing is reset" => "会话保持其开始时的指令，之后的改动随下一条提示词告知。此命令把现在的文件放到所有请求的开头。提示词缓存会失效：已有对话时需用 `--yes` 确认。若没有文件改动，则不重置";
     "Remove the pin" => "取消固定";
     "Show the fixed start of each request: system prompt and tools" => "显示每次请求的固定开头：系统提示词和工具";
     "Without a session: what a new session here would send" => "不带会话：此处新会话会发送的内容";

@@ -215,11 +215,11 @@ impl Actor {
         if stricter.is_empty() {
             return false;
         }
+        let stricter = contract::scrub(&stricter.join(", "));
         self.note(Body::Notice(Notice {
             level: Level::Info,
             text: format!(
-                "The settings have become stricter, and from the next call on this session follows them: {}. What they allow more counts in new sessions.",
-                contract::scrub(&stricter.join(", "))
+                "The settings became stricter; this session follows them from its next call: {stricter}. What they loosen applies to new sessions."
             ),
         }));
         true

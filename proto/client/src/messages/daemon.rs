@@ -19,7 +19,7 @@ crate::catalog! {
     AlwaysConfigures = "always asked: `{0}` is a config file of the agent, its repository, an editor or a shell", "始终询问：`{0}` 是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysTool = "always asked: `{0}`", "始终询问：`{0}`";
     PlanOver = "the approved plan over: {0}", "已批准的计划优先于：{0}";
-    SettingsStricter = "The settings have become stricter, and from the next call on this session follows them: {0}. What they allow more counts in new sessions.", "设置变得更严格，此会话从下一次调用起遵守：{0}。放宽的部分在新会话中生效。";
+    SettingsStricter = "The settings became stricter; this session follows them from its next call: {0}. What they loosen applies to new sessions.", "设置变得更严格，此会话从下一次调用起遵守：{0}。放宽的部分在新会话中生效。";
     AutoOver = "approval mode `auto` over: {0}", "审批模式 `auto` 优先于：{0}";
     YoloOver = "approval mode `yolo` over: {0}", "审批模式 `yolo` 优先于：{0}";
     CannotHold = "{0}; the sandbox cannot protect all denied paths", "{0}；沙箱无法保护所有禁止访问的路径";
