@@ -133,6 +133,9 @@ pub enum ErrorKind {
     Credentials,
     /// Another try gives the same.
     Permanent,
+    /// The vendor refused the model's own answer, because a call in it is badly formed: the model may do better when it
+    /// is told.
+    InvalidCall,
     /// A budget is used up: nothing was sent.
     Budget,
 }

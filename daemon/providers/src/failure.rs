@@ -107,6 +107,13 @@ impl ErrorContext {
         self.error(what, hint, ErrorKind::ContextLength, None)
     }
 
+    /// The vendor ended the answer because it could not read a call in it.
+    pub(crate) fn invalid_call(&self, model: &str, reason: &str) -> ProviderError {
+        let hint = self.hint(model, ErrorKind::InvalidCall, None);
+        let what = format!("could not read a tool call of the model: `{reason}`");
+        self.error(&what, hint, ErrorKind::InvalidCall, None)
+    }
+
     /// The answer has more calls than `Calls` takes.
     pub(crate) fn too_many_calls(&self) -> ProviderError {
         self.endless("requests too many calls in one answer")
@@ -185,6 +192,7 @@ impl ErrorContext {
                 format!("check that `base_url` is right (many end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
             }
             (ErrorKind::Permanent, Some(300..=399)) => "if you trust the new address, set it as `base_url`".to_owned(),
+            (ErrorKind::InvalidCall, _) => format!("`{model}` wrote a tool call that the vendor cannot read: send the prompt again, or use another model"),
             // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
             (ErrorKind::Permanent, _) => format!("the request was refused: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
@@ -280,6 +288,15 @@ impl VendorError {
         if let Some(Value::String(raw)) = error.pointer("/metadata/raw") {
             message = Some(format!("{}: {raw}", message.unwrap_or_default()));
         }
+        // Groq: what the model wrote, and the vendor could not read.
+        if let Some(Value::String(wrote)) = error.get("failed_generation")
+            && !wrote.trim().is_empty()
+        {
+            message = Some(format!(
+                "{} (the model wrote: {wrote})",
+                message.unwrap_or_default()
+            ));
+        }
         let found = Self {
             code: text("code").or_else(|| text("status")).unwrap_or_default(),
             kind: text("type").unwrap_or_default(),
@@ -292,6 +309,10 @@ impl VendorError {
 /// Determines the error kind.
 pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     let says = |names: &[&str]| names.contains(&&*vendor.code) || names.contains(&&*vendor.kind);
+    // First: the message may quote what the model wrote, which can be anything.
+    if !matches!(status, Some(401..=404 | 429)) && is_invalid_call(vendor) {
+        return ErrorKind::InvalidCall;
+    }
     if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
         return ErrorKind::ContextLength;
     }
@@ -346,6 +367,16 @@ const CREDENTIALS: &[&str] = &[
     "unauthorized",
     "UNAUTHENTICATED",
 ];
+
+/// Whether the vendor could not read a call that the model wrote.
+fn is_invalid_call(vendor: &VendorError) -> bool {
+    // Groq. The second is of models that write calls in a format of their own.
+    const CODES: &[&str] = &["tool_use_failed", "output_parse_failed"];
+    // How Ollama begins it.
+    const WORDS: &[&str] = &["error parsing tool call"];
+    let says = |code: &&str| vendor.code == *code || vendor.kind == *code;
+    CODES.iter().any(says) || WORDS.iter().any(|words| vendor.message.starts_with(words))
+}
 
 /// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {

@@ -19,6 +19,9 @@ use crate::words;
 /// Answers of nothing but repeated calls, until no more tools can be called in the turn.
 const CIRCLES_MAX: u32 = 2;
 
+/// How often in a row the model is told that the provider refused its call.
+const INVALID_CALLS_MAX: u32 = 2;
+
 impl Step<'_> {
     /// Sends the conversation as it stands.
     pub fn ask(&mut self) -> Phase {
@@ -304,8 +307,27 @@ impl Step<'_> {
                 self.fall_back(failure_of(&error))
             }
             ErrorKind::Permanent => self.give_up(asking, &error, partial),
+            ErrorKind::InvalidCall => self.ask_for_valid_call(asking, &error, partial),
             ErrorKind::Transient => self.try_again(asking, &error, partial, jitter),
         }
+    }
+
+    /// The provider refused the model's answer for a call in it: tells the model, which makes it again.
+    fn ask_for_valid_call(
+        &mut self,
+        asking: Asking,
+        error: &ProviderError,
+        partial: Answer,
+    ) -> Phase {
+        let told = self.facts.open.as_ref().map(|open| open.invalid_calls);
+        if told.is_none_or(|told| told >= INVALID_CALLS_MAX) {
+            return self.give_up(asking, error, partial);
+        }
+        self.supersede(&asking, &partial);
+        self.notice(Level::Warning, words::INVALID_CALL_NOTICE);
+        let text = words::invalid_call(&error.message);
+        self.say(text, None, None, Voice::Daemon);
+        self.ask_again()
     }
 
     /// A budget does not let the turn's next request be sent. What waits behind the turn would end in the same way: it

@@ -48,6 +48,34 @@ fn a_status_says_whether_a_retry_helps() {
 }
 
 #[test]
+fn a_call_that_the_vendor_cannot_read_is_the_models_fault() {
+    for (status, body) in [
+        (
+            400,
+            r#"{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=read>{\"path\": \"prompt is too long\"}</function>"}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Parsing failed. The model generated output that could not be parsed.","type":"invalid_request_error","code":"output_parse_failed"}}"#,
+        ),
+        (
+            500,
+            r#"{"error":{"message":"error parsing tool call: raw='{\"path\":}', err=invalid character","type":"api_error"}}"#,
+        ),
+    ] {
+        let error = refused(status, body);
+        assert_eq!(error.kind, ErrorKind::InvalidCall, "{body}");
+        assert!(error.hint.contains("another model"), "{}", error.hint);
+    }
+    let error = refused(
+        400,
+        r#"{"error":{"message":"no","code":"tool_use_failed","failed_generation":"<function=read>"}}"#,
+    );
+    let message = "`acme` answered 400: no (the model wrote: <function=read>)";
+    assert_eq!(error.message, message);
+}
+
+#[test]
 fn refusals_name_what_the_user_can_fix() {
     for (status, words) in [
         (400, ["`big`", "`ACME_KEY`"]),

@@ -89,6 +89,12 @@ impl Collector {
         let flow = self.gathered.flow(before)?;
         let reason = choice.text("finish_reason");
         if !reason.is_empty() {
+            // Gemini's name for it, with a prefix over chat.
+            if reason.to_uppercase().ends_with("MALFORMED_FUNCTION_CALL") {
+                let Gathered { site, model, .. } = &self.gathered;
+                let error = site.invalid_call(model, &reason);
+                return Err(self.gathered.fail(error));
+            }
             let Some(finish) = finish(&reason) else {
                 let what = format!("stopped before the end of its answer: `{reason}`");
                 return Err(self.gathered.fail(self.gathered.site.transient(&what)));

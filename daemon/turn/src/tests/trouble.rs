@@ -99,6 +99,45 @@ fn a_lasting_failure_is_not_tried_again() {
 }
 
 #[test]
+fn a_call_that_the_provider_refuses_is_told_and_made_again() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model breaks invalid-call showing <function=
+          what was shown does not count | notice: The provider refused a badly formed tool call |
+          daemon: invalid call | ask
+        > model says Here.
+          model: Here. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn a_turn_fails_with_the_third_refused_call_in_a_row() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model breaks invalid-call
+          notice: The provider refused a badly formed tool call | daemon: invalid call | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok
+          finished a ok | result a ok | ask
+        > model breaks invalid-call
+          notice: The provider refused a badly formed tool call | daemon: invalid call | ask
+        > model breaks invalid-call
+          notice: The provider refused a badly formed tool call | daemon: invalid call | ask
+        > model breaks invalid-call
+          turn ends failed: invalid-call | idle
+    ",
+    );
+}
+
+#[test]
 fn too_long_a_conversation_ends_the_turn() {
     check(
         "

@@ -112,6 +112,7 @@ crate::catalog! {
     LogBroken = "The log contained calls without a result; results were added.", "日志中有缺少结果的调用，已补上结果。";
     HalfRewound = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.", "回退在恢复文件时中断：有些文件可能已恢复，有些没有。再次回退可完成恢复，撤销可还原到之前的状态。";
     MechanicalSummary = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.", "模型未能写出摘要，旧消息已替换为一份简单清单。用 `/compact undo` 或 `reasonix compact --undo` 可恢复原文。";
+    InvalidCall = "The provider refused a badly formed tool call; the model is asked again.", "提供方拒绝了格式有误的工具调用；正在让模型重新回答。";
     CutAnswer = "The answer was cut off by the model's output limit.", "回答因达到模型的输出上限而被截断。";
     NotCompacted = "The context was not compacted, and nothing changed: {0}", "上下文没有压缩，没有任何改动：{0}";
     CacheExpired = "The provider's cache of this conversation has expired ({0} since the last request; it is kept for {1}): {2}.", "服务商对本对话的缓存已过期（距上次请求 {0}，保留 {1}）：{2}。";

@@ -129,6 +129,7 @@ pub fn breaks(what: &str) -> Input {
     let kind = match what {
         "transient" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
+        "invalid-call" => ErrorKind::InvalidCall,
         "too-long" => ErrorKind::ContextLength,
         "unpaid" => ErrorKind::Budget,
         "no-key" | "lost-key" => ErrorKind::Credentials,

@@ -236,6 +236,7 @@ fn user(message: &UserMessage) -> String {
             let first = other.split([':', '.']).next().unwrap_or_default();
             format!("daemon: {first}")
         }
+        (Voice::Daemon, other) if words::is_invalid_call(other) => "daemon: invalid call".into(),
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
         (Voice::Prompt, text) => format!("prompt: {text}"),
         (Voice::Steer, text) => format!("steer: {text}"),

@@ -59,6 +59,8 @@ impl World {
             ErrorKind::Transient,
             ErrorKind::Transient,
             ErrorKind::Permanent,
+            ErrorKind::InvalidCall,
+            ErrorKind::InvalidCall,
             ErrorKind::Credentials,
             ErrorKind::ContextLength,
             ErrorKind::Budget,
