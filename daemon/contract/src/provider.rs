@@ -127,6 +127,9 @@ pub struct ProviderError {
 pub enum ErrorKind {
     /// Another try may help: 408, 409, 429, 5xx, connection, broken or stalled stream.
     Transient,
+    /// Nothing listens at the provider's address, which is on this machine. A server that starts may need seconds, and
+    /// another does not come up by itself: a few tries, without long waits.
+    NotRunning,
     /// The request is too long for the model.
     ContextLength,
     /// The key is missing or refused.

@@ -75,6 +75,12 @@ impl ErrorContext {
         self.error(what, hint.to_owned(), ErrorKind::Transient, None)
     }
 
+    /// Nothing listens at an address on this machine.
+    pub(crate) fn not_running(&self, what: &str) -> ProviderError {
+        let hint = self.hint("", ErrorKind::NotRunning, None);
+        self.error(what, hint, ErrorKind::NotRunning, None)
+    }
+
     /// Nothing came for this long.
     pub(crate) fn silent(&self, what: &str, how_long: Duration) -> ProviderError {
         self.transient(&format!("{what} for {how_long:?}"))
@@ -193,6 +199,7 @@ impl ErrorContext {
             }
             (ErrorKind::Permanent, Some(300..=399)) => "if you trust the new address, set it as `base_url`".to_owned(),
             (ErrorKind::InvalidCall, _) => format!("`{model}` wrote a tool call that the vendor cannot read: send the prompt again, or use another model"),
+            (ErrorKind::NotRunning, _) => "start the server on this machine, or check the port in `base_url`".to_owned(),
             // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
             (ErrorKind::Permanent, _) => format!("the request was refused: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),

@@ -19,6 +19,9 @@ use crate::words;
 /// Answers of nothing but repeated calls, until no more tools can be called in the turn.
 const CIRCLES_MAX: u32 = 2;
 
+/// How often a request is tried at an address of this machine where nothing listens: about 3 seconds.
+const NOT_RUNNING_TRIES: u32 = 4;
+
 /// How often in a row the model is told that the provider refused its call.
 const INVALID_CALLS_MAX: u32 = 2;
 
@@ -308,7 +311,9 @@ impl Step<'_> {
             }
             ErrorKind::Permanent => self.give_up(asking, &error, partial),
             ErrorKind::InvalidCall => self.ask_for_valid_call(asking, &error, partial),
-            ErrorKind::Transient => self.try_again(asking, &error, partial, jitter),
+            ErrorKind::Transient | ErrorKind::NotRunning => {
+                self.try_again(asking, &error, partial, jitter)
+            }
         }
     }
 
@@ -358,10 +363,12 @@ impl Step<'_> {
                 jitter,
             ),
         };
+        let tries = match error.kind {
+            ErrorKind::NotRunning => limits.retry_tries.min(NOT_RUNNING_TRIES),
+            _ => limits.retry_tries,
+        };
         let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
-        if asking.attempt >= limits.retry_tries
-            || spent.saturating_add(wait) > limits.retry_total_ms
-        {
+        if asking.attempt >= tries || spent.saturating_add(wait) > limits.retry_total_ms {
             return self.give_up(asking, error, partial);
         }
         self.supersede(&asking, &partial);
@@ -369,7 +376,7 @@ impl Step<'_> {
             "{} (next: try {} of {})",
             error.message,
             asking.attempt + 1,
-            limits.retry_tries
+            tries
         );
         self.state(State::Waiting, Some(WaitingFor::Retry), &cause, Some(wait));
         self.effects.push(Effect::Retry {
@@ -399,7 +406,8 @@ impl Step<'_> {
         failure
             .details
             .insert("tries".into(), asking.attempt.into());
-        if error.kind == ErrorKind::Transient && self.may_fall_back() {
+        let may_pass = matches!(error.kind, ErrorKind::Transient | ErrorKind::NotRunning);
+        if may_pass && self.may_fall_back() {
             self.supersede(&asking, &partial);
             return self.fall_back(failure);
         }
@@ -485,6 +493,6 @@ pub(crate) fn failure_of(error: &ProviderError) -> Failure {
     if let Some(after) = error.retry_after {
         failure = failure.with("retry_after", after.as_secs());
     }
-    failure.retryable = error.kind == ErrorKind::Transient;
+    failure.retryable = matches!(error.kind, ErrorKind::Transient | ErrorKind::NotRunning);
     failure
 }

@@ -105,7 +105,10 @@ impl Step<'_> {
             return self.summary_unpaid(compacting, error);
         }
         // No tools are wanted in a summary: where the model made a call, it may do without at the next try.
-        let may_pass = matches!(error.kind, ErrorKind::Transient | ErrorKind::InvalidCall);
+        let may_pass = matches!(
+            error.kind,
+            ErrorKind::Transient | ErrorKind::NotRunning | ErrorKind::InvalidCall
+        );
         if may_pass && asking.attempt < TRIES {
             let limits = self.limits;
             let wait = error.retry_after.map_or_else(

@@ -23,6 +23,30 @@ fn a_passing_failure_is_tried_again_with_growing_waits() {
 }
 
 #[test]
+fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model breaks not-running
+          waiting for retry | try again in 500 ms
+        > retry
+          running | ask, try 2
+        > model breaks not-running
+          waiting for retry | try again in 1000 ms
+        > retry
+          running | ask, try 3
+        > model breaks not-running
+          waiting for retry | try again in 2000 ms
+        > retry
+          running | ask, try 4
+        > model breaks not-running
+          turn ends failed: not-running | idle
+    ",
+    );
+}
+
+#[test]
 fn the_vendors_own_wait_is_kept() {
     check(
         "

@@ -200,6 +200,8 @@ crate::catalog! {
     HintTooLong = "the conversation is too long for the model: compact it, or use a model with a larger context window", "对话过长，超出模型的上下文窗口：请压缩，或换用窗口更大的模型";
     HintCheckKey = "check the key in {0}, or set another one with `reasonix login {1}`", "请检查 {0} 中的密钥，或用 `reasonix login {1}` 设置另一个";
     HintRate = "the vendor's rate limit was reached: wait, or run fewer sessions", "已达到服务商的频率限制：请稍候，或减少会话数";
+    HintInvalidCall = "`{0}` wrote a tool call that the vendor cannot read: send the prompt again, or use another model", "`{0}` 写出的工具调用无法被服务商解析：请重新发送提示，或换用其他模型";
+    HintNotRunning = "start the server on this machine, or check the port in `base_url`", "请启动本机上的服务器，或检查 `base_url` 中的端口";
     HintVendor = "the vendor has a problem: try again later, and check its status page", "服务商故障：请稍后重试，并查看其状态页";
     HintTopUp = "add credit to the account of the key in {0}", "请为 {0} 中密钥所属的账户充值";
     HintRights = "the key in {0} may not use `{1}`, or not from this location: check the account's permissions", "{0} 中的密钥无权使用 `{1}`，或不允许从此处使用：请检查账户权限";

@@ -130,6 +130,7 @@ pub fn breaks(what: &str) -> Input {
         "transient" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
         "invalid-call" => ErrorKind::InvalidCall,
+        "not-running" => ErrorKind::NotRunning,
         "too-long" => ErrorKind::ContextLength,
         "unpaid" => ErrorKind::Budget,
         "no-key" | "lost-key" => ErrorKind::Credentials,

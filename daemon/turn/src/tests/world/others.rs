@@ -58,6 +58,7 @@ impl World {
         let kinds = [
             ErrorKind::Transient,
             ErrorKind::Transient,
+            ErrorKind::NotRunning,
             ErrorKind::Permanent,
             ErrorKind::InvalidCall,
             ErrorKind::InvalidCall,
