@@ -22,6 +22,9 @@ const CIRCLES_MAX: u32 = 2;
 /// How often a request is tried at an address of this machine where nothing listens: about 3 seconds.
 const NOT_RUNNING_TRIES: u32 = 4;
 
+/// How often in a row an answer that the provider paused is continued.
+const PAUSES_MAX: u32 = 8;
+
 /// How often in a row the model is told that the provider refused its call.
 const INVALID_CALLS_MAX: u32 = 2;
 
@@ -152,6 +155,10 @@ impl Step<'_> {
                 "Rephrase the prompt, or use another model.",
             );
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
+        }
+        if finish == Finish::Paused && open.pauses <= PAUSES_MAX {
+            self.say(words::PAUSED.to_owned(), None, None, Voice::Daemon);
+            return self.ask_again();
         }
         if open.text.trim().is_empty() {
             return self.prod();

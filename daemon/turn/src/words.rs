@@ -12,6 +12,8 @@ use crate::facts::{Answerer, ReportedPermissions, UserEdit};
 
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
+/// After an answer that the provider paused.
+pub const PAUSED: &str = "Your last answer was paused by the provider. Go on from where it ends.";
 /// To people.
 pub const INVALID_CALL_NOTICE: &str =
     "The provider refused a badly formed tool call; the model is asked again.";

@@ -73,21 +73,3 @@ fn every_route_gives_a_client() {
         }
     }
 }
-
-#[tokio::test]
-async fn a_refused_connection_to_this_machine_is_a_server_that_does_not_run() {
-    // Bound and dropped: nobody listens there.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    drop(listener);
-    let options = crate::fake::options("openai", &format!("http://127.0.0.1:{port}/v1"));
-    let endpoint = Endpoint::new(&options, "/chat/completions", Auth::Bearer).expect("an endpoint");
-    let site = ErrorContext {
-        entry: std::sync::Arc::new(crate::failure::EntryInfo::of(options)),
-        key: None,
-    };
-    let error = endpoint.send(Vec::new(), None, &site).await.err();
-    let error = error.expect("no answer");
-    assert_eq!(error.kind, contract::provider::ErrorKind::NotRunning);
-    assert!(error.hint.contains("start the server"), "{}", error.hint);
-}

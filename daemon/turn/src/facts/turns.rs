@@ -134,6 +134,10 @@ impl Facts {
         if let Some(open) = &mut self.open {
             open.items += 1;
             open.invalid_calls = 0;
+            open.pauses = match message.finish {
+                Finish::Paused => open.pauses + 1,
+                _ => 0,
+            };
             open.cut_off = !whole && going_on_from;
             // What is gone on from is half a step.
             open.steps += u64::from(!open.cut_off);

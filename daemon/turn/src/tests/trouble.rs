@@ -162,6 +162,50 @@ fn a_turn_fails_with_the_third_refused_call_in_a_row() {
 }
 
 #[test]
+fn an_answer_that_the_provider_pauses_is_continued() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model pauses I look it up.
+          model: I look it up. | daemon: paused | ask
+        > model pauses
+          model: nothing | daemon: paused | ask
+        > model says Here.
+          model: Here. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn pauses_of_an_answer_have_an_end() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model pauses 1
+          model: 1 | daemon: paused | ask
+        > model pauses 2
+          model: 2 | daemon: paused | ask
+        > model pauses 3
+          model: 3 | daemon: paused | ask
+        > model pauses 4
+          model: 4 | daemon: paused | ask
+        > model pauses 5
+          model: 5 | daemon: paused | ask
+        > model pauses 6
+          model: 6 | daemon: paused | ask
+        > model pauses 7
+          model: 7 | daemon: paused | ask
+        > model pauses 8
+          model: 8 | daemon: paused | ask
+        > model pauses 9
+          model: 9 | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
 fn too_long_a_conversation_ends_the_turn() {
     check(
         "

@@ -87,6 +87,7 @@ pub fn model(what: &str) -> Input {
     let answer = match does {
         "says" => says(what, Finish::Stop),
         "cut" => says(what, Finish::Length),
+        "pauses" => says(what, Finish::Paused),
         "filtered" => says(what, Finish::ContentFilter),
         "thinks" => Answer {
             reasoning: what.to_owned(),
