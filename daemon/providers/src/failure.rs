@@ -165,7 +165,11 @@ impl ErrorContext {
             Some(status) => format!("answered {status}: {words}"),
             None => format!("answered with an error: {words}"),
         };
-        let mut error = self.error(&what, self.hint(model, kind, meant), kind, retry_after);
+        let hint = match kind {
+            ErrorKind::Permanent if is_out_of_credit(meant, vendor) => self.credit_hint(),
+            _ => self.hint(model, kind, meant),
+        };
+        let mut error = self.error(&what, hint, kind, retry_after);
         error.status = meant;
         error
     }
@@ -177,12 +181,22 @@ impl ErrorContext {
         self.refused(model, 200, None, &vendor.unwrap_or_default())
     }
 
-    /// What the user can do.
-    fn hint(&self, model: &str, kind: ErrorKind, status: Option<u16>) -> String {
-        let variable = match &self.entry.key_env {
+    /// The variable of the key, for messages.
+    fn variable(&self) -> String {
+        match &self.entry.key_env {
             Some(variable) => format!("`{variable}`"),
             None => "`api_key_env` (not set)".to_owned(),
-        };
+        }
+    }
+
+    fn credit_hint(&self) -> String {
+        let variable = self.variable();
+        format!("add credit to the account of the key in {variable}")
+    }
+
+    /// What the user can do.
+    fn hint(&self, model: &str, kind: ErrorKind, status: Option<u16>) -> String {
+        let variable = self.variable();
         match (kind, status) {
             (ErrorKind::ContextLength, _) => "the conversation is too long for the model: compact it, or use a model with a larger context window".to_owned(),
             (ErrorKind::Credentials, _) => format!(
@@ -191,7 +205,6 @@ impl ErrorContext {
             ),
             (ErrorKind::Transient, Some(429)) => "the vendor's rate limit was reached: wait, or run fewer sessions".to_owned(),
             (ErrorKind::Transient, _) => "the vendor has a problem: try again later, and check its status page".to_owned(),
-            (ErrorKind::Permanent, Some(402 | 429)) => format!("add credit to the account of the key in {variable}"),
             (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from this location: check the account's permissions"),
             (ErrorKind::Permanent, Some(404)) => {
                 let others = self.entry.models.join(", ");
@@ -323,16 +336,12 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
         return ErrorKind::ContextLength;
     }
-    if matches!(status, None | Some(400 | 401 | 403)) && says(CREDENTIALS) {
+    let is_refusal = matches!(status, None | Some(400 | 401 | 403));
+    if is_refusal && (says(CREDENTIALS) || names_key(vendor)) {
         return ErrorKind::Credentials;
     }
     // OpenAI also sends 429 for an empty account, where waiting does not help.
-    if says(&[
-        "insufficient_quota",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-        "exceeded_current_quota_error",
-    ]) {
+    if is_out_of_credit(status, vendor) {
         return ErrorKind::Permanent;
     }
     match status {
@@ -374,6 +383,48 @@ const CREDENTIALS: &[&str] = &[
     "unauthorized",
     "UNAUTHENTICATED",
 ];
+
+/// Whether the message is about a wrong key, of vendors that send no code for it.
+fn names_key(vendor: &VendorError) -> bool {
+    const WORDS: &[&str] = &[
+        "incorrect api key",
+        "invalid api key",
+        "api key not valid",
+        "api key is invalid",
+        // LiteLLM, where a key is not its own: it has no database to look up others.
+        "no connected db",
+    ];
+    let message = vendor.message.to_lowercase();
+    WORDS.iter().any(|words| message.contains(words))
+}
+
+/// Whether the account has nothing left to pay with.
+pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> bool {
+    const CODES: &[&str] = &[
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "billing_error",
+        "exceeded_current_quota_error",
+        "Arrearage",
+        // GLM.
+        "1113",
+    ];
+    const WORDS: &[&str] = &[
+        "credit balance is too low",
+        "insufficient balance",
+        "insufficient credits",
+        "insufficient_quota",
+        "requires more credits",
+    ];
+    if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) || status == Some(402) {
+        return true;
+    }
+    // A 429 in words alone may be a rate limit, which passes.
+    let message = vendor.message.to_lowercase();
+    matches!(status, None | Some(400 | 401 | 403))
+        && WORDS.iter().any(|words| message.contains(words))
+}
 
 /// Whether the vendor could not read a call that the model wrote.
 fn is_invalid_call(vendor: &VendorError) -> bool {
