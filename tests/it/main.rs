@@ -74,6 +74,7 @@ mod soak;
 mod structured;
 mod tui;
 mod unattended;
+mod vendor_rules;
 mod waiting;
 mod walk;
 mod wires;

@@ -19,8 +19,8 @@ use crate::words;
 /// Answers of nothing but repeated calls, until no more tools can be called in the turn.
 const CIRCLES_MAX: u32 = 2;
 
-/// How often a request is tried at an address of this machine where nothing listens: about 3 seconds.
-const NOT_RUNNING_TRIES: u32 = 4;
+/// How long a request is tried at an address of this machine where nothing listens.
+const NOT_RUNNING_MS: u64 = 4_000;
 
 /// How often in a row an answer that the provider paused is continued.
 const PAUSES_MAX: u32 = 8;
@@ -370,12 +370,12 @@ impl Step<'_> {
                 jitter,
             ),
         };
-        let tries = match error.kind {
-            ErrorKind::NotRunning => limits.retry_tries.min(NOT_RUNNING_TRIES),
-            _ => limits.retry_tries,
+        let total_ms = match error.kind {
+            ErrorKind::NotRunning => limits.retry_total_ms.min(NOT_RUNNING_MS),
+            _ => limits.retry_total_ms,
         };
         let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
-        if asking.attempt >= tries || spent.saturating_add(wait) > limits.retry_total_ms {
+        if asking.attempt >= limits.retry_tries || spent.saturating_add(wait) > total_ms {
             return self.give_up(asking, error, partial);
         }
         self.supersede(&asking, &partial);
@@ -383,7 +383,7 @@ impl Step<'_> {
             "{} (next: try {} of {})",
             error.message,
             asking.attempt + 1,
-            tries
+            limits.retry_tries
         );
         self.state(State::Waiting, Some(WaitingFor::Retry), &cause, Some(wait));
         self.effects.push(Effect::Retry {

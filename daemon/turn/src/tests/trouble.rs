@@ -30,14 +30,17 @@ fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
           turn starts | running | prompt: go | ask
         > model breaks not-running
           waiting for retry | try again in 500 ms
+        > wait 500
         > retry
           running | ask, try 2
         > model breaks not-running
           waiting for retry | try again in 1000 ms
+        > wait 1000
         > retry
           running | ask, try 3
         > model breaks not-running
           waiting for retry | try again in 2000 ms
+        > wait 2000
         > retry
           running | ask, try 4
         > model breaks not-running
