@@ -196,7 +196,7 @@ fn status_tone(status: &Status) -> Tone {
 fn end_pieces(finish: Finish) -> Vec<Piece> {
     let tone = match finish {
         Finish::Length | Finish::ContentFilter => Tone::Warning,
-        Finish::Stop | Finish::ToolCalls | Finish::Interrupted => Tone::Notice,
+        Finish::Stop | Finish::ToolCalls | Finish::Paused | Finish::Interrupted => Tone::Notice,
     };
     words::answer_end(language(), finish).map_or_else(Vec::new, |end| block(tone, end.to_owned()))
 }

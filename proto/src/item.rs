@@ -132,6 +132,8 @@ pub enum Finish {
     Stop,
     /// It waits for the results of its calls.
     ToolCalls,
+    /// The vendor paused a long answer: the model goes on when it is asked again.
+    Paused,
     /// The output limit was reached.
     Length,
     /// The vendor's filter cut it.

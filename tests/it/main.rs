@@ -77,6 +77,7 @@ mod structured;
 mod tightened;
 mod tui;
 mod unattended;
+mod vendor_rules;
 mod waiting;
 mod walk;
 mod wires;

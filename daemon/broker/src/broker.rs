@@ -13,19 +13,27 @@ use tokio::time::Instant;
 use crate::brokered::Payer;
 use crate::gate::{Gate, GateTiming, QueuePosition, Ticket, VendorFailure};
 
-/// The brokers of a daemon, by vendor and payer.
+/// What a gate stands before: a key, or one of the models that it pays for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct GateScope {
+    pub payer: Payer,
+    /// `None`: all models of the key.
+    pub model: Option<String>,
+}
+
+/// The brokers of a daemon.
 #[derive(Debug, Default)]
-pub struct Brokers(DashMap<Payer, Arc<Broker>>);
+pub struct Brokers(DashMap<GateScope, Arc<Broker>>);
 
 impl Brokers {
-    /// Returns the broker of this payer, creating it if needed.
-    pub(crate) fn get_or_create(&self, payer: Payer, bounds: GateTiming) -> Arc<Broker> {
+    /// Returns the broker of this scope, creating it if needed.
+    pub(crate) fn get_or_create(&self, scope: GateScope, bounds: GateTiming) -> Arc<Broker> {
         // Keys come and go: an unused broker without state is removed.
         self.0
             .retain(|_, broker| Arc::strong_count(broker) > 1 || !broker.inner().gate.is_at_rest());
         let broker = self
             .0
-            .entry(payer)
+            .entry(scope)
             .or_insert_with(|| Arc::new(Broker::new(bounds)));
         broker.inner().gate.set_bounds(bounds);
         Arc::clone(&broker)
@@ -143,6 +151,11 @@ impl RequestPlace {
             let in_ms = standing.due_ms.map(|due| due.saturating_sub(now_ms));
             Some((standing, in_ms))
         })
+    }
+
+    /// Whether the gate has closed since it released the request.
+    pub fn closed_behind(&self) -> bool {
+        self.broker.with(|gate, _| gate.closed_behind(self.ticket))
     }
 
     /// The vendor started to answer, or refused the request for a reason of the request.

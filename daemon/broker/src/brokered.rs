@@ -1,5 +1,9 @@
 //! A provider with a broker: a request waits for its turn inside `stream`, and reports a long wait.
 //!
+//! Two gates are in its way. The model's closes if the model fails several times in a row; the key's
+//! has the limit of concurrent requests, and closes if the vendor asks the key to wait. The model's is
+//! the first: what waits at it takes no place of the key, so a broken model does not block others.
+//!
 //! Waiting uses up no retry of the request. Dropping the stream leaves the queue or gives the place
 //! back.
 
@@ -14,7 +18,7 @@ use proto::Pid;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
-use crate::broker::{Brokers, RequestPlace};
+use crate::broker::{Broker, Brokers, GateScope, RequestPlace};
 use crate::gate::{GateTiming, QueuePosition, VendorFailure, WaitReason};
 
 /// A shorter wait is not reported: it would end before it is read, and each report is a record.
@@ -46,7 +50,7 @@ pub(crate) enum Payer {
 /// A provider with a broker; see the module documentation.
 pub struct Brokered {
     inner: Arc<dyn Provider>,
-    brokers: Arc<Brokers>,
+    pub(crate) brokers: Arc<Brokers>,
     account: Arc<Account>,
 }
 
@@ -78,13 +82,22 @@ impl Brokered {
 impl Provider for Brokered {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
         let account = Arc::clone(&self.account);
-        let broker = self
-            .brokers
-            .get_or_create(self.payer(&request), account.bounds);
-        let session: Pid = request.ground.session;
+        let payer = self.payer(&request);
+        let broker = |model: Option<String>| {
+            let payer = payer.clone();
+            let scope = GateScope { payer, model };
+            self.brokers.get_or_create(scope, account.bounds)
+        };
+        let gates = Gates {
+            model: broker(Some(request.model.clone())),
+            key: broker(None),
+            session: request.ground.session,
+            limit: account.max_concurrent,
+        };
         let since = Instant::now();
         let waiting = Waiting {
-            place: broker.enter(session, account.max_concurrent),
+            places: gates.enter(),
+            gates,
             until: since + account.patience,
             report_at: Some(since + REPORT_AFTER),
             provider: Arc::clone(&self.inner),
@@ -104,9 +117,104 @@ enum Stage {
     Over,
 }
 
+/// The gates in the way of a request.
+struct Gates {
+    model: Arc<Broker>,
+    key: Arc<Broker>,
+    session: Pid,
+    limit: usize,
+}
+
+impl Gates {
+    fn enter(&self) -> Places {
+        Places {
+            model: Arc::clone(&self.model).enter(self.session, self.limit),
+            key: None,
+        }
+    }
+}
+
+/// A request's places at its gates.
+struct Places {
+    /// Released before there is one at the key.
+    model: RequestPlace,
+    key: Option<RequestPlace>,
+}
+
+impl Places {
+    /// The gate at which the request waits.
+    fn nearest(&mut self) -> &mut RequestPlace {
+        self.key.as_mut().unwrap_or(&mut self.model)
+    }
+
+    /// Goes on behind the gate that has released the request. Returns whether that was the last one.
+    fn passed(&mut self, gates: &Gates) -> bool {
+        match &self.key {
+            None => {
+                self.key = Some(Arc::clone(&gates.key).enter(gates.session, gates.limit));
+                false
+            }
+            Some(_) if self.model.closed_behind() => {
+                // The model has failed while the request waited for its key: it is not sent there.
+                *self = gates.enter();
+                false
+            }
+            Some(_) => true,
+        }
+    }
+
+    /// Whether the request may be sent now. Do not call it again after it returned true.
+    fn may_go(&mut self, gates: &Gates) -> bool {
+        while self.nearest().may_go() {
+            if self.passed(gates) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The vendor started to answer, or refused the request for a reason of the request.
+    fn taken(&self) {
+        self.model.taken();
+        self.key.iter().for_each(RequestPlace::taken);
+    }
+
+    fn failed(&self, failure: RequestFailure) {
+        match failure {
+            RequestFailure::OfKey(failure) => {
+                self.model.taken();
+                self.key.iter().for_each(|key| key.failed(failure));
+            }
+            RequestFailure::OfModel { failure, answered } => {
+                self.model.failed(failure);
+                if answered {
+                    self.key.iter().for_each(RequestPlace::taken);
+                }
+            }
+            // It says nothing about others: whoever is next finds out.
+            RequestFailure::NotRunning => {}
+        }
+    }
+}
+
+/// Whom a failure concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestFailure {
+    /// All models of the key.
+    OfKey(VendorFailure),
+    OfModel {
+        failure: VendorFailure,
+        /// Whether the vendor answered at all, so that the key is good.
+        answered: bool,
+    },
+    /// Nothing listens at the address.
+    NotRunning,
+}
+
 /// A request in the queue.
 struct Waiting {
-    place: RequestPlace,
+    gates: Gates,
+    places: Places,
     until: Instant,
     /// When to report that it waits. `None` after it was reported.
     report_at: Option<Instant>,
@@ -117,7 +225,7 @@ struct Waiting {
 
 /// A request in flight.
 struct Sent {
-    place: RequestPlace,
+    places: Places,
     parts: BoxStream<'static, Item>,
     taken: bool,
 }
@@ -125,7 +233,8 @@ struct Sent {
 async fn next(stage: Stage) -> Option<(Item, Stage)> {
     match stage {
         Stage::Waiting(mut waiting) => {
-            if !waiting.place.may_go() {
+            let Waiting { places, gates, .. } = &mut *waiting;
+            if !places.may_go(gates) {
                 return waiting.wait().await;
             }
             match waiting.report_at {
@@ -152,7 +261,7 @@ impl Waiting {
                 return Some((Err(self.gave_up()), Stage::Over));
             }
             if self.report_at.is_some_and(|report_at| now >= report_at)
-                && let Some((standing, in_ms)) = self.place.standing()
+                && let Some((standing, in_ms)) = self.places.nearest().standing()
             {
                 self.report_at = None;
                 let cause = wait_cause(&self.account, standing, in_ms);
@@ -161,7 +270,9 @@ impl Waiting {
                 return Some((Ok(part), Stage::Waiting(self)));
             }
             let wake = self.report_at.unwrap_or(self.until).min(self.until);
-            if self.place.wait(wake).await {
+            let released = self.places.nearest().wait(wake).await;
+            let Waiting { places, gates, .. } = &mut *self;
+            if released && (places.passed(gates) || places.may_go(gates)) {
                 return Some(self.send());
             }
         }
@@ -174,15 +285,15 @@ impl Waiting {
         }
         let sent = Sent {
             parts: self.provider.stream(self.request),
-            place: self.place,
+            places: self.places,
             taken: false,
         };
         (Ok(Part::Sent), Stage::Sent(sent))
     }
 
     /// Permanent: a retry would wait as long again. No attempt was made.
-    fn gave_up(&self) -> ProviderError {
-        let standing = self.place.standing();
+    fn gave_up(&mut self) -> ProviderError {
+        let standing = self.places.nearest().standing();
         let cause = standing.map_or_else(String::new, |(standing, in_ms)| {
             format!(": {}", wait_cause(&self.account, standing, in_ms))
         });
@@ -203,21 +314,24 @@ impl Sent {
     async fn next(mut self) -> Option<(Item, Stage)> {
         let Some(part) = self.parts.next().await else {
             // The stream broke.
-            self.place.failed(VendorFailure::Down);
+            self.places.failed(RequestFailure::OfModel {
+                failure: VendorFailure::Down,
+                answered: self.taken,
+            });
             return None;
         };
         let over = match &part {
             Ok(part) => {
                 if !self.taken {
                     self.taken = true;
-                    self.place.taken();
+                    self.places.taken();
                 }
                 matches!(part, Part::Done(_))
             }
             Err(error) => {
                 match failure(error) {
-                    Some(failure) => self.place.failed(failure),
-                    None => self.place.taken(),
+                    Some(failure) => self.places.failed(failure),
+                    None => self.places.taken(),
                 }
                 true
             }
@@ -228,17 +342,28 @@ impl Sent {
 }
 
 /// What an error says about the vendor. `None`: the vendor is available.
-fn failure(error: &ProviderError) -> Option<VendorFailure> {
-    if error.kind != ErrorKind::Transient {
-        return None;
+fn failure(error: &ProviderError) -> Option<RequestFailure> {
+    match error.kind {
+        ErrorKind::Transient => {}
+        ErrorKind::NotRunning => return Some(RequestFailure::NotRunning),
+        ErrorKind::ContextLength
+        | ErrorKind::Credentials
+        | ErrorKind::Permanent
+        | ErrorKind::InvalidCall
+        | ErrorKind::Budget => return None,
     }
     let retry_after = error.retry_after.map(|after| after.as_millis());
     let retry_after_ms = retry_after.map(|ms| u64::try_from(ms).unwrap_or(u64::MAX));
+    let busy = VendorFailure::Busy { retry_after_ms };
+    let of_model = |failure| RequestFailure::OfModel {
+        failure,
+        answered: error.status.is_some(),
+    };
     match error.status {
-        Some(429 | 529) => Some(VendorFailure::Busy { retry_after_ms }),
-        _ if retry_after_ms.is_some() => Some(VendorFailure::Busy { retry_after_ms }),
+        Some(429 | 529) => Some(RequestFailure::OfKey(busy)),
+        _ if retry_after_ms.is_some() => Some(of_model(busy)),
         Some(status) if status < 500 => None,
-        _ => Some(VendorFailure::Down),
+        _ => Some(of_model(VendorFailure::Down)),
     }
 }
 

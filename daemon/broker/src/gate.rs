@@ -1,5 +1,5 @@
-//! The gate of one key: decides which request may be sent. Pure; times are milliseconds of any
-//! monotonic clock.
+//! Decides which request may go on. Each key has a gate, and each of its models another: a request
+//! passes that of its model first (`brokered`). Pure; times are milliseconds of any monotonic clock.
 //!
 //! | state | requests sent | next state |
 //! |---|---|---|
@@ -290,6 +290,13 @@ impl Gate {
             | GateState::Probing { .. }
             | GateState::HalfOpen { .. } => None,
         }
+    }
+
+    /// Whether a request has been released, and the gate has closed since.
+    #[must_use]
+    pub fn closed_behind(&self, ticket: Ticket) -> bool {
+        let released = self.under_way.get(&ticket);
+        released.is_some_and(|sent_after| *sent_after < self.closings)
     }
 
     /// Number of requests in flight.

@@ -127,12 +127,18 @@ pub struct ProviderError {
 pub enum ErrorKind {
     /// Another try may help: 408, 409, 429, 5xx, connection, broken or stalled stream.
     Transient,
+    /// Nothing listens at the provider's address, which is on this machine. A server that starts may need seconds, and
+    /// another does not come up by itself: a few tries, without long waits.
+    NotRunning,
     /// The request is too long for the model.
     ContextLength,
     /// The key is missing or refused.
     Credentials,
     /// Another try gives the same.
     Permanent,
+    /// The vendor refused the model's own answer, because a call in it is badly formed: the model may do better when it
+    /// is told.
+    InvalidCall,
     /// A budget is used up: nothing was sent.
     Budget,
 }

@@ -72,9 +72,10 @@ impl AnswerEnd {
                 finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted),
             ) => return Some((finish, ArgumentTrust::AllButLast)),
             Self::Bare => ArgumentTrust::Parsed,
-            Self::Reason(Finish::Stop | Finish::ToolCalls) => ArgumentTrust::Whole,
+            Self::Reason(Finish::Stop | Finish::ToolCalls | Finish::Paused) => ArgumentTrust::Whole,
         };
         let finish = match calls.is_empty() {
+            true if self == Self::Reason(Finish::Paused) => Finish::Paused,
             true => Finish::Stop,
             false => Finish::ToolCalls,
         };

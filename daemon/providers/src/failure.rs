@@ -75,6 +75,12 @@ impl ErrorContext {
         self.error(what, hint.to_owned(), ErrorKind::Transient, None)
     }
 
+    /// Nothing listens at an address on this machine.
+    pub(crate) fn not_running(&self, what: &str) -> ProviderError {
+        let hint = self.hint("", ErrorKind::NotRunning, None);
+        self.error(what, hint, ErrorKind::NotRunning, None)
+    }
+
     /// Nothing came for this long.
     pub(crate) fn silent(&self, what: &str, how_long: Duration) -> ProviderError {
         self.transient(&format!("{what} for {how_long:?}"))
@@ -105,6 +111,13 @@ impl ErrorContext {
         let hint = self.hint("", ErrorKind::ContextLength, None);
         let what = "has no room for an answer behind this conversation";
         self.error(what, hint, ErrorKind::ContextLength, None)
+    }
+
+    /// The vendor ended the answer because it could not read a call in it.
+    pub(crate) fn invalid_call(&self, model: &str, reason: &str) -> ProviderError {
+        let hint = self.hint(model, ErrorKind::InvalidCall, None);
+        let what = format!("could not read a tool call of the model: `{reason}`");
+        self.error(&what, hint, ErrorKind::InvalidCall, None)
     }
 
     /// The answer has more calls than `Calls` takes.
@@ -152,7 +165,11 @@ impl ErrorContext {
             Some(status) => format!("answered {status}: {words}"),
             None => format!("answered with an error: {words}"),
         };
-        let mut error = self.error(&what, self.hint(model, kind, meant), kind, retry_after);
+        let hint = match kind {
+            ErrorKind::Permanent if is_out_of_credit(meant, vendor) => self.credit_hint(),
+            _ => self.hint(model, kind, meant),
+        };
+        let mut error = self.error(&what, hint, kind, retry_after);
         error.status = meant;
         error
     }
@@ -164,12 +181,22 @@ impl ErrorContext {
         self.refused(model, 200, None, &vendor.unwrap_or_default())
     }
 
-    /// What the user can do.
-    fn hint(&self, model: &str, kind: ErrorKind, status: Option<u16>) -> String {
-        let variable = match &self.entry.key_env {
+    /// The variable of the key, for messages.
+    fn variable(&self) -> String {
+        match &self.entry.key_env {
             Some(variable) => format!("`{variable}`"),
             None => "`api_key_env` (not set)".to_owned(),
-        };
+        }
+    }
+
+    fn credit_hint(&self) -> String {
+        let variable = self.variable();
+        format!("add credit to the account of the key in {variable}")
+    }
+
+    /// What the user can do.
+    fn hint(&self, model: &str, kind: ErrorKind, status: Option<u16>) -> String {
+        let variable = self.variable();
         match (kind, status) {
             (ErrorKind::ContextLength, _) => "the conversation is too long for the model: compact it, or use a model with a larger context window".to_owned(),
             (ErrorKind::Credentials, _) => format!(
@@ -178,13 +205,14 @@ impl ErrorContext {
             ),
             (ErrorKind::Transient, Some(429)) => "the vendor's rate limit was reached: wait, or run fewer sessions".to_owned(),
             (ErrorKind::Transient, _) => "the vendor has a problem: try again later, and check its status page".to_owned(),
-            (ErrorKind::Permanent, Some(402 | 429)) => format!("add credit to the account of the key in {variable}"),
             (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from this location: check the account's permissions"),
             (ErrorKind::Permanent, Some(404)) => {
                 let others = self.entry.models.join(", ");
                 format!("check that `base_url` is right (many end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
             }
             (ErrorKind::Permanent, Some(300..=399)) => "if you trust the new address, set it as `base_url`".to_owned(),
+            (ErrorKind::InvalidCall, _) => format!("`{model}` wrote a tool call that the vendor cannot read: send the prompt again, or use another model"),
+            (ErrorKind::NotRunning, _) => "start the server on this machine, or check the port in `base_url`".to_owned(),
             // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
             (ErrorKind::Permanent, _) => format!("the request was refused: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
@@ -280,6 +308,15 @@ impl VendorError {
         if let Some(Value::String(raw)) = error.pointer("/metadata/raw") {
             message = Some(format!("{}: {raw}", message.unwrap_or_default()));
         }
+        // Groq: what the model wrote, and the vendor could not read.
+        if let Some(Value::String(wrote)) = error.get("failed_generation")
+            && !wrote.trim().is_empty()
+        {
+            message = Some(format!(
+                "{} (the model wrote: {wrote})",
+                message.unwrap_or_default()
+            ));
+        }
         let found = Self {
             code: text("code").or_else(|| text("status")).unwrap_or_default(),
             kind: text("type").unwrap_or_default(),
@@ -292,19 +329,19 @@ impl VendorError {
 /// Determines the error kind.
 pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     let says = |names: &[&str]| names.contains(&&*vendor.code) || names.contains(&&*vendor.kind);
+    // First: the message may quote what the model wrote, which can be anything.
+    if !matches!(status, Some(401..=404 | 429)) && is_invalid_call(vendor) {
+        return ErrorKind::InvalidCall;
+    }
     if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
         return ErrorKind::ContextLength;
     }
-    if matches!(status, None | Some(400 | 401 | 403)) && says(CREDENTIALS) {
+    let is_refusal = matches!(status, None | Some(400 | 401 | 403));
+    if is_refusal && (says(CREDENTIALS) || names_key(vendor)) {
         return ErrorKind::Credentials;
     }
     // OpenAI also sends 429 for an empty account, where waiting does not help.
-    if says(&[
-        "insufficient_quota",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-        "exceeded_current_quota_error",
-    ]) {
+    if is_out_of_credit(status, vendor) {
         return ErrorKind::Permanent;
     }
     match status {
@@ -346,6 +383,58 @@ const CREDENTIALS: &[&str] = &[
     "unauthorized",
     "UNAUTHENTICATED",
 ];
+
+/// Whether the message is about a wrong key, of vendors that send no code for it.
+fn names_key(vendor: &VendorError) -> bool {
+    const WORDS: &[&str] = &[
+        "incorrect api key",
+        "invalid api key",
+        "api key not valid",
+        "api key is invalid",
+        // LiteLLM, where a key is not its own: it has no database to look up others.
+        "no connected db",
+    ];
+    let message = vendor.message.to_lowercase();
+    WORDS.iter().any(|words| message.contains(words))
+}
+
+/// Whether the account has nothing left to pay with.
+pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> bool {
+    const CODES: &[&str] = &[
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "billing_error",
+        "exceeded_current_quota_error",
+        "Arrearage",
+        // GLM.
+        "1113",
+    ];
+    const WORDS: &[&str] = &[
+        "credit balance is too low",
+        "insufficient balance",
+        "insufficient credits",
+        "insufficient_quota",
+        "requires more credits",
+    ];
+    if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) || status == Some(402) {
+        return true;
+    }
+    // A 429 in words alone may be a rate limit, which passes.
+    let message = vendor.message.to_lowercase();
+    matches!(status, None | Some(400 | 401 | 403))
+        && WORDS.iter().any(|words| message.contains(words))
+}
+
+/// Whether the vendor could not read a call that the model wrote.
+fn is_invalid_call(vendor: &VendorError) -> bool {
+    // Groq. The second is of models that write calls in a format of their own.
+    const CODES: &[&str] = &["tool_use_failed", "output_parse_failed"];
+    // How Ollama begins it.
+    const WORDS: &[&str] = &["error parsing tool call"];
+    let says = |code: &&str| vendor.code == *code || vendor.kind == *code;
+    CODES.iter().any(says) || WORDS.iter().any(|words| vendor.message.starts_with(words))
+}
 
 /// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {

@@ -149,9 +149,27 @@ impl Endpoint {
             } else {
                 "lost its connection to"
             };
-            site.transient(&format!("{layer} {host}: {}", reason(error)))
+            let refused = is_refused(&error) && is_loopback(&self.url);
+            let what = format!("{layer} {host}: {}", reason(error));
+            match refused {
+                true => site.not_running(&what),
+                false => site.transient(&what),
+            }
         })
     }
+}
+
+/// Whether nothing listens at the port.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// The headers of each request: ours, and the entry's own in place of those with the same name. The
@@ -236,6 +254,13 @@ pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
     Ok(url)
 }
 
+/// Whether a URL names this machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
 /// Properties that need separate clients. There is one client per distinct route, and a daemon has
 /// one or two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -248,13 +273,10 @@ pub(crate) struct ClientRoute {
 
 impl ClientRoute {
     pub(crate) fn of(url: &Url, connect: Duration) -> Self {
-        let host = url.host_str().unwrap_or_default();
-        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-        let here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
         Self {
             connect,
             tls: url.scheme() == "https",
-            proxied: !here,
+            proxied: !is_loopback(url),
         }
     }
 

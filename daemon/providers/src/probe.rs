@@ -17,7 +17,7 @@ use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::failure::{EntryInfo, ErrorContext, VendorError, classify};
+use crate::failure::{EntryInfo, ErrorContext, VendorError, classify, is_out_of_credit};
 use crate::http::{self, Auth, ClientRoute};
 
 /// Maximum time for a connection and for a whole probe, whatever the settings.
@@ -375,18 +375,25 @@ fn judge(
 ) -> (KeyState, String, String) {
     let body = answer.text();
     let variable = what.key_env.as_deref().unwrap_or("api_key_env");
-    if answer.status == 200 {
+    let vendor = VendorError::from_text(&body);
+    // Some gateways send their errors with a 200.
+    let is_error = count == 0 && body.trim_start().starts_with('{') && body.contains("\"error\"");
+    let status = Some(answer.status).filter(|status| *status != 200);
+    if status.is_none() && !is_error {
         return listed(what, answer, count, shown_to_all);
     }
-    let vendor = VendorError::from_text(&body);
     // Truncated here too, so that the duration after it stays readable.
     let words = site.clean(vendor.words());
     let refuses = matches!(answer.status, 401 | 403)
-        || matches!(
-            classify(Some(answer.status), &vendor),
-            ErrorKind::Credentials
-        );
+        || matches!(classify(status, &vendor), ErrorKind::Credentials);
     let said = format!("answered {}: {words}", answer.status);
+    if is_out_of_credit(status, &vendor) && what.key.is_some() {
+        return (
+            KeyState::Wrong,
+            format!("takes no prompts of this key, whose account is empty: it {said}"),
+            format!("add credit to the account of the key in `{variable}`"),
+        );
+    }
     if refuses {
         return match (&what.key, &what.key_env) {
             (Some(_), _) => (

@@ -10,8 +10,11 @@ pub(crate) enum AnswerPiece<'a> {
     Thought(&'a Thought),
 }
 
-/// The pieces of an answer for one kind. Omits thoughts of other kinds and empty texts.
-pub(crate) fn answer_pieces<'a>(message: &'a AssistantMessage, kind: &str) -> Vec<AnswerPiece<'a>> {
+/// The pieces of an answer, with thoughts of these kinds. Omits other thoughts and empty texts.
+pub(crate) fn answer_pieces<'a>(
+    message: &'a AssistantMessage,
+    kinds: &[&str],
+) -> Vec<AnswerPiece<'a>> {
     let mut answer_pieces = Vec::new();
     let (mut said, mut called) = (0, 0);
     let mut upto = |answer_pieces: &mut Vec<AnswerPiece<'a>>, text_at: usize, calls_at: usize| {
@@ -36,7 +39,7 @@ pub(crate) fn answer_pieces<'a>(message: &'a AssistantMessage, kind: &str) -> Ve
     for thought in message
         .thoughts
         .iter()
-        .filter(|thought| thought.kind == kind)
+        .filter(|thought| kinds.contains(&&*thought.kind))
     {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
         upto(
@@ -91,7 +94,7 @@ mod tests {
         };
         let thoughts = &message.thoughts;
         assert_eq!(
-            answer_pieces(&message, "mine"),
+            answer_pieces(&message, &["mine"]),
             [
                 AnswerPiece::Thought(&thoughts[0]),
                 AnswerPiece::Text("ä"),
@@ -104,7 +107,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            answer_pieces(&message, "nobody"),
+            answer_pieces(&message, &["nobody"]),
             [
                 AnswerPiece::Text("äb"),
                 AnswerPiece::Call(&message.calls[0]),

@@ -15,6 +15,7 @@ mod script;
 mod serve;
 mod sse;
 pub mod strict;
+mod vendor_rule;
 mod wire;
 
 use std::net::SocketAddr;
@@ -27,6 +28,7 @@ use tokio::sync::watch;
 
 pub use answer::{Answer, Call, Fault, Gate, Place, Usage};
 pub use script::Script;
+pub use vendor_rule::VendorRule;
 pub use wire::Wire;
 
 /// How long anything that a test waits for may take.
@@ -82,6 +84,8 @@ pub(crate) struct State {
     pub script: Script,
     pub requests: Vec<Request>,
     pub served: Vec<Served>,
+    /// What it demands beyond the rules of all.
+    pub rule: Option<VendorRule>,
     /// Answer to `GET …/models`. Empty: there is no such list.
     pub listed: Vec<String>,
     /// How often that was asked for.
@@ -163,6 +167,7 @@ impl Model {
                     script: script.into(),
                     requests: Vec::new(),
                     served: Vec::new(),
+                    rule: None,
                     listed: Vec::new(),
                     lists_asked: 0,
                 }),
@@ -217,6 +222,11 @@ impl Model {
             "name = \"{name}\"\nkind = \"{kind}\"\nbase_url = \"{}\"\nmodel = \"{NAME}\"\ncontext_window = 100000\n{key}",
             self.base_url()
         )
+    }
+
+    /// Demands of each chat-completions request what this vendor does.
+    pub fn demand(&self, rule: VendorRule) {
+        self.shared.state().rule = Some(rule);
     }
 
     /// Appends answers to a script that is a list.

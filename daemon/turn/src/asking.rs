@@ -19,6 +19,15 @@ use crate::words;
 /// Answers of nothing but repeated calls, until no more tools can be called in the turn.
 const CIRCLES_MAX: u32 = 2;
 
+/// How long a request is tried at an address of this machine where nothing listens.
+const NOT_RUNNING_MS: u64 = 4_000;
+
+/// How often in a row an answer that the provider paused is continued.
+const PAUSES_MAX: u32 = 8;
+
+/// How often in a row the model is told that the provider refused its call.
+const INVALID_CALLS_MAX: u32 = 2;
+
 impl Step<'_> {
     /// Sends the conversation as it stands.
     pub fn ask(&mut self) -> Phase {
@@ -146,6 +155,10 @@ impl Step<'_> {
                 "Rephrase the prompt, or use another model.",
             );
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
+        }
+        if finish == Finish::Paused && open.pauses <= PAUSES_MAX {
+            self.say(words::PAUSED.to_owned(), None, None, Voice::Daemon);
+            return self.ask_again();
         }
         if open.text.trim().is_empty() {
             return self.prod();
@@ -304,8 +317,29 @@ impl Step<'_> {
                 self.fall_back(failure_of(&error))
             }
             ErrorKind::Permanent => self.give_up(asking, &error, partial),
-            ErrorKind::Transient => self.try_again(asking, &error, partial, jitter),
+            ErrorKind::InvalidCall => self.ask_for_valid_call(asking, &error, partial),
+            ErrorKind::Transient | ErrorKind::NotRunning => {
+                self.try_again(asking, &error, partial, jitter)
+            }
         }
+    }
+
+    /// The provider refused the model's answer for a call in it: tells the model, which makes it again.
+    fn ask_for_valid_call(
+        &mut self,
+        asking: Asking,
+        error: &ProviderError,
+        partial: Answer,
+    ) -> Phase {
+        let told = self.facts.open.as_ref().map(|open| open.invalid_calls);
+        if told.is_none_or(|told| told >= INVALID_CALLS_MAX) {
+            return self.give_up(asking, error, partial);
+        }
+        self.supersede(&asking, &partial);
+        self.notice(Level::Warning, words::INVALID_CALL_NOTICE);
+        let text = words::invalid_call(&error.message);
+        self.say(text, None, None, Voice::Daemon);
+        self.ask_again()
     }
 
     /// A budget does not let the turn's next request be sent. What waits behind the turn would end in the same way: it
@@ -336,10 +370,12 @@ impl Step<'_> {
                 jitter,
             ),
         };
+        let total_ms = match error.kind {
+            ErrorKind::NotRunning => limits.retry_total_ms.min(NOT_RUNNING_MS),
+            _ => limits.retry_total_ms,
+        };
         let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
-        if asking.attempt >= limits.retry_tries
-            || spent.saturating_add(wait) > limits.retry_total_ms
-        {
+        if asking.attempt >= limits.retry_tries || spent.saturating_add(wait) > total_ms {
             return self.give_up(asking, error, partial);
         }
         self.supersede(&asking, &partial);
@@ -377,7 +413,8 @@ impl Step<'_> {
         failure
             .details
             .insert("tries".into(), asking.attempt.into());
-        if error.kind == ErrorKind::Transient && self.may_fall_back() {
+        let may_pass = matches!(error.kind, ErrorKind::Transient | ErrorKind::NotRunning);
+        if may_pass && self.may_fall_back() {
             self.supersede(&asking, &partial);
             return self.fall_back(failure);
         }
@@ -463,6 +500,6 @@ pub(crate) fn failure_of(error: &ProviderError) -> Failure {
     if let Some(after) = error.retry_after {
         failure = failure.with("retry_after", after.as_secs());
     }
-    failure.retryable = error.kind == ErrorKind::Transient;
+    failure.retryable = matches!(error.kind, ErrorKind::Transient | ErrorKind::NotRunning);
     failure
 }

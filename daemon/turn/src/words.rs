@@ -12,6 +12,14 @@ use crate::facts::{Answerer, ReportedPermissions, UserEdit};
 
 pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
+/// After an answer that the provider paused.
+pub const PAUSED: &str = "Your last answer was paused by the provider. Go on from where it ends.";
+/// To people.
+pub const INVALID_CALL_NOTICE: &str =
+    "The provider refused a badly formed tool call; the model is asked again.";
+/// How `invalid_call` begins. Also a mark: such messages are counted by it.
+const INVALID_CALL: &str =
+    "Your last answer was refused because a tool call in it is badly formed: ";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// To people.
 pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
@@ -66,6 +74,19 @@ pub const LOG_WAS_BROKEN: &str = "The log contained calls without a result; resu
 pub const HALF_REWOUND: &str = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.";
 /// Why a command in the background ended that a recovery finds in the log.
 pub const CHILD_LOST: &str = "the daemon stopped";
+
+/// The provider refused the model's answer. `refusal`: in the provider's words.
+pub fn invalid_call(refusal: &str) -> String {
+    let refusal = refusal.trim_end_matches('.');
+    format!(
+        "{INVALID_CALL}{refusal}. Make the call again by the name of one of the tools, with its arguments as one JSON object, or answer in words."
+    )
+}
+
+/// Whether these words of the daemon are `invalid_call`.
+pub fn is_invalid_call(words: &str) -> bool {
+    words.starts_with(INVALID_CALL)
+}
 
 /// As `WAS_ENDED`, with the prompts that wait behind the turn.
 pub fn was_ended(behind: usize) -> String {

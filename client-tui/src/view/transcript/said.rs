@@ -127,7 +127,7 @@ pub(super) fn reasoning(
 /// How an answer ended, where that is to be told.
 pub(super) fn end(look: &Look, finish: Finish) -> Vec<Line<'static>> {
     let (mark, ink) = match finish {
-        Finish::Stop | Finish::ToolCalls | Finish::Interrupted => ("■ ", Ink::Dim),
+        Finish::Stop | Finish::ToolCalls | Finish::Paused | Finish::Interrupted => ("■ ", Ink::Dim),
         Finish::Length | Finish::ContentFilter => ("! ", Ink::Warning),
     };
     let words = words::answer_end(look.language, finish);

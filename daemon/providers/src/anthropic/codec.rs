@@ -67,7 +67,7 @@ impl Messages {
     }
 
     fn assistant(message: &AssistantMessage) -> Option<String> {
-        let mut pieces = answer_pieces(message, KIND);
+        let mut pieces = answer_pieces(message, &[KIND]);
         // The vendor refuses blank text.
         pieces.retain(|piece| !matches!(piece, AnswerPiece::Text(text) if text.trim().is_empty()));
         let is_thought = |piece: &AnswerPiece<'_>| matches!(piece, AnswerPiece::Thought(_));

@@ -80,6 +80,12 @@ impl Collector {
         let before = self.gathered.said;
         let index = event.count("index");
         match &*kind {
+            // Some gateways ask another server within an answer. Parts of two messages make no message.
+            "message_start" if self.gathered.is_finished() => return Ok(Flow::Last),
+            "message_start" if self.gathered.said > 0 => {
+                let what = "began another message within its answer";
+                return Err(self.gathered.fail(self.gathered.site.transient(what)));
+            }
             "message_start" => {
                 if let Some(message) = event.object("message") {
                     self.report(&message);
@@ -277,7 +283,7 @@ impl Collect for Collector {
     fn complete(&mut self, _: &mut PartBatch) {
         let is_cut = !matches!(
             self.gathered.end,
-            AnswerEnd::Bare | AnswerEnd::Reason(Finish::Stop | Finish::ToolCalls)
+            AnswerEnd::Bare | AnswerEnd::Reason(Finish::Stop | Finish::ToolCalls | Finish::Paused)
         );
         for block in std::mem::take(&mut self.blocks) {
             let data = match block.what {
@@ -312,9 +318,8 @@ fn thinking(text: &str, signature: &str) -> String {
 fn finish(reason: &str) -> Finish {
     match reason {
         "tool_use" => Finish::ToolCalls,
-        // A pause belongs to tools of the vendor, which we never request. All we can report is that
-        // the answer is incomplete.
-        "max_tokens" | "model_context_window_exceeded" | "pause_turn" => Finish::Length,
+        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+        "pause_turn" => Finish::Paused,
         "refusal" => Finish::ContentFilter,
         _ => Finish::Stop,
     }

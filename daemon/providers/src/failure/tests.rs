@@ -48,6 +48,69 @@ fn a_status_says_whether_a_retry_helps() {
 }
 
 #[test]
+fn a_call_that_the_vendor_cannot_read_is_the_models_fault() {
+    for (status, body) in [
+        (
+            400,
+            r#"{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=read>{\"path\": \"prompt is too long\"}</function>"}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Parsing failed. The model generated output that could not be parsed.","type":"invalid_request_error","code":"output_parse_failed"}}"#,
+        ),
+        (
+            500,
+            r#"{"error":{"message":"error parsing tool call: raw='{\"path\":}', err=invalid character","type":"api_error"}}"#,
+        ),
+    ] {
+        let error = refused(status, body);
+        assert_eq!(error.kind, ErrorKind::InvalidCall, "{body}");
+        assert!(error.hint.contains("another model"), "{}", error.hint);
+    }
+    let error = refused(
+        400,
+        r#"{"error":{"message":"no","code":"tool_use_failed","failed_generation":"<function=read>"}}"#,
+    );
+    let message = "`acme` answered 400: no (the model wrote: <function=read>)";
+    assert_eq!(error.message, message);
+}
+
+#[test]
+fn a_wrong_key_is_recognised_by_the_words_of_vendors_without_a_code() {
+    for body in [
+        r#"{"code":"invalid-argument","error":"Incorrect API key provided. You can obtain an API key from https://console.x.ai."}"#,
+        r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
+        r#"{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}"#,
+    ] {
+        let error = refused(400, body);
+        assert_eq!(error.kind, ErrorKind::Credentials, "{body}");
+        assert!(error.hint.contains("check the key"), "{}", error.hint);
+    }
+    let prompt = r#"{"error":{"message":"Unknown parameter: 'key'","code":"unknown_parameter"}}"#;
+    assert_eq!(refused(400, prompt).kind, ErrorKind::Permanent);
+}
+
+#[test]
+fn an_empty_account_is_named_wherever_it_is_told() {
+    let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
+    for error in [
+        site().refused_in("big", quota),
+        refused(429, quota),
+        refused(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#,
+        ),
+        refused(403, r#"{"error":{"message":"Insufficient Balance"}}"#),
+    ] {
+        assert_eq!(error.kind, ErrorKind::Permanent, "{}", error.message);
+        assert!(error.hint.contains("add credit"), "{}", error.hint);
+    }
+    // Gemini says so of a rate, which passes.
+    let rate = r#"{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}"#;
+    assert_eq!(refused(429, rate).kind, ErrorKind::Transient);
+}
+
+#[test]
 fn refusals_name_what_the_user_can_fix() {
     for (status, words) in [
         (400, ["`big`", "`ACME_KEY`"]),

@@ -8,7 +8,7 @@ use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
 use crate::json::{quoted, schemas};
-use crate::openai_chat::returned;
+use crate::openai_chat::vendor_members;
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::{body, extra, user_text};
@@ -67,7 +67,7 @@ impl Chat {
         if self.sends_reasoning {
             out["reasoning_content"] = json!(message.reasoning);
         }
-        returned::give_back(&message.thoughts, &mut out, &mut calls);
+        vendor_members::give_back(&message.thoughts, &mut out, &mut calls);
         if !calls.is_empty() {
             out["tool_calls"] = Value::Array(calls);
         }

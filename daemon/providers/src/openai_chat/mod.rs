@@ -5,8 +5,8 @@
 
 mod codec;
 mod raw_thoughts;
-mod returned;
 pub(crate) mod stream;
+mod vendor_members;
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ const CLOSE: &str = "</think>";
 
 /// What a piece of text is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Separated {
+pub(super) struct SplitContent {
     pub reasoning: String,
     pub text: String,
 }
@@ -34,26 +34,26 @@ enum AnswerPart {
 
 impl RawThoughts {
     /// Takes a piece of the text.
-    pub(super) fn push(&mut self, piece: &str) -> Separated {
-        let mut separated = Separated::default();
+    pub(super) fn push(&mut self, piece: &str) -> SplitContent {
+        let mut split = SplitContent::default();
         if self.part == AnswerPart::Text {
-            separated.text.push_str(piece);
-            return separated;
+            split.text.push_str(piece);
+            return split;
         }
         self.held.push_str(piece);
-        while self.step(&mut separated) {}
-        separated
+        while self.step(&mut split) {}
+        split
     }
 
     /// The answer is complete: returns what was held back.
-    pub(super) fn finish(&mut self) -> Separated {
+    pub(super) fn finish(&mut self) -> SplitContent {
         let held = std::mem::take(&mut self.held);
         match self.part {
-            AnswerPart::Reasoning => Separated {
+            AnswerPart::Reasoning => SplitContent {
                 reasoning: held,
                 text: String::new(),
             },
-            AnswerPart::Start | AnswerPart::Gap | AnswerPart::Text => Separated {
+            AnswerPart::Start | AnswerPart::Gap | AnswerPart::Text => SplitContent {
                 reasoning: String::new(),
                 text: held,
             },
@@ -61,7 +61,7 @@ impl RawThoughts {
     }
 
     /// Decides about the text that is held. Returns whether more can be decided.
-    fn step(&mut self, separated: &mut Separated) -> bool {
+    fn step(&mut self, split: &mut SplitContent) -> bool {
         match self.part {
             AnswerPart::Start => {
                 let text = self.held.trim_start();
@@ -74,24 +74,24 @@ impl RawThoughts {
                     return false;
                 }
                 self.part = AnswerPart::Text;
-                separated.text.push_str(&std::mem::take(&mut self.held));
+                split.text.push_str(&std::mem::take(&mut self.held));
                 false
             }
             AnswerPart::Reasoning => {
                 if let Some(end) = self.held.find(CLOSE) {
-                    separated.reasoning.push_str(&self.held[..end]);
+                    split.reasoning.push_str(&self.held[..end]);
                     self.held.drain(..end + CLOSE.len());
                     self.part = AnswerPart::Gap;
                     return true;
                 }
                 let safe = self.held.len() - started_mark(&self.held);
-                separated.reasoning.extend(self.held.drain(..safe));
+                split.reasoning.extend(self.held.drain(..safe));
                 false
             }
             AnswerPart::Gap => {
                 let text = self.held.trim_start_matches(['\n', '\r']);
                 if !text.is_empty() {
-                    separated.text.push_str(text);
+                    split.text.push_str(text);
                     self.part = AnswerPart::Text;
                 }
                 self.held.clear();
@@ -118,8 +118,8 @@ mod tests {
     /// The whole, pushed in pieces that end at these characters.
     fn separate(text: &str, cuts: &[usize]) -> (String, String) {
         let mut raw = RawThoughts::default();
-        let mut all = Separated::default();
-        let mut add = |one: Separated| {
+        let mut all = SplitContent::default();
+        let mut add = |one: SplitContent| {
             all.reasoning.push_str(&one.reasoning);
             all.text.push_str(&one.text);
         };

@@ -14,15 +14,15 @@ use crate::failure::VendorError;
 use crate::gathered::Gathered;
 use crate::json;
 use crate::lenient::Object;
-use crate::openai_chat::raw_thoughts::{RawThoughts, Separated};
-use crate::openai_chat::returned::Returned;
+use crate::openai_chat::raw_thoughts::{RawThoughts, SplitContent};
+use crate::openai_chat::vendor_members::VendorMembers;
 use crate::part_batch::PartBatch;
 use crate::read::{Collect, Flow};
 
 /// An answer in progress.
 pub(crate) struct Collector {
     gathered: Gathered,
-    returned: Returned,
+    vendor_members: VendorMembers,
     raw_thoughts: RawThoughts,
 }
 
@@ -30,7 +30,7 @@ impl Collector {
     pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
             gathered,
-            returned: Returned::default(),
+            vendor_members: VendorMembers::default(),
             raw_thoughts: RawThoughts::default(),
         }
     }
@@ -89,6 +89,12 @@ impl Collector {
         let flow = self.gathered.flow(before)?;
         let reason = choice.text("finish_reason");
         if !reason.is_empty() {
+            // Gemini's name for it, with a prefix over chat.
+            if reason.to_uppercase().ends_with("MALFORMED_FUNCTION_CALL") {
+                let Gathered { site, model, .. } = &self.gathered;
+                let error = site.invalid_call(model, &reason);
+                return Err(self.gathered.fail(error));
+            }
             let Some(finish) = finish(&reason) else {
                 let what = format!("stopped before the end of its answer: `{reason}`");
                 return Err(self.gathered.fail(self.gathered.site.transient(&what)));
@@ -115,8 +121,8 @@ impl Collector {
             self.gathered.reasoning(&reasoning, batch);
         }
         self.gathered.reasoning(&said.thinking("content"), batch);
-        let separated = self.raw_thoughts.push(&said.text("content"));
-        self.separated(&separated, batch);
+        let split = self.raw_thoughts.push(&said.text("content"));
+        self.pass_on(&split, batch);
         self.gathered.text(&said.text("refusal"), batch);
         for call in said.objects("tool_calls") {
             let function = call.object("function").unwrap_or_default();
@@ -130,25 +136,25 @@ impl Collector {
                 whole,
             };
             self.gathered.fragment(piece, batch)?;
-            Returned::take_of_call(&call, &mut self.gathered);
+            VendorMembers::take_of_call(&call, &mut self.gathered);
         }
-        self.returned.take(said, &mut self.gathered);
+        self.vendor_members.take(said, &mut self.gathered);
         Ok(())
     }
 
-    fn separated(&mut self, separated: &Separated, batch: &mut PartBatch) {
-        if !separated.reasoning.is_empty() {
-            self.gathered.reasoning(&separated.reasoning, batch);
+    fn pass_on(&mut self, split: &SplitContent, batch: &mut PartBatch) {
+        if !split.reasoning.is_empty() {
+            self.gathered.reasoning(&split.reasoning, batch);
         }
-        if !separated.text.is_empty() {
-            self.gathered.text(&separated.text, batch);
+        if !split.text.is_empty() {
+            self.gathered.text(&split.text, batch);
         }
     }
 
     /// Passes on text that was held back.
     fn flush(&mut self, batch: &mut PartBatch) {
         let held = self.raw_thoughts.finish();
-        self.separated(&held, batch);
+        self.pass_on(&held, batch);
     }
 
     /// Keeps the reported usage. The last report counts, unless it is empty: some vendors end with
@@ -202,7 +208,7 @@ impl Collect for Collector {
 
     fn complete(&mut self, batch: &mut PartBatch) {
         self.flush(batch);
-        self.returned.finish(&mut self.gathered);
+        self.vendor_members.finish(&mut self.gathered);
     }
 }
 

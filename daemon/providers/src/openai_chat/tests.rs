@@ -240,13 +240,13 @@ async fn an_error_after_the_finish_reason_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_retryable() {
+async fn a_refused_connection_is_a_server_that_does_not_run() {
     // Bound but not listening, so that nobody else can take the port.
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let address = socket.local_addr().expect("an address");
     let parts = ask(&provider(options(&format!("http://{address}/v1")))).await;
-    assert_eq!(error(&parts).kind, ErrorKind::Transient);
+    assert_eq!(error(&parts).kind, ErrorKind::NotRunning);
     let message = &error(&parts).message;
     assert!(
         message.starts_with(&format!("`acme` has no connection to {address}: ")),

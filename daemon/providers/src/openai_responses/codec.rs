@@ -8,7 +8,7 @@ use contract::{Asked, Codec, Prefix, ToolDeclaration};
 use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
-use super::KIND;
+use super::{KIND, OPEN_REASONING, PHASE};
 use crate::ids;
 use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
@@ -37,6 +37,8 @@ const ID_MAX: usize = 64;
 /// The codec of one entry.
 pub(super) struct Responses {
     extra: String,
+    /// Whether reasoning goes back that is not encrypted.
+    sends_reasoning: bool,
 }
 
 impl Responses {
@@ -57,27 +59,60 @@ impl Responses {
             extra::join(&mut extra, &reasoning);
         }
         extra::join(&mut extra, &extra::members(options, RESERVED)?);
-        Ok(Self { extra })
+        Ok(Self {
+            extra,
+            sends_reasoning: options.sends_reasoning,
+        })
     }
 
-    fn assistant(message: &AssistantMessage) -> Option<String> {
-        let mut answer_pieces = answer_pieces(message, KIND);
+    fn assistant(&self, message: &AssistantMessage) -> Option<String> {
+        let kinds = [KIND, PHASE, OPEN_REASONING];
+        let kinds = if self.sends_reasoning {
+            &kinds[..]
+        } else {
+            &kinds[..2]
+        };
+        let mut answer_pieces = answer_pieces(message, kinds);
         // The vendor refuses reasoning that its result does not follow.
         while matches!(answer_pieces.last(), Some(AnswerPiece::Thought(_))) {
             answer_pieces.pop();
         }
-        let pieces = answer_pieces.into_iter().map(|piece| match piece {
-            AnswerPiece::Text(text) => message_of("assistant", "output_text", text).to_string(),
-            AnswerPiece::Call(call) => json!({
-                "type": "function_call", "call_id": ids::fit(&call.id.0, ID_MAX), "name": call.name,
-                "arguments": call.arguments,
-            })
-            .to_string(),
-            AnswerPiece::Thought(thought) => on_one_line(&thought.data).into_owned(),
-        });
-        let out = pieces.collect::<Vec<_>>().join(",");
+        let (mut out, mut phase, mut texts) = (Vec::new(), None, 0);
+        for piece in answer_pieces {
+            match piece {
+                AnswerPiece::Text(text) => {
+                    texts += 1;
+                    let id = format!("msg_{}_{texts}", message.item.0.replace('.', "-"));
+                    out.push(output_message(&id, text, phase.take()));
+                }
+                AnswerPiece::Call(call) => {
+                    let call = json!({
+                        "type": "function_call", "call_id": ids::fit(&call.id.0, ID_MAX),
+                        "name": call.name, "arguments": call.arguments,
+                    });
+                    out.push(call.to_string());
+                }
+                AnswerPiece::Thought(thought) if thought.kind == PHASE => {
+                    phase = serde_json::from_str::<Value>(&thought.data).ok();
+                }
+                AnswerPiece::Thought(thought) => out.push(on_one_line(&thought.data).into_owned()),
+            }
+        }
+        let out = out.join(",");
         Some(out).filter(|out| !out.is_empty())
     }
+}
+
+/// A message of the model as its answer had it. The id is ours: one of the vendor's would be looked up beside others.
+fn output_message(id: &str, text: &str, phase: Option<Value>) -> String {
+    let mut message = json!({
+        "type": "message", "id": ids::fit(id, ID_MAX), "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": text, "annotations": []}],
+    });
+    if let Some(Value::Object(phase)) = phase {
+        message["phase"] = phase.get("phase").cloned().unwrap_or_default();
+    }
+    message.to_string()
 }
 
 fn message_of(role: &str, kind: &str, text: &str) -> Value {
@@ -110,7 +145,7 @@ impl Codec for Responses {
                 let text = user_text::render(message);
                 Some(message_of("user", "input_text", &text).to_string())
             }
-            Item::Assistant(message) => Self::assistant(message),
+            Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => {
                 let call = ids::fit(&message.call.0, ID_MAX);
                 let output = json!({

@@ -15,6 +15,12 @@ use crate::vendor::Vendor;
 /// The name of the kind. Thoughts with this name are ours to read.
 const KIND: &str = "openai-responses";
 
+/// The kind of thoughts that hold the `phase` of the text behind them: the final answer, or a comment on the way there.
+const PHASE: &str = "openai-responses.phase";
+
+/// The kind of thoughts with reasoning that is not encrypted. Sent back where the entry has `sends_reasoning`.
+const OPEN_REASONING: &str = "openai-responses.open";
+
 /// Creates codec and provider for an entry of this kind.
 pub(crate) fn open(
     options: ProviderOptions,

@@ -6,9 +6,11 @@
 //! Called by `read`.
 
 use contract::provider::{ProviderError, Reported};
-use proto::item::Finish;
+use proto::item::{Finish, Thought};
 
-use super::KIND;
+use serde_json::json;
+
+use super::{KIND, OPEN_REASONING, PHASE};
 use crate::calls::{AnswerEnd, CallFragment};
 use crate::gathered::Gathered;
 use crate::json::{on_one_line, text_of};
@@ -181,6 +183,7 @@ impl Collector {
                 self.arguments(number, &arguments, batch)?;
             }
             "message" if done => {
+                self.phase(number, &output.text("phase"));
                 for (at, part) in (0..).zip(output.objects("content")) {
                     for key in ["text", "refusal"] {
                         self.rest(number, at, PartKind::Text, &part.text(key), batch);
@@ -191,6 +194,28 @@ impl Collector {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Keeps what a message of an answer is, in front of its text. The vendor wants it back.
+    fn phase(&mut self, number: u64, phase: &str) {
+        let is_own = |said: &&StreamedPart| said.item == number && said.what == PartKind::Text;
+        let streamed: usize = self
+            .parts
+            .iter()
+            .filter(is_own)
+            .map(|said| said.bytes)
+            .sum();
+        let text_at = self.gathered.text.saturating_sub(streamed as u64);
+        let thoughts = &mut self.gathered.thoughts;
+        let is_known = |thought: &Thought| thought.kind == PHASE && thought.text_at == text_at;
+        if !phase.is_empty() && !thoughts.iter().any(is_known) {
+            thoughts.push(Thought {
+                kind: PHASE.to_owned(),
+                data: json!({ "phase": phase }).to_string(),
+                text_at,
+                calls_at: self.gathered.calls.before(number) as u64,
+            });
+        }
     }
 
     fn reasoned(&mut self, number: u64, output: &Object<'_>, raw: &str, batch: &mut PartBatch) {
@@ -206,13 +231,19 @@ impl Collector {
         for (at, part) in (0..).zip(output.objects(key)) {
             self.rest(number, at, what, &part.text("text"), batch);
         }
-        // Without its encrypted content, the vendor would look it up in its store, which is empty.
+        // Without any content, the vendor would look it up in its store, which is empty.
         let data = on_one_line(raw);
         let mut thoughts = self.gathered.thoughts.iter();
         let known = thoughts.any(|thought| thought.data == data);
-        if !output.text("encrypted_content").is_empty() && !known {
+        let is_open = !output.list("content").is_empty();
+        let kind = match &*output.text("encrypted_content") {
+            "" if is_open => OPEN_REASONING,
+            "" => return,
+            _ => KIND,
+        };
+        if !known {
             let calls = self.gathered.calls.before(number);
-            self.gathered.thought(KIND, &data, calls);
+            self.gathered.thought(kind, &data, calls);
         }
     }
 

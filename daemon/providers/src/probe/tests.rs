@@ -81,6 +81,37 @@ async fn some_vendors_refuse_a_key_with_another_status() {
 }
 
 #[tokio::test]
+async fn an_error_in_any_form_is_a_failure_of_the_key() {
+    for (status, body, hint) in [
+        (
+            400,
+            r#"{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}"#,
+            "check the key",
+        ),
+        (
+            200,
+            r#"{"error":{"message":"Incorrect API key provided"}}"#,
+            "check the key",
+        ),
+        (
+            402,
+            r#"{"error":{"message":"Insufficient Balance"}}"#,
+            "add credit",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"quota","code":"insufficient_quota"}}"#,
+            "add credit",
+        ),
+    ] {
+        let fake = FakeServer::start(vec![json(status, body), json(401, "{}")]).await;
+        let probed = probe(of(&fake)).await;
+        assert_eq!(probed.key, KeyState::Wrong, "{}", probed.text);
+        assert!(probed.hint.contains(hint), "{}", probed.hint);
+    }
+}
+
+#[tokio::test]
 async fn model_names_are_redacted_and_limited() {
     let mut ids: Vec<_> = (0..3_000)
         .map(|n| serde_json::json!({"id": n.to_string()}))

@@ -97,6 +97,11 @@ pub fn check(body: &Value) -> Result<(), String> {
         let wrong = |why: String| format!("item {index}: {why}");
         let kind = item["type"].as_str().unwrap_or_default();
         let members: &[&str] = match kind {
+            // As its own type of an output message has it, which OpenRouter demands.
+            "message" if item["role"] == "assistant" => {
+                output_message(item).map_err(wrong)?;
+                &["type", "role", "content", "id", "status", "phase"]
+            }
             "message" => &["type", "role", "content"],
             "function_call" => &["type", "call_id", "name", "arguments"],
             "function_call_output" => &["type", "call_id", "output"],
@@ -118,6 +123,26 @@ pub fn check(body: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A message of the model, as an answer had it.
+fn output_message(message: &Value) -> Result<(), String> {
+    let id = message["id"].as_str().unwrap_or_default();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !id.starts_with("msg_") || id.len() > 64 || !id.chars().all(fits) {
+        return Err(format!("`{id}` is no id of a message"));
+    }
+    if message["status"] != "completed" {
+        return Err("a message without its status".to_owned());
+    }
+    let parts = message["content"]
+        .as_array()
+        .ok_or("`content` is no array")?;
+    let is_text = |part: &Value| part["type"] == "output_text" && part["annotations"].is_array();
+    match parts.iter().all(is_text) {
+        true => Ok(()),
+        false => Err("a part of a message that is no text with annotations".to_owned()),
+    }
 }
 
 /// The events of an answer.

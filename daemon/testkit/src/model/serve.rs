@@ -10,6 +10,7 @@ use super::answer::{Answer, Fault, Place, Usage};
 use super::http::{Connection, Incoming};
 use super::script::Planned;
 use super::sse::Events;
+use super::vendor_rule::VendorRule;
 use super::wire::Wire;
 use super::{Request, Shared};
 
@@ -81,7 +82,15 @@ fn take(incoming: &Incoming, shared: &Shared) -> (Request, bool) {
     {
         Some("the body is not said to be JSON".to_owned())
     } else {
-        wire.check(&incoming.body).err()
+        let rule = shared.state().rule.filter(|_| wire == Wire::Chat);
+        match rule {
+            None => wire.check(&incoming.body).err(),
+            Some(rule) => {
+                let common = rule.without_own(json.clone()).to_string();
+                let checked = rule.check(&json);
+                checked.and_then(|()| wire.check(common.as_bytes())).err()
+            }
+        }
     };
     let known = violation.is_none();
     let request = Request {
@@ -116,7 +125,9 @@ impl Turn<'_> {
         let why = self.request.violation.as_deref().unwrap_or_default();
         let body =
             json!({"error": {"message": why, "type": "invalid_request_error", "code": "strict"}});
-        connection.reply(400, &[], &body.to_string()).await?;
+        let rule = self.shared.state().rule;
+        let status = rule.map_or(400, VendorRule::status);
+        connection.reply(status, &[], &body.to_string()).await?;
         Ok(After::Next)
     }
 
@@ -150,7 +161,8 @@ impl Turn<'_> {
         }
         let usage = answer.reports.then(|| self.usage(&answer));
         let wire = self.request.wire;
-        let events = wire.events(&answer, self.request.number, usage);
+        let rule = self.shared.state().rule;
+        let events = wire.events(&answer, self.request.number, usage, rule);
         connection.begin_stream().await?;
         let half = events.said.len().div_ceil(2).max(1);
         let (first, rest) = events.said.split_at(half);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage};
+use super::vendor_rule::VendorRule;
 
 /// The events of an answer, in three parts: what is said, what ends it, and `[DONE]`.
 pub struct Events {
@@ -11,7 +12,12 @@ pub struct Events {
 }
 
 /// Writes an answer out. `number` is the request's: ids are made from it.
-pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
+pub(crate) fn events(
+    answer: &Answer,
+    number: usize,
+    usage: Option<Usage>,
+    rule: Option<VendorRule>,
+) -> Events {
     let chunk = |delta: Value, finish: Value| {
         event(&json!({
             "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk", "created": 1_700_000_000,
@@ -32,7 +38,10 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
     }
     for (index, call) in answer.calls.iter().enumerate() {
         let id = call.id_in(number, index);
-        let head = json!({"index": index, "id": id, "type": "function", "function": {"name": call.name, "arguments": ""}});
+        let mut head = json!({"index": index, "id": id, "type": "function", "function": {"name": call.name, "arguments": ""}});
+        if let Some(extra) = rule.and_then(|rule| rule.extra_content(&id)) {
+            head["extra_content"] = extra;
+        }
         said.push(chunk(json!({"tool_calls": [head]}), Value::Null));
         for piece in pieces(&call.arguments, answer.chunk_bytes) {
             let more = json!({"index": index, "function": {"arguments": piece}});

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage};
 use super::sse::Events;
+use super::vendor_rule::VendorRule;
 use super::{messages, prefix, responses, sse, strict};
 
 /// A wire.
@@ -70,9 +71,15 @@ impl Wire {
         strict::check(self.as_chat(json).to_string().as_bytes())
     }
 
-    pub(crate) fn events(self, answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
+    pub(crate) fn events(
+        self,
+        answer: &Answer,
+        number: usize,
+        usage: Option<Usage>,
+        rule: Option<VendorRule>,
+    ) -> Events {
         match self {
-            Self::Chat => sse::events(answer, number, usage),
+            Self::Chat => sse::events(answer, number, usage, rule),
             Self::Responses => responses::events(answer, number, usage),
             Self::Messages => messages::events(answer, number, usage),
         }

@@ -104,7 +104,12 @@ impl Step<'_> {
         if error.kind == ErrorKind::Budget {
             return self.summary_unpaid(compacting, error);
         }
-        if error.kind == ErrorKind::Transient && asking.attempt < TRIES {
+        // No tools are wanted in a summary: where the model made a call, it may do without at the next try.
+        let may_pass = matches!(
+            error.kind,
+            ErrorKind::Transient | ErrorKind::NotRunning | ErrorKind::InvalidCall
+        );
+        if may_pass && asking.attempt < TRIES {
             let limits = self.limits;
             let wait = error.retry_after.map_or_else(
                 || {

@@ -57,6 +57,10 @@ pub struct OpenTurn {
     pub over: Option<TurnEnded>,
     /// The model has been told to answer in words after an empty answer.
     pub prodded: bool,
+    /// How often in a row, since the newest answer, the model was told that the provider refused its call.
+    pub invalid_calls: u32,
+    /// How many answers in a row, up to the newest, the provider paused.
+    pub pauses: u32,
     /// The last request of the turn is, or was, without tools.
     pub summing_up: bool,
     /// It is so because the model went in circles.

@@ -100,6 +100,7 @@ impl Facts {
             // A person may say the same words; they mean nothing then.
             let by_daemon = message.voice == Voice::Daemon;
             open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
+            open.invalid_calls += u32::from(by_daemon && words::is_invalid_call(&message.text));
             open.stuck |= by_daemon && message.text == words::STUCK;
             open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
             if !by_daemon {
@@ -132,6 +133,11 @@ impl Facts {
         }
         if let Some(open) = &mut self.open {
             open.items += 1;
+            open.invalid_calls = 0;
+            open.pauses = match message.finish {
+                Finish::Paused => open.pauses + 1,
+                _ => 0,
+            };
             open.cut_off = !whole && going_on_from;
             // What is gone on from is half a step.
             open.steps += u64::from(!open.cut_off);

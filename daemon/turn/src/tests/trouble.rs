@@ -23,6 +23,33 @@ fn a_passing_failure_is_tried_again_with_growing_waits() {
 }
 
 #[test]
+fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model breaks not-running
+          waiting for retry | try again in 500 ms
+        > wait 500
+        > retry
+          running | ask, try 2
+        > model breaks not-running
+          waiting for retry | try again in 1000 ms
+        > wait 1000
+        > retry
+          running | ask, try 3
+        > model breaks not-running
+          waiting for retry | try again in 2000 ms
+        > wait 2000
+        > retry
+          running | ask, try 4
+        > model breaks not-running
+          turn ends failed: not-running | idle
+    ",
+    );
+}
+
+#[test]
 fn the_vendors_own_wait_is_kept() {
     check(
         "
@@ -94,6 +121,89 @@ fn a_lasting_failure_is_not_tried_again() {
           turn starts | running | prompt: again | ask
         > model breaks no-key
           turn ends failed: no-key | idle
+    ",
+    );
+}
+
+#[test]
+fn a_call_that_the_provider_refuses_is_told_and_made_again() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model breaks invalid-call showing <function=
+          what was shown does not count | notice: The provider refused a badly formed tool call |
+          daemon: invalid call | ask
+        > model says Here.
+          model: Here. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn a_turn_fails_with_the_third_refused_call_in_a_row() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model breaks invalid-call
+          notice: The provider refused a badly formed tool call | daemon: invalid call | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok
+          finished a ok | result a ok | ask
+        > model breaks invalid-call
+          notice: The provider refused a badly formed tool call | daemon: invalid call | ask
+        > model breaks invalid-call
+          notice: The provider refused a badly formed tool call | daemon: invalid call | ask
+        > model breaks invalid-call
+          turn ends failed: invalid-call | idle
+    ",
+    );
+}
+
+#[test]
+fn an_answer_that_the_provider_pauses_is_continued() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model pauses I look it up.
+          model: I look it up. | daemon: paused | ask
+        > model pauses
+          model: nothing | daemon: paused | ask
+        > model says Here.
+          model: Here. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
+fn pauses_of_an_answer_have_an_end() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model pauses 1
+          model: 1 | daemon: paused | ask
+        > model pauses 2
+          model: 2 | daemon: paused | ask
+        > model pauses 3
+          model: 3 | daemon: paused | ask
+        > model pauses 4
+          model: 4 | daemon: paused | ask
+        > model pauses 5
+          model: 5 | daemon: paused | ask
+        > model pauses 6
+          model: 6 | daemon: paused | ask
+        > model pauses 7
+          model: 7 | daemon: paused | ask
+        > model pauses 8
+          model: 8 | daemon: paused | ask
+        > model pauses 9
+          model: 9 | turn ends completed | idle
     ",
     );
 }

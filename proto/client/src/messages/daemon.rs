@@ -114,6 +114,7 @@ crate::catalog! {
     LogBroken = "The log contained calls without a result; results were added.", "日志中有缺少结果的调用，已补上结果。";
     HalfRewound = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.", "回退在恢复文件时中断：有些文件可能已恢复，有些没有。再次回退可完成恢复，撤销可还原到之前的状态。";
     MechanicalSummary = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.", "模型未能写出摘要，旧消息已替换为一份简单清单。用 `/compact undo` 或 `reasonix compact --undo` 可恢复原文。";
+    InvalidCall = "The provider refused a badly formed tool call; the model is asked again.", "提供方拒绝了格式有误的工具调用；正在让模型重新回答。";
     CutAnswer = "The answer was cut off by the model's output limit.", "回答因达到模型的输出上限而被截断。";
     NotCompacted = "The context was not compacted, and nothing changed: {0}", "上下文没有压缩，没有任何改动：{0}";
     CacheExpired = "The provider's cache of this conversation has expired ({0} since the last request; it is kept for {1}): {2}.", "服务商对本对话的缓存已过期（距上次请求 {0}，保留 {1}）：{2}。";
@@ -201,6 +202,8 @@ crate::catalog! {
     HintTooLong = "the conversation is too long for the model: compact it, or use a model with a larger context window", "对话过长，超出模型的上下文窗口：请压缩，或换用窗口更大的模型";
     HintCheckKey = "check the key in {0}, or set another one with `reasonix login {1}`", "请检查 {0} 中的密钥，或用 `reasonix login {1}` 设置另一个";
     HintRate = "the vendor's rate limit was reached: wait, or run fewer sessions", "已达到服务商的频率限制：请稍候，或减少会话数";
+    HintInvalidCall = "`{0}` wrote a tool call that the vendor cannot read: send the prompt again, or use another model", "`{0}` 写出的工具调用无法被服务商解析：请重新发送提示，或换用其他模型";
+    HintNotRunning = "start the server on this machine, or check the port in `base_url`", "请启动本机上的服务器，或检查 `base_url` 中的端口";
     HintVendor = "the vendor has a problem: try again later, and check its status page", "服务商故障：请稍后重试，并查看其状态页";
     HintTopUp = "add credit to the account of the key in {0}", "请为 {0} 中密钥所属的账户充值";
     HintRights = "the key in {0} may not use `{1}`, or not from this location: check the account's permissions", "{0} 中的密钥无权使用 `{1}`，或不允许从此处使用：请检查账户权限";

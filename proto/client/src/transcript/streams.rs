@@ -135,7 +135,7 @@ impl<T: AnswerText> Transcript<T> {
                 let id = self.push(at, answer(Some(finish)));
                 self.changes.push(Change::Settled(id));
             }
-            (None, Finish::Stop | Finish::ToolCalls) => {}
+            (None, Finish::Stop | Finish::ToolCalls | Finish::Paused) => {}
         }
     }
 

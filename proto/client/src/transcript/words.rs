@@ -217,7 +217,7 @@ fn counted(language: Language, text: &str) -> Option<String> {
 #[must_use]
 pub fn answer_end(language: Language, finish: Finish) -> Option<&'static str> {
     match finish {
-        Finish::Stop | Finish::ToolCalls => None,
+        Finish::Stop | Finish::ToolCalls | Finish::Paused => None,
         Finish::Length => Some(language.say(Msg::AnswerLength)),
         Finish::ContentFilter => Some(language.say(Msg::AnswerFilter)),
         Finish::Interrupted => Some(language.say(Msg::AnswerInterrupted)),

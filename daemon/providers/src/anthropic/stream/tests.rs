@@ -34,7 +34,7 @@ fn finish_reasons_map_to_our_stop_reasons() {
         ("tool_use", Finish::Stop),
         ("max_tokens", Finish::Length),
         ("model_context_window_exceeded", Finish::Length),
-        ("pause_turn", Finish::Length),
+        ("pause_turn", Finish::Paused),
         ("refusal", Finish::ContentFilter),
         ("something_new", Finish::Stop),
     ] {
@@ -201,6 +201,17 @@ fn an_answer_without_streaming_yields_the_same_parts() {
         let came = play(KIND, &[&document.as_bytes()[..cut]]);
         assert_eq!(came.error, Some(ErrorKind::Transient));
     }
+}
+
+#[test]
+fn parts_of_two_messages_make_no_answer() {
+    let came = said(&[STARTS, WORDS, STARTS, WORDS, &stop("end_turn"), LAST]);
+    assert_eq!((came.done, came.error), (None, Some(ErrorKind::Transient)));
+    // Nothing was said in the first, or it was whole.
+    let came = said(&[STARTS, STARTS, WORDS, &stop("end_turn"), LAST]);
+    assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
+    let came = said(&[STARTS, WORDS, &stop("end_turn"), STARTS, WORDS, LAST]);
+    assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
 }
 
 #[test]

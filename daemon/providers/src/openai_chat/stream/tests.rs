@@ -430,6 +430,14 @@ fn an_error_inside_the_stream_ends_it_with_the_vendors_words() {
             ErrorKind::ContextLength,
         ),
         (
+            r#"{"error":{"message":"Failed to call a function","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=","status_code":400}}"#,
+            ErrorKind::InvalidCall,
+        ),
+        (
+            r#"{"choices":[{"delta":{},"finish_reason":"function_call_filter: MALFORMED_FUNCTION_CALL"}]}"#,
+            ErrorKind::InvalidCall,
+        ),
+        (
             r#"{"object":"error","message":"no","code":400}"#,
             ErrorKind::Permanent,
         ),

@@ -122,7 +122,7 @@ fn a_request_asks_the_vendor_to_store_nothing() {
         r#","instructions":"Be brief.","prompt_cache_key":"root-1","input":["#,
         r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#,
         r#",{"type":"reasoning","encrypted_content":"x"}"#,
-        r#",{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]}"#,
+        r#",{"type":"message","id":"msg_m1-2_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"I look.","annotations":[]}]}"#,
         r#",{"type":"function_call","call_id":"a","name":"read","arguments":"{\"path\": \"x\" }"}"#,
         r#",{"type":"function_call_output","call_id":"a","output":"1\n2"}"#,
         r#",{"type":"message","role":"user","content":[{"type":"input_text","text":"and hurry"}]}"#,
@@ -152,6 +152,44 @@ fn reasoning_is_sent_back_only_with_its_result() {
     assert_eq!(plain().render(&assistant("", &[], &[own(0)])), None);
     let others = assistant("ab", &[], &[thought("anthropic", "{\"n\":1}", 0, 0)]);
     assert!(!plain().render(&others).expect("a text").contains("\"n\""));
+}
+
+#[test]
+fn texts_of_an_answer_go_back_with_their_phases() {
+    let phase = |phase: &str, at| {
+        thought(
+            "openai-responses.phase",
+            &format!("{{\"phase\":\"{phase}\"}}"),
+            at,
+            0,
+        )
+    };
+    let thoughts = [phase("commentary", 0), phase("final_answer", 2)];
+    let rendered = plain().render(&assistant("abcd", &[], &thoughts));
+    let rendered: Vec<Value> =
+        serde_json::from_str(&format!("[{}]", rendered.expect("two texts"))).expect("JSON");
+    let members = |message: &Value| {
+        let text = message["content"][0]["text"].clone();
+        (text, message["phase"].clone())
+    };
+    assert_eq!(
+        rendered.iter().map(members).collect::<Vec<_>>(),
+        [
+            (json!("ab"), json!("commentary")),
+            (json!("cd"), json!("final_answer"))
+        ]
+    );
+    assert_ne!(rendered[0]["id"], rendered[1]["id"]);
+}
+
+#[test]
+fn open_reasoning_goes_back_where_the_entry_says_so() {
+    let item = r#"{"type":"reasoning","content":[]}"#;
+    let message = assistant("ab", &[], &[thought("openai-responses.open", item, 0, 0)]);
+    let sends = codec(|options| options.sends_reasoning = true).expect("a good entry");
+    let rendered = |codec: &Responses| codec.render(&message).expect("a text");
+    assert!(rendered(&sends).starts_with(item));
+    assert!(!rendered(&plain()).contains("reasoning"));
 }
 
 #[test]

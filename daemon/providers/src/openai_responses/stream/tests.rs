@@ -191,3 +191,42 @@ fn garbage_is_an_error_and_does_not_panic() {
         said(&[WORDS, event, LAST]);
     }
 }
+
+#[test]
+fn phases_of_messages_and_open_reasoning_are_kept_in_their_positions() {
+    let done = |index: usize, item: &str| {
+        format!(r#"{{"type":"response.output_item.done","output_index":{index},"item":{item}}}"#)
+    };
+    let message = |phase: &str, text: &str| {
+        format!(
+            r#"{{"id":"m","type":"message","phase":"{phase}","content":[{{"type":"output_text","text":"{text}"}}]}}"#
+        )
+    };
+    let reasoning = r#"{"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}]}"#;
+    let came = said(&[
+        &done(0, reasoning),
+        WORDS
+            .replace("\"output_index\":0", "\"output_index\":1")
+            .as_str(),
+        &done(1, &message("commentary", "ab")),
+        &done(2, &message("final_answer", "cd")),
+        LAST,
+    ]);
+    let thoughts: Vec<_> = came
+        .thoughts
+        .iter()
+        .map(|thought| (&*thought.kind, &*thought.data, thought.text_at))
+        .collect();
+    assert_eq!(
+        thoughts,
+        [
+            ("openai-responses.open", reasoning, 0),
+            ("openai-responses.phase", r#"{"phase":"commentary"}"#, 0),
+            ("openai-responses.phase", r#"{"phase":"final_answer"}"#, 2),
+        ]
+    );
+    assert_eq!(
+        (came.text.as_str(), came.reasoning.as_str()),
+        ("abcd", "Hm.")
+    );
+}

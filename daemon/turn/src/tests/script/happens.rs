@@ -87,6 +87,7 @@ pub fn model(what: &str) -> Input {
     let answer = match does {
         "says" => says(what, Finish::Stop),
         "cut" => says(what, Finish::Length),
+        "pauses" => says(what, Finish::Paused),
         "filtered" => says(what, Finish::ContentFilter),
         "thinks" => Answer {
             reasoning: what.to_owned(),
@@ -129,6 +130,8 @@ pub fn breaks(what: &str) -> Input {
     let kind = match what {
         "transient" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
+        "invalid-call" => ErrorKind::InvalidCall,
+        "not-running" => ErrorKind::NotRunning,
         "too-long" => ErrorKind::ContextLength,
         "unpaid" => ErrorKind::Budget,
         "no-key" | "lost-key" => ErrorKind::Credentials,

@@ -231,11 +231,13 @@ fn user(message: &UserMessage) -> String {
         (Voice::Daemon, words::SUM_UP) => "daemon: sum up".into(),
         (Voice::Daemon, words::STUCK) => "daemon: stuck".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
+        (Voice::Daemon, words::PAUSED) => "daemon: paused".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
         (Voice::Daemon, other) if words::reported_by(other).is_some() => {
             let first = other.split([':', '.']).next().unwrap_or_default();
             format!("daemon: {first}")
         }
+        (Voice::Daemon, other) if words::is_invalid_call(other) => "daemon: invalid call".into(),
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
         (Voice::Prompt, text) => format!("prompt: {text}"),
         (Voice::Steer, text) => format!("steer: {text}"),

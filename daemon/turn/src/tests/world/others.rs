@@ -58,7 +58,10 @@ impl World {
         let kinds = [
             ErrorKind::Transient,
             ErrorKind::Transient,
+            ErrorKind::NotRunning,
             ErrorKind::Permanent,
+            ErrorKind::InvalidCall,
+            ErrorKind::InvalidCall,
             ErrorKind::Credentials,
             ErrorKind::ContextLength,
             ErrorKind::Budget,

@@ -21,11 +21,11 @@ const STREAMED: [&str; 2] = ["text", "summary"];
 
 /// The members of an answer in progress.
 #[derive(Default)]
-pub(crate) struct Returned {
+pub(crate) struct VendorMembers {
     details: Vec<Map<String, Value>>,
 }
 
-impl Returned {
+impl VendorMembers {
     /// Takes the members of a piece of the message.
     pub(super) fn take(&mut self, said: &Object<'_>, gathered: &mut Gathered) {
         if let Some(extra) = said.raw(EXTRA_CONTENT) {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn pieces_of_a_detail_are_joined_and_others_are_kept_apart() {
-        let mut returned = Returned::default();
+        let mut members = VendorMembers::default();
         for piece in [
             json!({"type": "reasoning.text", "index": 0, "id": "a", "text": "It "}),
             json!({"type": "reasoning.text", "index": 0, "id": "a", "text": "is.", "signature": null}),
@@ -124,7 +124,7 @@ mod tests {
             json!({"type": "reasoning.encrypted", "index": 0, "data": "y"}),
             json!({"type": "reasoning.text", "index": 1, "text": "So."}),
         ] {
-            returned.add(detail(piece));
+            members.add(detail(piece));
         }
         let expected = [
             json!({"type": "reasoning.text", "index": 0, "id": "a", "text": "It is.", "signature": "s="}),
@@ -132,7 +132,7 @@ mod tests {
             json!({"type": "reasoning.encrypted", "index": 0, "data": "y"}),
             json!({"type": "reasoning.text", "index": 1, "text": "So."}),
         ];
-        assert_eq!(returned.details, expected.map(detail));
+        assert_eq!(members.details, expected.map(detail));
     }
 
     #[test]
