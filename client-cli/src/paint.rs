@@ -1,8 +1,10 @@
 //! Pieces of a transcript as lines of a terminal: cleaned, marked by who speaks, coloured where that is wanted.
 
+use client::form::blank::{self, Stretch};
 use proto::record::{Todo, TodoStatus};
 
 use crate::messages::common::Msg;
+use crate::messages::language;
 use crate::pieces::{Piece, Tone};
 use crate::text::{self, Cleaner};
 
@@ -81,11 +83,35 @@ impl Painter {
         }
     }
 
+    /// Text that is judged: all of it, with long runs of blank lines counted.
+    fn judged(&self, text: &str) -> String {
+        if text.is_empty() {
+            return String::new();
+        }
+        let mut out = String::new();
+        for stretch in blank::stretches(text.trim_end_matches('\n')) {
+            let (mark, line) = match stretch {
+                Stretch::Line(line) => (mark(Tone::Approval, 0), text::exact(line)),
+                // A line of ours: it has another mark.
+                Stretch::Blank(_) => (
+                    mark(Tone::Warning, 0),
+                    stretch.folded(language()).unwrap_or_default(),
+                ),
+            };
+            let (start, end) = match self.colour {
+                true => codes(Tone::Approval, &line),
+                false => ("", ""),
+            };
+            out.push_str(&format!("{start}{mark}{line}{end}\n"));
+        }
+        out
+    }
+
     fn block(&self, tone: Tone, text: &str) -> String {
-        let text = match tone {
-            Tone::Approval => text::exact(text),
-            _ => text::clean(text),
-        };
+        if tone == Tone::Approval {
+            return self.judged(text);
+        }
+        let text = text::clean(text);
         let lines: Vec<&str> = text.lines().collect();
         let skipped = if tone == Tone::Output {
             lines.len().saturating_sub(self.output_lines)

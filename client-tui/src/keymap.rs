@@ -91,6 +91,7 @@ catalog! {
     Deny = "no, with an optional note", "拒绝，可附说明";
     EditCommand = "edit the command first", "先修改命令";
     EditScope = "choose the scope of the approval", "选择允许的范围";
+    ReadAll = "read all of it in the pager", "在分页器中阅读全部内容";
     SetAside = "answer later (stays open)", "稍后回答（问题保持未答）";
     // Questions
     Choose = "toggle", "选中或取消";
@@ -222,6 +223,7 @@ keys! {
     Approval ["down", "j"] ScrollDown;
     Approval ["pageup"] PageUp;
     Approval ["pagedown", "space"] PageDown;
+    Approval ["v"] ReadAll;
     Approval ["enter"] Accept = "send the note, select the scope", "发送说明，选定范围";
     Approval ["esc"] SetAside;
     Question ["up", "k"] Previous;

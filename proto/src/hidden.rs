@@ -24,3 +24,29 @@ pub fn hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}'
     )
 }
+
+/// Whether a character looks like nothing, or like a blank, and has its use in ordinary text: written out only where
+/// each byte matters.
+#[must_use]
+pub fn invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{a0}'
+            | '\u{34f}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{1680}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2000}'..='\u{200d}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{2800}'
+            | '\u{3000}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+            | '\u{fffc}'
+    )
+}

@@ -28,7 +28,7 @@ pub mod state;
 mod words;
 
 pub use error::{ErrorName, Failure};
-pub use hidden::hidden;
+pub use hidden::{hidden, invisible};
 pub use ids::{CallId, InteractionId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
 pub use options::SessionOptions;
 pub use record::{Body, Event, Record};

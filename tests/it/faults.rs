@@ -6,6 +6,7 @@
 mod clock;
 mod crowd;
 mod edits;
+mod endless_answer;
 mod full;
 mod half_close;
 mod handed_over;

@@ -169,7 +169,8 @@ fn hello_comes_first_and_once() {
         (&json!("watch"), &json!(proto::PROTOCOL[1]))
     );
     // A second hello does not give more than the first.
-    let _ = raw.hello(Role::Drive);
+    let again = raw.hello(Role::Drive).expect("an answer");
+    assert_eq!(again["role"], hello["role"], "the role that it has");
     let refused = raw
         .call("session.close", &json!({"session": "1"}))
         .expect_err("a watcher");

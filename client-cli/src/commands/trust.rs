@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use client::form::blank::{self, Stretch};
 use proto::methods::{TrustGet, TrustSet};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
 
 use crate::exit::Error;
 use crate::messages::asking::Msg;
+use crate::messages::language;
 use crate::person::Person;
 use crate::{output, reach, terminal, text};
 
@@ -102,6 +104,10 @@ fn show(shown: &TrustOutput) -> Result<(), Error> {
         (false, true) => say!(Msg::DirNothing, directory),
         (false, false) => say!(Msg::DirNotTrusted, directory),
     })?;
-    let mut lines = shown.held_back.iter().flat_map(|line| line.lines());
-    lines.try_for_each(|line| output::line(&format!("  {}", text::exact(line))))
+    let lines = shown.held_back.iter();
+    let mut lines = lines.flat_map(|line| blank::stretches(line));
+    lines.try_for_each(|stretch| match stretch {
+        Stretch::Line(line) => output::line(&format!("  {}", text::exact(line))),
+        Stretch::Blank(_) => output::line(&stretch.folded(language()).unwrap_or_default()),
+    })
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use proto::state::ApprovalMode;
 
 use super::list::ListDialog;
+use super::seen::Seen;
 use crate::effect::Effect;
 use crate::messages::dialog::Msg;
 
@@ -17,6 +18,10 @@ pub struct Confirm {
     pub then: Then,
     /// Rows of the words above what is shown, where they are more than fit.
     pub scroll: usize,
+    /// How much of the words was on the screen.
+    pub seen: Seen,
+    /// A yes came before all words were on the screen.
+    pub is_refused: bool,
     /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
@@ -33,6 +38,8 @@ impl Confirm {
             words,
             then,
             scroll: 0,
+            seen: Seen::default(),
+            is_refused: false,
             since: now,
             drawn: false,
             back: None,

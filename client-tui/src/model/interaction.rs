@@ -12,6 +12,7 @@ use ratatui::text::Line;
 
 use self::command::CommandBox;
 use super::line::Input;
+use super::seen::Seen;
 use crate::keymap::Context;
 use crate::render::Made;
 
@@ -26,6 +27,8 @@ pub struct InteractionDialog {
     /// Rows above what is shown, if it does not fit; `None`: the marked option is kept in sight.
     pub scroll: Option<usize>,
     pub part: Part,
+    /// How much of what is judged was on the screen.
+    pub seen: Seen,
     /// The selected scope, which a yes for more than once takes.
     pub scope: usize,
     /// Which of the questions is on the screen.
@@ -100,6 +103,7 @@ impl InteractionDialog {
             drawn: false,
             scroll: None,
             part: Part::Answer,
+            seen: Seen::default(),
             scope: 0,
             at: 0,
             drafts: vec![Draft::default(); count],

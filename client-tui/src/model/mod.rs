@@ -8,6 +8,7 @@ pub mod interaction;
 pub mod line;
 pub mod list;
 pub mod pager;
+pub mod seen;
 pub mod session;
 pub mod transcript;
 

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use client::DecodedEvent;
+use client::form::ShownInteraction;
 use proto::{Body, CallId, Seq};
 
 use crate::model::line::Input;
@@ -25,6 +26,10 @@ pub struct Pager {
     pub turned: HashSet<PartId>,
     /// As it was written, in place of drawn.
     pub raw: bool,
+    /// The question whose whole text this is.
+    pub judged: Option<ShownInteraction>,
+    /// The end was on the screen.
+    pub is_read: bool,
     pub search: Search,
     pub earlier: Earlier,
     pub outputs: Outputs,
@@ -209,6 +214,8 @@ impl Pager {
             selected: None,
             turned: HashSet::new(),
             raw: false,
+            judged: None,
+            is_read: false,
             search: Search::default(),
             earlier: Earlier::default(),
             outputs: Outputs::default(),

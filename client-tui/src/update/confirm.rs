@@ -24,6 +24,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     if stray || key.kind == KeyEventKind::Repeat {
         return swallow(key);
     }
+    let visible = view::confirm::visible(confirm, &model.look);
+    confirm.seen.note(&visible);
+    confirm.is_refused = action == Some(Action::Yes) && !confirm.seen.is_all();
+    if confirm.is_refused {
+        return Some(Vec::new());
+    }
     let then = match action {
         Some(Action::Yes) => Some(confirm.then.clone()),
         Some(Action::No) => None,

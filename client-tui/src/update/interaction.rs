@@ -15,6 +15,8 @@ use crate::messages::app;
 use crate::messages::dialog::Msg;
 use crate::model::interaction::{Asking, InteractionDialog, Part, Rows};
 use crate::model::line::Input;
+use crate::model::pager::Reading;
+use crate::model::seen::Visible;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, TYPED_AHEAD, ToastAbout, Tone};
 use crate::view;
@@ -33,9 +35,16 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let reach = action
         .filter(|action| scrolls(*action))
         .map(|_| view::interaction::reach(dialog, model));
+    let visible = match context {
+        Context::Approval => Some(view::interaction::visible(dialog, model)),
+        _ => None,
+    };
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
+    if let Some(visible) = visible.filter(|_| matches!(dialog.part, Part::Answer)) {
+        dialog.seen.note(&visible);
+    }
     // Enter decides nothing: there is no default.
     let known =
         action.is_some_and(|action| action != Action::Accept || context == Context::Question);
@@ -52,6 +61,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         (_, None, _) => return swallow(key),
         (Part::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
         (Part::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
+        (Part::Answer, Some(Action::ReadAll), _) => return Some(read_all(model)),
         (Part::Answer, Some(action), Some(reach)) => {
             if matches!(key.code, KeyCode::Char(_)) {
                 // It may be a letter of something that is being written.
@@ -61,7 +71,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         }
         (Part::Answer, Some(_), None) if !may => {}
         (Part::Answer, Some(action), None) => match (context, action) {
-            (Context::Approval, _) if is_new(key) => return Some(decide(model, action)),
+            (Context::Approval, _) if is_new(key) => {
+                return Some(match unread(dialog, action, visible.as_ref()) {
+                    Some(why) => refuse(model, why),
+                    None => decide(model, action),
+                });
+            }
             (Context::Approval, _) => dialog.since = now,
             (_, Action::Accept) if is_new(key) => return Some(accept(model)),
             (_, Action::Accept) => {}
@@ -90,7 +105,9 @@ pub(super) fn scrolls(action: Action) -> bool {
 
 /// Whether an action only looks, or puts the question aside: it is done at any time.
 fn reads(action: Option<Action>) -> bool {
-    action.is_some_and(|action| scrolls(action) || action == Action::SetAside)
+    action.is_some_and(|action| {
+        scrolls(action) || matches!(action, Action::SetAside | Action::ReadAll)
+    })
 }
 
 /// Where an action scrolls to. `reach`: where it is now, the last place to scroll to, and how many rows are shown.
@@ -123,6 +140,67 @@ fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
         }
         Action::SetAside => dialog.part = Part::Answer,
         _ => {}
+    }
+}
+
+/// Why a yes does not count yet.
+enum Unread {
+    /// So many rows were not on the screen.
+    Rows(usize),
+    TooSmall,
+}
+
+/// Whether an action would say yes, or lead to a yes, before all that is judged was on the screen (I24).
+fn unread(dialog: &InteractionDialog, action: Action, visible: Option<&Visible>) -> Option<Unread> {
+    use Action::{AllowAlways, AllowOnce, AllowSession, EditCommand};
+    let agrees = matches!(action, AllowOnce | AllowSession | AllowAlways | EditCommand);
+    let visible = visible.filter(|_| agrees && !dialog.seen.is_all())?;
+    Some(match visible.is_readable {
+        true => Unread::Rows(dialog.seen.left(visible)),
+        false => Unread::TooSmall,
+    })
+}
+
+fn refuse(model: &mut Model, why: Unread) -> Vec<Effect> {
+    let key = |action| keymap::shown(Context::Approval, action);
+    let language = model.look.language;
+    let read = key(Action::ReadAll);
+    let words = match why {
+        Unread::Rows(rows) => {
+            let down = key(Action::PageDown);
+            language.fill(Msg::ReadFirst, &[&rows.to_string(), &down, &read])
+        }
+        // The dialog itself says so.
+        Unread::TooSmall => return Vec::new(),
+    };
+    model.toast(Tone::Warning, words);
+    Vec::new()
+}
+
+/// Opens all that is judged in the pager. Read to its end there, it counts as shown.
+fn read_all(model: &mut Model) -> Vec<Effect> {
+    let Some(Dialog::Interaction(dialog)) = &model.dialog else {
+        return Vec::new();
+    };
+    let title = model.look.language.say(dialog.form().title).to_owned();
+    let lines = view::interaction::whole(dialog, &model.look);
+    let asked = shown(model);
+    let effects = super::pager::open(model, Reading::Lines { title, lines });
+    if let Some(Dialog::Pager(pager)) = &mut model.dialog {
+        pager.judged = asked;
+    }
+    effects
+}
+
+/// What is judged was read to its end in the pager.
+pub(super) fn was_read(model: &mut Model, asked: &ShownInteraction) {
+    let Some(session) = &mut model.session else {
+        return;
+    };
+    let mut kept = session.asking.kept.iter_mut();
+    let read = kept.find(|kept| ShownInteraction::from(&kept.interaction) == *asked);
+    if let Some(dialog) = read {
+        dialog.seen.read_all();
     }
 }
 

@@ -28,6 +28,15 @@ pub fn open(model: &mut Model, what: Reading) -> Vec<Effect> {
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
+    let read = with(model, |pager, model| {
+        let layout = document(pager, model);
+        let at_end = layout.top() == layout.end();
+        pager.is_read |= at_end;
+        pager.judged.clone().filter(|_| pager.is_read)
+    });
+    if let Some(asked) = read.flatten() {
+        super::interaction::was_read(model, &asked);
+    }
     let taken = with(model, |pager, model| {
         if pager.search.typing.is_some() {
             return search::key(pager, model, key);

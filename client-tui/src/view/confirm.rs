@@ -7,6 +7,7 @@ use super::framed::{self, Hint, hints, words};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::confirm::Confirm;
+use crate::model::seen::Visible;
 use crate::model::{Look, Model};
 use crate::theme::Ink;
 
@@ -20,8 +21,13 @@ pub fn panel(confirm: &Confirm, model: &Model, width: usize) -> Panel {
         Hint::of(Context::Confirm, Action::Yes, say(Msg::KeyYes)),
         Hint::of(Context::Confirm, Action::No, say(Msg::KeyNo)),
     ];
-    let keys = hints(&keys, look, width);
+    let mut keys = hints(&keys, look, width);
     let body = body(confirm, look, width);
+    if let Some(why) = refusal(confirm, &body, look) {
+        let mut rows = words(&why, Ink::Warning, look, width);
+        rows.append(&mut keys);
+        keys = rows;
+    }
     let room = room(look, keys.len());
     let (down, page) = (
         keymap::shown(Context::Confirm, Action::ScrollDown),
@@ -46,6 +52,46 @@ pub fn reach(confirm: &Confirm, look: &Look) -> (usize, usize) {
     let width = usize::from(look.columns);
     // The keys take a row; on a narrow screen two, and then the last row is reached all the same.
     framed::reach(body(confirm, look, width).len(), room(look, 1))
+}
+
+/// Why a yes does not count yet, where one came, or where there is no room to show what it is about.
+fn refusal(confirm: &Confirm, body: &[Line<'static>], look: &Look) -> Option<String> {
+    if confirm.seen.is_all() {
+        return None;
+    }
+    let say = look.language;
+    if !is_readable(body.len(), look) {
+        return Some(say.say(Msg::TooSmallToShow).to_owned());
+    }
+    let key = keymap::shown(Context::Confirm, Action::PageDown);
+    confirm
+        .is_refused
+        .then(|| say.fill(Msg::ReadConfirm, &[&key]))
+}
+
+/// Rows that the keys and a word about them take at most.
+const KEYS_MAX: usize = 3;
+
+fn is_readable(rows: usize, look: &Look) -> bool {
+    let room = super::dialog_room(look).1.saturating_sub(1 + KEYS_MAX);
+    framed::is_readable(rows, room)
+}
+
+/// What is on the screen of the words.
+#[must_use]
+pub fn visible(confirm: &Confirm, look: &Look) -> Visible {
+    let width = usize::from(look.columns);
+    let body = body(confirm, look, width);
+    let refusal = refusal(confirm, &body, look).is_some();
+    // One row less than there may be: what is on the screen for certain.
+    let (last, page) = framed::reach(body.len(), room(look, 1 + usize::from(refusal)));
+    let at = confirm.scroll.min(last);
+    Visible {
+        rows: (at, at.saturating_add(page).min(body.len())),
+        count: body.len(),
+        width,
+        is_readable: is_readable(body.len(), look),
+    }
 }
 
 fn room(look: &Look, keys: usize) -> usize {

@@ -1,6 +1,7 @@
 //! What dialogs are made of: a rule with a title, rows of text that are judged, keys in words, and a part of what is too
 //! long with how much is left.
 
+use client::form::blank::{self, Stretch};
 use ratatui::text::{Line, Span};
 
 use super::Panel;
@@ -40,14 +41,24 @@ pub(super) fn title(words: &str, end: &str, look: &Look, width: usize) -> Line<'
     Line::from(spans)
 }
 
-/// Text that is judged, written out, on as many rows as it takes: nothing is left out or put together.
+/// Text that is judged, written out, on as many rows as it takes: nothing is left out or put together, but for long runs
+/// of blank lines, which are counted.
 pub(super) fn judged(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line<'static>> {
-    let text = client::text::exact(text);
     let style = look.theme.style(ink);
     let mut out = Vec::new();
-    for line in text.split('\n') {
-        let rows = wrap::whole(line, inner(width)).into_iter();
-        out.extend(mark(rows.map(|row| vec![Span::styled(row, style)]), look));
+    for stretch in blank::stretches(text) {
+        match stretch {
+            Stretch::Line(line) => {
+                let line = client::text::exact(line);
+                let rows = wrap::whole(&line, inner(width)).into_iter();
+                out.extend(mark(rows.map(|row| vec![Span::styled(row, style)]), look));
+            }
+            // A row of ours: it has no mark.
+            Stretch::Blank(_) => {
+                let folded = stretch.folded(look.language).unwrap_or_default();
+                out.extend(words(&folded, Ink::Warning, look, width));
+            }
+        }
     }
     out
 }
@@ -211,6 +222,11 @@ pub(super) fn reach(rows: usize, room: usize) -> (usize, usize) {
             (rows.saturating_sub(page), page)
         }
     }
+}
+
+/// Whether so many rows can be read in this room: all of them at once, or a part and the row that says how many are left.
+pub(super) fn is_readable(rows: usize, room: usize) -> bool {
+    rows <= room || room >= 2
 }
 
 /// As many rows of the parts, one below the other, as fit, and a row that says how many are not shown.

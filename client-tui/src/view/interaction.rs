@@ -19,6 +19,7 @@ use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::interaction::{Draft, InteractionDialog, Part};
+use crate::model::seen::Visible;
 use crate::model::session::Session;
 use crate::model::{Look, Model};
 use crate::render::markdown::Markdown;
@@ -39,6 +40,7 @@ struct Layout {
     lower: Panel,
     /// Rows for what scrolls.
     room: usize,
+    width: usize,
 }
 
 impl Layout {
@@ -68,6 +70,7 @@ impl Layout {
         };
         Self {
             room: rows.saturating_sub(head.len() + lower.rows.len()),
+            width,
             head,
             body,
             covers,
@@ -86,6 +89,18 @@ impl Layout {
         };
         (at, last, page)
     }
+
+    /// What is on the screen of what is judged.
+    fn visible(&self, scroll: Option<usize>) -> Visible {
+        let count = self.body.len() + self.covers.len();
+        let (at, _, page) = self.reach(scroll);
+        Visible {
+            rows: (at, at.saturating_add(page).min(count)),
+            count,
+            width: self.width,
+            is_readable: framed::is_readable(count, self.room),
+        }
+    }
 }
 
 /// Its rows, at most `rows` of them.
@@ -103,6 +118,10 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
         Context::Approval => (Action::ScrollDown, Action::PageDown),
         _ => (Action::PageDown, Action::PageUp),
     };
+    let visible = layout.visible(dialog.scroll);
+    if form.decision().is_some() && !visible.is_readable {
+        return too_small(layout, dialog, look, width, rows);
+    }
     let shown = framed::window(
         &[&layout.body, &layout.covers],
         layout.reach(dialog.scroll).0,
@@ -129,6 +148,44 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
 pub fn reach(dialog: &InteractionDialog, model: &Model) -> (usize, usize, usize) {
     let (width, rows) = super::dialog_room(&model.look);
     Layout::new(dialog, model, width, rows).reach(dialog.scroll)
+}
+
+/// What is on the screen of what is judged.
+#[must_use]
+pub fn visible(dialog: &InteractionDialog, model: &Model) -> Visible {
+    let (width, rows) = super::dialog_room(&model.look);
+    Layout::new(dialog, model, width, rows).visible(dialog.scroll)
+}
+
+/// All of what is judged, and what a yes would cover, a line each: for the pager.
+#[must_use]
+pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
+    let width = usize::from(look.columns);
+    let form = dialog.form();
+    let mut rows = content_rows(&form, look, width);
+    if let Some(shape) = form.decision() {
+        rows.extend(choices::covers(shape, dialog.scope, look, width));
+    }
+    rows.iter().map(ToString::to_string).collect()
+}
+
+/// The dialog in a window where nothing of what is judged can be read: it says so first.
+fn too_small(
+    layout: Layout,
+    dialog: &InteractionDialog,
+    look: &Look,
+    width: usize,
+    rows: usize,
+) -> Panel {
+    let mut panel = Panel::default();
+    if !dialog.seen.is_all() {
+        let key = keymap::shown(Context::Approval, Action::ReadAll);
+        let why = look.language.fill(Msg::TooSmall, &[&key]);
+        panel.rows = words(&why, Ink::Warning, look, width);
+    }
+    panel.below(Panel::of(layout.head));
+    panel.below(layout.lower);
+    framed::fitted(panel, rows)
 }
 
 /// The title, and what is reported at present.

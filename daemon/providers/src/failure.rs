@@ -31,6 +31,8 @@ pub(crate) struct EntryInfo {
     pub name: String,
     pub models: Vec<String>,
     pub key_env: Option<String>,
+    /// Maximum bytes of an answer's content.
+    pub answer_max: usize,
     /// Values of the entry's own headers, which may be keys too.
     pub header_values: Vec<String>,
 }
@@ -49,6 +51,7 @@ impl EntryInfo {
             name: options.name,
             models: options.models,
             key_env: options.api_key_env,
+            answer_max: options.answer_max,
             header_values: options
                 .headers
                 .into_iter()
@@ -101,9 +104,14 @@ impl ErrorContext {
         self.transient("sent data that is not an answer")
     }
 
-    /// The answer has grown beyond `ANSWER_MAX`.
+    /// The answer has grown beyond `answer_max`.
     pub(crate) fn too_long(&self) -> ProviderError {
-        self.endless("sent an answer that is too long")
+        let most = self.entry.answer_max >> 20;
+        let what = format!("sent an answer of more than {most} MB: it was ended");
+        self.permanent(
+            &what,
+            "try again, or another model; `network.answer_max_mb` sets the limit",
+        )
     }
 
     /// The answer was cut off before its first word.

@@ -324,6 +324,7 @@ pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
         api_key_env: Some("ACME_KEY".to_owned()),
         headers: Vec::new(),
         extra: String::new(),
+        answer_max: crate::options::ANSWER_MAX,
         timeouts: Timeouts::default(),
         sends_reasoning: false,
         effort: None,

@@ -8,7 +8,7 @@ use crate::failure::ErrorContext;
 use crate::json::on_one_line;
 use crate::lenient::Object;
 use crate::part_batch::PartBatch;
-use crate::read::{ANSWER_MAX, Flow};
+use crate::read::Flow;
 
 /// An answer in progress.
 pub(crate) struct Gathered {
@@ -19,10 +19,20 @@ pub(crate) struct Gathered {
     /// The usage reported so far. A broken answer is billed too.
     pub usage: Option<Reported>,
     pub end: AnswerEnd,
-    /// Bytes of content so far.
+    /// Bytes of content so far, as the log holds them.
     pub said: usize,
     /// Bytes of text so far.
     pub text: u64,
+}
+
+/// Bytes of a text in a record: JSON writes some characters as several.
+fn logged_bytes(text: &str) -> usize {
+    let more = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    });
+    text.len() + more.sum::<usize>()
 }
 
 impl Gathered {
@@ -54,13 +64,13 @@ impl Gathered {
     }
 
     pub(crate) fn text(&mut self, text: &str, batch: &mut PartBatch) {
-        self.said += text.len();
+        self.said += logged_bytes(text);
         self.text += text.len() as u64;
         batch.text(text);
     }
 
     pub(crate) fn reasoning(&mut self, text: &str, batch: &mut PartBatch) {
-        self.said += text.len();
+        self.said += logged_bytes(text);
         batch.reasoning(text);
     }
 
@@ -81,14 +91,14 @@ impl Gathered {
         piece: CallFragment<'_>,
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
-        self.said += 1 + piece.arguments.len();
+        self.said += 1 + logged_bytes(piece.arguments);
         let taken = self.calls.take(piece, batch);
         taken.map_err(|TooManyCalls| self.fail(self.site.too_many_calls()))
     }
 
     /// Adds a thought after the text so far and this many calls.
     pub(crate) fn thought(&mut self, kind: &str, raw: &str, calls: usize) {
-        self.said += raw.len();
+        self.said += logged_bytes(raw);
         self.thoughts.push(Thought {
             kind: kind.to_owned(),
             data: on_one_line(raw).into_owned(),
@@ -100,7 +110,7 @@ impl Gathered {
     /// Whether there is more content than before.
     pub(crate) fn flow(&mut self, before: usize) -> Result<Flow, ProviderError> {
         match self.said {
-            said if said > ANSWER_MAX => Err(self.fail(self.site.too_long())),
+            said if said > self.site.entry.answer_max => Err(self.fail(self.site.too_long())),
             said if said == before => Ok(Flow::Nothing),
             _ => Ok(Flow::More),
         }

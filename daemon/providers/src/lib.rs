@@ -41,6 +41,6 @@ pub mod fuzz;
 #[cfg(any(test, fuzzing))]
 mod playback;
 
-pub use options::{ProviderOptions, Timeouts};
+pub use options::{ANSWER_MAX, ProviderOptions, Timeouts};
 pub use probe::{MODELS_MAX, ProbeRequest, ProbeResult, list_models, probe};
 pub use registry::{KINDS, OpenError, ProviderContext, open};

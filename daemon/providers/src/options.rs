@@ -22,6 +22,8 @@ pub struct ProviderOptions {
     /// Extra members of each request, as comma-joined JSON without braces. May be empty.
     pub extra: String,
     pub timeouts: Timeouts,
+    /// Maximum bytes of an answer's content, as the log holds it.
+    pub answer_max: usize,
     /// Whether the vendor requires the reasoning of earlier answers, as DeepSeek's thinking models
     /// do. The kinds `anthropic` and `openai-responses` always send back signed or encrypted
     /// reasoning.
@@ -35,6 +37,10 @@ pub struct ProviderOptions {
     /// For `command`: the program and its arguments.
     pub command: Vec<String>,
 }
+
+/// `answer_max` unless the user sets another one: several times the limit of any model, and small enough that a record
+/// with such an answer fits into the log.
+pub const ANSWER_MAX: usize = 16 << 20;
 
 /// Time limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,6 +73,7 @@ pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
 
 fn site() -> ErrorContext {
     let entry = EntryInfo {
+        answer_max: crate::options::ANSWER_MAX,
         name: "acme".to_owned(),
         models: Vec::new(),
         key_env: None,

@@ -119,6 +119,7 @@ pub async fn list_models(what: ProbeRequest) -> Option<Vec<String>> {
 fn site(what: &ProbeRequest) -> ErrorContext {
     ErrorContext {
         entry: Arc::new(EntryInfo {
+            answer_max: crate::options::ANSWER_MAX,
             name: what.name.clone(),
             models: Vec::new(),
             key_env: what.key_env.clone(),

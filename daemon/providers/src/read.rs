@@ -25,8 +25,6 @@ use crate::sse::{EventTooLarge, SseParser};
 
 /// Maximum size of an event: more than all arguments of an answer in one piece.
 const EVENT_MAX: usize = 8 << 20;
-/// Maximum size of an answer in one document.
-const DOCUMENT_MAX: usize = 32 << 20;
 /// How many bytes of an error's body are read.
 const ERROR_MAX: usize = 64 << 10;
 /// Time limit for an error's body, or for usage after a finished answer.
@@ -36,9 +34,6 @@ const TAIL: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_millis(20);
 /// Maximum bytes to take at once, if available, before parts are passed on.
 const GULP: usize = 256 << 10;
-/// Maximum bytes of text, reasoning and arguments of an answer: several times the limit of any
-/// model.
-pub(crate) const ANSWER_MAX: usize = 32 << 20;
 
 /// Collects an answer, implemented by each kind.
 pub(crate) trait Collect: Send + 'static {
@@ -327,8 +322,8 @@ impl<C: Collect> AnswerReader<C> {
         match &mut self.form {
             AnswerFormat::Unknown => Ok(Flow::Nothing),
             AnswerFormat::Document(text) => {
-                if text.len() + bytes.len() > DOCUMENT_MAX {
-                    return Err(self.too_large());
+                if text.len() + bytes.len() > self.site.entry.answer_max {
+                    return Err(self.site.too_long());
                 }
                 // Not counted as progress: an incomplete document shows none.
                 text.extend_from_slice(bytes);

@@ -77,6 +77,12 @@ impl PlannedContent {
 }
 
 fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<PlannedContent, Outcome> {
+    if args.path.ends_with('/') && at.kind().is_none() {
+        return Err(Outcome::refused(format!(
+            "`{}` names a directory: leave out the `/` at the end to write a file",
+            args.path
+        )));
+    }
     let Some(_) = at.kind() else {
         return Ok(PlannedContent {
             at,

@@ -418,6 +418,12 @@ impl Step<'_> {
             self.supersede(&asking, &partial);
             return self.fall_back(failure);
         }
+        // An endless answer must not fill the next request.
+        let partial = Answer {
+            text: cut(partial.text),
+            reasoning: cut(partial.reasoning),
+            ..partial
+        };
         self.keep_partial(asking, Some(partial));
         self.end_turn(OutcomeKind::Failed, None, Some(failure))
     }
@@ -470,6 +476,18 @@ impl Step<'_> {
             ..asking
         })
     }
+}
+
+/// Bytes that are kept of a failed answer's text: more than any model's limit.
+const PARTIAL_MAX: usize = 1 << 20;
+
+/// A failed answer's text, without what is beyond [`PARTIAL_MAX`].
+fn cut(mut text: String) -> String {
+    if text.len() > PARTIAL_MAX {
+        text.truncate(text.floor_char_boundary(PARTIAL_MAX));
+        text.push('…');
+    }
+    text
 }
 
 /// Exponential backoff with jitter: half fixed, half by chance, from `base` to `cap`.

@@ -127,6 +127,10 @@ impl Workspace {
     /// The path cannot be resolved, or this access is denied.
     pub fn resolve(&self, text: &str, access: Access) -> Result<ResolvedPath, PathError> {
         let at = self.locate(&self.cwd, text)?;
+        // `f/` names a directory, as everywhere: it must not stand for the file `f`.
+        if text.ends_with('/') && at.kind.is_some_and(|kind| kind != FileKind::Directory) {
+            return Err(PathError::NotADirectory(at.path));
+        }
         self.check(&at, access)?;
         Ok(at)
     }

@@ -4,6 +4,7 @@
 //! kind of an interaction is in [`kinds`].
 
 mod approval;
+pub mod blank;
 pub mod kinds;
 pub mod lines;
 mod programs;

@@ -99,7 +99,9 @@ pub fn exact(text: &str) -> String {
             '\n' => out.push('\n'),
             '\t' => out.push_str("\\t"),
             character
-                if is_obeyed(character) || proto::hidden(character) || is_invisible(character) =>
+                if is_obeyed(character)
+                    || proto::hidden(character)
+                    || proto::invisible(character) =>
             {
                 out.extend(character.escape_unicode());
             }
@@ -134,29 +136,6 @@ pub fn json(text: &str) -> String {
 /// Control characters. A tab only moves on.
 fn is_obeyed(character: char) -> bool {
     character != '\t' && character.is_control()
-}
-
-/// Characters that look like nothing, or like a blank, and have their use in ordinary text.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{a0}'
-            | '\u{34f}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{1680}'
-            | '\u{17b4}'
-            | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{2000}'..='\u{200d}'
-            | '\u{202f}'
-            | '\u{205f}'
-            | '\u{2800}'
-            | '\u{3000}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{ffa0}'
-    )
 }
 
 /// Whether the locale that this process was given spells in UTF-8. A terminal of none shows more than ASCII as rubbish.

@@ -161,11 +161,7 @@ fn print_answer(report: &Report, code: u8, structured: bool) -> Result<(), Error
         output::progress(&text::clean(&report.text));
         return Ok(());
     }
-    // A file or program gets the answer byte for byte; a terminal must not obey it.
-    let answer = if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-        text::clean(&report.text)
-    } else {
-        report.text.clone()
-    };
+    // A pipe may end in a terminal, which must not obey it. `--output-format json` has every byte.
+    let answer = text::clean(&report.text);
     output::line(answer.strip_suffix('\n').unwrap_or(&answer))
 }

@@ -9,6 +9,8 @@ fn scene(waited: u64) -> Scene {
         words: vec!["It is gone for good.".to_owned()],
         then: crate::model::confirm::Then::Do(vec![Effect::Bell]),
         scroll: 0,
+        seen: crate::model::seen::Seen::default(),
+        is_refused: false,
         since: scene.now,
         drawn: false,
         back: None,
@@ -90,4 +92,35 @@ fn what_does_not_fit_is_scrolled_to_and_no_further_than_it_goes() {
     assert!(shows(&mut scene, "line 1 "));
     assert_eq!(scene.press(&["esc"]), []);
     assert!(scene.model.dialog.is_none(), "that is a no");
+}
+
+#[test]
+fn a_yes_counts_only_after_all_words_were_on_the_screen() {
+    let mut scene = scene(300);
+    if let Some(Dialog::Confirm(confirm)) = &mut scene.model.dialog {
+        confirm.words = (0..500).map(|line| format!("rule {line}")).collect();
+    }
+    assert_eq!(scene.press(&["y"]), []);
+    assert!(scene.text(80, 24).contains("Read to the end first"));
+    scene.press(&["pagedown"; 40]);
+    assert_eq!(scene.press(&["y"]), [Effect::Bell]);
+}
+
+#[test]
+fn a_window_that_shows_no_words_takes_no_yes_and_says_so() {
+    let mut scene = scene(300);
+    if let Some(Dialog::Confirm(confirm)) = &mut scene.model.dialog {
+        confirm.words = (0..9).map(|line| format!("rule {line}")).collect();
+    }
+    scene.model.look.rows = 7;
+    scene.press(&["pagedown"; 20]);
+    assert_eq!(scene.press(&["y"]), []);
+    let panel = crate::view::draw(
+        &scene.model,
+        &crate::view::transcript::Printed::default(),
+        &mut crate::render::Cache::default(),
+        0,
+    );
+    let text: Vec<_> = panel.rows.iter().map(ToString::to_string).collect();
+    assert!(text.join("\n").contains("too small"), "{text:?}");
 }

@@ -1,5 +1,6 @@
 mod command;
 mod fields;
+mod seen;
 
 use proto::hello::Role;
 use proto::params::interaction::{AnswerParams, PlanDecision, Scope};
@@ -396,8 +397,12 @@ fn does(action: Action, name: &str) {
     if action == Action::Accept {
         scene.press(&["n", "x"]);
     }
+    if let Some(Dialog::Interaction(dialog)) = &mut scene.model.dialog {
+        dialog.seen.read_all();
+    }
     let effects = scene.press(&[name]);
     let done = match action {
+        Action::ReadAll => matches!(scene.model.dialog, Some(Dialog::Pager(_))),
         Action::AllowOnce => sent(&effects).decision == ApprovalDecision::AllowOnce,
         Action::AllowSession => sent(&effects).decision == ApprovalDecision::AllowSession,
         Action::AllowAlways => sent(&effects).decision == ApprovalDecision::AllowAlways,

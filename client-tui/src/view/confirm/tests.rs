@@ -15,6 +15,8 @@ fn what_would_happen_is_told_with_the_keys() {
         ],
         then: crate::model::confirm::Then::Do(Vec::new()),
         scroll: 0,
+        seen: crate::model::seen::Seen::default(),
+        is_refused: false,
         since: Instant::now(),
         drawn: false,
         back: None,

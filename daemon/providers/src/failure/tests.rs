@@ -6,6 +6,7 @@ const KEY: &str = "sk-acme-0123456789";
 
 fn site() -> ErrorContext {
     let entry = EntryInfo {
+        answer_max: crate::options::ANSWER_MAX,
         name: "acme".to_owned(),
         models: vec!["big".to_owned(), "small".to_owned()],
         key_env: Some("ACME_KEY".to_owned()),

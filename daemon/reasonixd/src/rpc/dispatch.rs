@@ -12,6 +12,7 @@ use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
 use proto::methods::{DaemonHello, DaemonShutdown, Method, SessionWait};
 use proto::{ErrorName, Failure};
+use serde::Deserialize as _;
 
 use super::peer::Peer;
 use crate::daemon::Daemon;
@@ -126,11 +127,32 @@ fn begin<M: Method>(
     let parsed = serde_json::from_str(text).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
-            format!("The parameters of `{}` are wrong: {error}", M::NAME),
+            format!(
+                "The parameters of `{}` are wrong: {}",
+                M::NAME,
+                bounded(&error.to_string())
+            ),
             "See its parameters with `reasonix rpc --schema`.",
         )
     })?;
     Ok((peer, parsed))
+}
+
+/// Whether a frame has what only an answer has. With a method as well it is neither: it is not carried out.
+fn is_answer(line: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Members {
+        #[serde(default, deserialize_with = "is_present")]
+        result: bool,
+        #[serde(default, deserialize_with = "is_present")]
+        error: bool,
+    }
+    let members = serde_json::from_slice::<Members>(line);
+    members.is_ok_and(|members| members.result || members.error)
+}
+
+fn is_present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    serde::de::IgnoredAny::deserialize(from).map(|_| true)
 }
 
 /// Begins the call that a frame holds.
@@ -140,6 +162,9 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
         Ok(request) => request,
         Err(_) => return Answer::Now(malformed(line)),
     };
+    if is_answer(line) {
+        return Answer::Now(malformed(line));
+    }
     let id = request.id.clone().into_owned();
     let Some((name, callback)) = methods.method_with_name(&request.method) else {
         let text = format!("There is no method `{}`.", shortened(&request.method));
@@ -224,6 +249,21 @@ fn hint(text: &str) -> serde_json::Value {
 
 fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
+}
+
+/// Characters of a parser's message: it may quote a value of megabytes.
+const PARSER_WORDS_MAX: usize = 500;
+
+/// A parser's message without its middle, where it is long: what is wrong stands at both ends.
+fn bounded(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= PARSER_WORDS_MAX {
+        return text.to_owned();
+    }
+    let half = PARSER_WORDS_MAX / 2;
+    let begin: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    format!("{begin} … {end}")
 }
 
 /// An error as a frame; without an id where no call is meant.

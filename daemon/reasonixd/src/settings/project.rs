@@ -96,12 +96,7 @@ pub(super) fn whose(
     );
     let lines = config.map(|(_, lines)| lines).unwrap_or_default();
     let (hooks_file, hook_lines) = hooks.unwrap_or((Path::new("/"), Vec::new()));
-    let held_back: Vec<_> = lines
-        .iter()
-        .chain(&keys)
-        .chain(&hook_lines)
-        .cloned()
-        .collect();
+    let held_back = in_reading_order(&hook_lines, &keys, &lines);
     let config = TrustUnit {
         place: directory.clone(),
         lines,
@@ -127,6 +122,18 @@ pub(super) fn whose(
         held_back,
         parts: [config, keys, hooks],
     })
+}
+
+/// What runs programs first, long lists of rules last: nothing pushes a hook off the screen.
+fn in_reading_order(hooks: &[String], keys: &[String], config: &[String]) -> Vec<String> {
+    let rank = |line: &&String| match line.as_str() {
+        line if line.starts_with("[[providers]]") => 0,
+        line if line.starts_with("permissions.allow ") => 2,
+        _ => 1,
+    };
+    let mut config: Vec<_> = config.iter().collect();
+    config.sort_by_key(rank);
+    hooks.iter().chain(keys).chain(config).cloned().collect()
 }
 
 /// The project's file: `reasonix.toml`, nearest upwards, not above the git root, the person's home or the root.

@@ -178,6 +178,8 @@ settings! {
         "Timeout for the first byte of an answer, in seconds.";
     "network.idle_seconds", number(1, 3600), User, "120":
         "Timeout between two pieces of an answer, in seconds.";
+    "network.answer_max_mb", number(1, 16), User, "16":
+        "End a request whose answer grows beyond this many megabytes. It fails and is not tried again.";
     "tui.theme", Kind::Word(&["auto", "dark", "light", "16", "none"]), User, "\"auto\"":
         "Colours of the terminal interface. `auto`: detect the background; `dark`, `light`: for that background; `16`: only the terminal's 16 colours; `none`: no colours.";
     "tui.vim", Kind::Flag, User, "false":

@@ -56,6 +56,8 @@ pub struct Settings {
     pub connect_ms: u64,
     pub first_byte_ms: u64,
     pub idle_ms: u64,
+    /// Bytes of an answer's content.
+    pub answer_max: usize,
     pub retry_tries: u32,
     pub retry_base_ms: u64,
     pub retry_cap_ms: u64,
@@ -182,6 +184,8 @@ impl Values {
             connect_ms: self.seconds_in_ms("network.connect_seconds"),
             first_byte_ms: self.seconds_in_ms("network.first_byte_seconds"),
             idle_ms: self.seconds_in_ms("network.idle_seconds"),
+            answer_max: usize::try_from(self.number("network.answer_max_mb") << 20)
+                .unwrap_or(usize::MAX),
             retry_tries: u32::try_from(self.number("internal.retry_tries")).unwrap_or(u32::MAX),
             retry_base_ms: self.number("internal.retry_base_ms"),
             retry_cap_ms: self.seconds_in_ms("internal.retry_cap_seconds"),

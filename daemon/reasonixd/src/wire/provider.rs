@@ -114,6 +114,7 @@ pub fn open(
             idle: Duration::from_millis(settings.idle_ms),
             ..providers::Timeouts::default()
         },
+        answer_max: settings.answer_max,
         sends_reasoning: entry.sends_reasoning,
         effort: entry.effort.clone(),
         efforts: facts::of(entry, model).efforts,

@@ -152,3 +152,16 @@ async fn its_result_is_reported_by_hash_size_and_mode() {
         .await;
     assert!(outcome.changed.is_empty());
 }
+
+#[tokio::test]
+async fn a_name_of_a_directory_writes_no_file() {
+    let scene = Scene::new();
+    scene.put("f", "old\n");
+    scene.ok("read_file", json!({"path": "f"})).await;
+    for path in ["f/", "new/", "f//"] {
+        let arguments = json!({"path": path, "content": "new\n"});
+        let text = scene.fails("write_file", arguments).await;
+        assert!(text.contains("directory"), "{text}");
+    }
+    assert_eq!(scene.content("f"), "old\n");
+}

@@ -30,6 +30,7 @@ struct CollectedAnswer {
 
 fn collector() -> Collector {
     let entry = EntryInfo {
+        answer_max: crate::options::ANSWER_MAX,
         name: "acme".to_owned(),
         models: Vec::new(),
         key_env: None,

@@ -28,3 +28,33 @@ async fn a_call_that_panics_is_answered_with_internal() {
     assert_eq!(answer["id"], 7);
     assert_eq!(answer["error"]["data"]["name"], "internal");
 }
+
+fn peer() -> Arc<Peer> {
+    let (outgoing, _waiting) = mpsc::channel(1);
+    let elsewhere = crate::rpc::peer::Origin::Elsewhere;
+    Arc::new(Peer::new(1, elsewhere, outgoing, SharedRoom::default()))
+}
+
+#[test]
+fn an_object_that_is_call_and_answer_at_once_is_refused() {
+    for member in [r#""result": null"#, r#""error": {"code": 1}"#] {
+        let line = format!(r#"{{"jsonrpc": "2.0", "id": 7, "method": "bug", {member}}}"#);
+        let methods: Methods = RpcModule::new(()).into();
+        let Answer::Now(answer) = call(line.as_bytes(), peer(), &methods) else {
+            panic!("it was begun: {line}")
+        };
+        let answer: serde_json::Value = serde_json::from_slice(&answer).expect("JSON");
+        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    }
+}
+
+#[test]
+fn a_message_does_not_quote_megabytes() {
+    let text = format!(
+        "invalid value: `{}`, expected a number",
+        "x".repeat(4 << 20)
+    );
+    let bounded = bounded(&text);
+    assert!(bounded.len() < 1_000);
+    assert!(bounded.starts_with("invalid value") && bounded.ends_with("expected a number"));
+}

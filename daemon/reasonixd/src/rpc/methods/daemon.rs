@@ -41,12 +41,19 @@ pub async fn hello(
         ));
     }
     // A hook, server or unheld tool that got hold of the socket may look, and no more (I23).
-    let role = if peer.descends() {
-        Role::Watch
-    } else {
-        params.role
+    // A second hello changes nothing: the connection keeps its role.
+    let role = match peer.role() {
+        Some(role) => role,
+        None => {
+            let role = if peer.descends() {
+                Role::Watch
+            } else {
+                params.role
+            };
+            daemon.gate.greet(role)?;
+            role
+        }
     };
-    daemon.gate.greet(role)?;
     // Only who may drive a session may bring it a key.
     let credentials = if role == Role::Drive {
         params.credentials.clone()

@@ -1,0 +1,101 @@
+//! A yes counts only for what was on the screen whole (I24).
+
+use super::*;
+
+fn hidden_tail() -> String {
+    format!("echo start\n{}rm -rf tail", "echo filler\n".repeat(200))
+}
+
+fn asking(command: &str) -> Scene {
+    Scene::of(vec![approval(1, command)], Vec::new())
+}
+
+#[test]
+fn a_yes_before_the_tail_of_a_command_was_shown_is_none() {
+    for yes in ["y", "s", "a", "e"] {
+        let mut scene = asking(&hidden_tail());
+        assert_eq!(scene.press(&[yes]), [], "{yes}");
+        assert_eq!(part(&scene), &Part::Answer);
+        let text = scene.text(80, 24);
+        assert!(text.contains("more lines to read first"), "{text}");
+    }
+    // A no is one at once.
+    assert_eq!(
+        sent(&asking(&hidden_tail()).press(&["n", "enter"])).decision,
+        ApprovalDecision::Deny
+    );
+}
+
+#[test]
+fn a_yes_counts_after_all_of_it_was_scrolled_through() {
+    let mut scene = asking(&hidden_tail());
+    scene.press(&["pagedown"; 60]);
+    assert!(scene.text(80, 24).contains("rm -rf tail"));
+    scene.later(300);
+    let effects = scene.press(&["y"]);
+    assert_eq!(sent(&effects).decision, ApprovalDecision::AllowOnce);
+}
+
+#[test]
+fn a_yes_counts_after_the_pager_showed_the_end() {
+    let mut scene = asking(&hidden_tail());
+    scene.press(&["v"]);
+    assert!(matches!(scene.model.dialog, Some(Dialog::Pager(_))));
+    scene.press(&["q"]);
+    scene.later(300);
+    assert_eq!(scene.press(&["y"]), []);
+    let mut read = vec!["v"];
+    read.extend(["pagedown"; 60]);
+    read.push("q");
+    scene.later(300);
+    scene.press(&read);
+    scene.tick();
+    scene.later(300);
+    let effects = scene.press(&["y"]);
+    assert_eq!(sent(&effects).decision, ApprovalDecision::AllowOnce);
+}
+
+#[test]
+fn blank_lines_hide_nothing_they_are_counted() {
+    let command = format!("echo start{}rm -rf tail", "\n".repeat(200));
+    let mut scene = asking(&command);
+    let text = scene.text(80, 24);
+    assert!(text.contains("… 199 blank lines"), "{text}");
+    assert!(text.contains("rm -rf tail"), "{text}");
+    assert_eq!(
+        sent(&scene.press(&["y"])).decision,
+        ApprovalDecision::AllowOnce
+    );
+}
+
+#[test]
+fn in_a_window_too_small_to_read_it_says_so_and_takes_no_yes() {
+    for rows in 4..=30 {
+        let mut scene = asking("echo one\necho two\necho three\necho four");
+        let text = scene.text(80, rows);
+        let shown = ["one", "two", "three", "four"]
+            .iter()
+            .filter(|word| text.contains(&format!("echo {word}")))
+            .count();
+        let effects = scene.press(&["y"]);
+        match shown {
+            4 if !text.contains("more lines") => {
+                assert_eq!(sent(&effects).decision, ApprovalDecision::AllowOnce)
+            }
+            0 => {
+                assert!(text.contains("too small"), "{rows}: {text}");
+                assert_eq!(effects, [], "{rows}: {text}");
+            }
+            _ => assert_eq!(effects, [], "{rows}: {text}"),
+        }
+    }
+}
+
+#[test]
+fn another_width_is_read_again() {
+    let mut scene = asking(&"echo a long line that is broken at narrow widths; ".repeat(60));
+    scene.press(&["down"; 5]);
+    scene.model.look.columns = 40;
+    scene.later(300);
+    assert_eq!(scene.press(&["y"]), []);
+}
