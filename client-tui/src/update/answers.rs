@@ -112,6 +112,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
+        Answer::Commands(output) => composer::commands_came(model, output.commands),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Done(Call::Set(params)) => return set(model, *params),
         Answer::Interrupted { ran: false, .. } => {
@@ -187,6 +188,8 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
             confirm(model, *params, &trouble);
         }
+        // The menu has the commands of the interface.
+        Call::Commands(_) => {}
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }

@@ -171,6 +171,7 @@ crate::catalog! {
     ForkRewoundHint = "Send it a prompt first, or fork it at another turn.", "请先向它发送提示词，或从另一回合分出副本。";
     SeveralSessions = "`{0}` matches several sessions: {1}.", "`{0}` 匹配多个会话：{1}。";
     SeveralSessionsHint = "Give more of the id, or the pid.", "请给出更长的编号，或会话号。";
+    NoCommand = "There is no command `{0}`.", "没有命令 `{0}`。";
     NoSession = "There is no session `{0}`.", "没有会话 `{0}`。";
     NoSessionHint = "Give a session's pid, its name, or at least 4 characters of its id.", "请给出会话号、名称，或编号的至少 4 个字符。";
     OpenIds = "List open questions with `reasonix inbox`; ids look like `3.1`.", "用 `reasonix inbox` 列出待回答的问题；编号形如 `3.1`。";

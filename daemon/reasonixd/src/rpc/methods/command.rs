@@ -1,12 +1,11 @@
 //! `command.list`: the custom commands that a prompt can run.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use proto::Failure;
 use proto::params::command::{ListOutput, ListParams};
-use proto::{ErrorName, Failure};
-use session::PermissionScope;
 
+use super::rules::asked;
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 
@@ -15,16 +14,6 @@ pub async fn list(
     _peer: Arc<Peer>,
     params: ListParams,
 ) -> Result<ListOutput, Failure> {
-    let scope = match (params.session, params.cwd) {
-        (Some(session), None) => PermissionScope::Session(session),
-        (None, Some(cwd)) => PermissionScope::Directory(PathBuf::from(cwd)),
-        (Some(_), Some(_)) | (None, None) => {
-            return Err(Failure::new(
-                ErrorName::InvalidParams,
-                "Give either a session or a directory.",
-                "",
-            ));
-        }
-    };
+    let scope = asked(params.session, params.cwd)?;
     daemon.supervisor.commands(&scope).await
 }
