@@ -46,7 +46,7 @@ fn prompt_brings_the_text_of_its_command_and_keeps_it() {
     assert!(sent[0].ends_with("/git:commit fix it"), "{sent:#?}");
     assert!(!sent[0].contains("path=\"/etc/hostname\""), "{sent:#?}");
     let shown = house.reasonix(&["show", &session]);
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let shown = shown.out.clone();
     assert!(shown.contains("/git:commit fix it"), "{shown}");
     assert!(!shown.contains("<command"), "{shown}");
 }
@@ -69,12 +69,12 @@ fn word_that_is_no_command_is_refused_and_a_path_is_text() {
         "//- .reasonix/commands/deploy.md\nDeploy.\n//- .reasonix/commands/open.md\n---\nx\n",
     );
     let refused = house.reasonix(&["run", "/deplyo now"]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_ne!(refused.status.code(), Some(0));
+    let said = refused.err.clone();
+    assert_ne!(refused.code(), Some(0));
     assert!(said.contains("There is no command `/deplyo`."), "{said}");
     assert!(said.contains("`/deploy`"), "{said}");
     let refused = house.reasonix(&["run", "/open"]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let said = refused.err.clone();
     assert!(said.contains(".reasonix/commands/open.md:1"), "{said}");
     assert_eq!(model.count(), 0);
     assert!(house.logs().is_empty(), "a session was made");
@@ -88,10 +88,7 @@ fn commands_are_listed_with_what_is_left_out() {
     let (_model, house) = answering([]);
     house.files("//- .reasonix/commands/deploy.md\n---\ndescription: \"Ship\\e[31m it\"\nargument-hint: [where]\n---\nDeploy.\n//- .reasonix/commands/bad.md\n---\nname: x\ndescription: {a: b}\n---\nBad.\n");
     let listed = house.reasonix(&["commands"]);
-    let (out, err) = (
-        String::from_utf8_lossy(&listed.stdout).into_owned(),
-        String::from_utf8_lossy(&listed.stderr).into_owned(),
-    );
+    let (out, err) = (listed.out.clone(), listed.err.clone());
     for expected in [
         "/deploy [where]",
         "Ship",
@@ -103,6 +100,6 @@ fn commands_are_listed_with_what_is_left_out() {
     assert!(!out.contains('\u{1b}'), "{out}");
     assert!(err.contains(".reasonix/commands/bad.md:3"), "{err}");
     let doctor = house.reasonix(&["doctor"]);
-    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    let said = doctor.out.clone();
     assert!(said.contains(".reasonix/commands/bad.md:3"), "{said}");
 }
