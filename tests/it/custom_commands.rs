@@ -45,7 +45,7 @@ fn prompt_brings_the_text_of_its_command_and_keeps_it() {
     }
     assert!(sent[0].ends_with("/git:commit fix it"), "{sent:#?}");
     assert!(!sent[0].contains("path=\"/etc/hostname\""), "{sent:#?}");
-    let shown = house.reasonix(&["show", &session]);
+    let shown = house.reasonix(&["logs", &session]);
     let shown = shown.out.clone();
     assert!(shown.contains("/git:commit fix it"), "{shown}");
     assert!(!shown.contains("<command"), "{shown}");
