@@ -56,6 +56,7 @@ const ROWS: &[Row] = &[
     one::<history::SearchOutput>("search"),
     one::<commands::stats::Shown<'static>>("stats"),
     one::<proto::params::hook::ListOutput>("hooks"),
+    one::<proto::params::command::ListOutput>("commands"),
     one::<process::ListOutput>("ps"),
     one::<proto::params::session::PromptOutput>("send"),
     one::<Vec<QueuedPrompt>>("queue"),

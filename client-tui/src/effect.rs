@@ -19,7 +19,7 @@ use proto::params::session::{
     PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, SignalParams,
     UnqueueParams,
 };
-use proto::params::{history, hook, process, rules};
+use proto::params::{command, history, hook, process, rules};
 use proto::{CallId, Pid, Seq};
 
 /// Something to be done.
@@ -108,6 +108,8 @@ pub enum Call {
     Fork(ForkParams),
     Inspect(InspectParams),
     Stats(StatsParams),
+    /// For the menu.
+    Commands(command::ListParams),
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
     Delete(DeleteParams),
@@ -188,6 +190,7 @@ pub enum Answer {
         params: StatsParams,
         output: Box<StatsOutput>,
     },
+    Commands(command::ListOutput),
     /// `reloaded`: they were read again.
     Hooks {
         reloaded: bool,

@@ -6,11 +6,11 @@ use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
-    ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList, ProcessKill,
-    ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
-    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
-    SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind, SessionSet,
-    SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
+    CommandList, ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList,
+    ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
+    SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
+    SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind,
+    SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -74,6 +74,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             output: Box::new(client.call::<StatsQuery>(&params).await?),
             params,
         },
+        Call::Commands(params) => Answer::Commands(client.call::<CommandList>(&params).await?),
         Call::Hooks(params) => Answer::Hooks {
             reloaded: false,
             output: client.call::<HookList>(&params).await?,

@@ -116,6 +116,14 @@ impl PartialEq for Row {
 
 impl Eq for Row {}
 
+impl Row {
+    /// Whether it is called so, by its name or another one.
+    #[must_use]
+    pub fn is_named(&self, word: &str) -> bool {
+        self.name == word || self.aliases.contains(&word)
+    }
+}
+
 /// Reads what was written.
 #[must_use]
 pub fn parse(text: &str) -> Line<'_> {
@@ -140,7 +148,7 @@ pub fn parse(text: &str) -> Line<'_> {
 #[must_use]
 pub fn named(word: &str) -> Option<&'static Row> {
     let mut rows = COMMANDS.iter();
-    rows.find(|row| row.name == word || row.aliases.contains(&word))
+    rows.find(|row| row.is_named(word))
 }
 
 #[cfg(test)]

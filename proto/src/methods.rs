@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, cache, compact, config, daemon, history, hook, interaction, process, reload, rules,
-    session,
+    Empty, cache, command, compact, config, daemon, history, hook, interaction, process, reload,
+    rules, session,
 };
 
 /// One method of the protocol.
@@ -164,6 +164,8 @@ methods! {
         "Searches the messages of all sessions.";
     StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,
         "Returns tokens and cost by day, model and session.";
+    CommandList = "command.list", Watch, false, command::ListParams => command::ListOutput,
+        "Lists the custom commands of a directory or a session, and the files that are left out.";
     HookList = "hook.list", Watch, false, hook::ListParams => hook::ListOutput,
         "Lists the hooks of a directory or a session, with trust, problems and last outcome.";
     HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,

@@ -129,6 +129,13 @@ const ROWS: &[Row] = &[
     row("stats", Some(&[]), Some("stats"), None, Alone::Fails),
     row("hooks", Some(&[]), Some("hooks"), None, Alone::Fails),
     row(
+        "commands",
+        Some(&[]),
+        Some("commands"),
+        Some(&["--session", "nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "export",
         Some(&["1"]),
         None,

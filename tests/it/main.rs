@@ -14,6 +14,7 @@ mod clone;
 mod compaction;
 mod containment;
 mod crash;
+mod custom_commands;
 mod deferred;
 mod driven;
 mod edited;

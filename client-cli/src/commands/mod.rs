@@ -7,6 +7,7 @@ pub mod bare;
 pub mod budget;
 pub mod cache;
 pub mod close;
+pub mod commands;
 pub mod compact;
 pub mod completions;
 pub mod config;
@@ -143,6 +144,7 @@ commands! {
         Stats = stats;
         Cache = cache, rare;
         Prompt = prompt, rare;
+        Commands = commands;
     }
     "Setup and maintenance" {
         Setup = setup;

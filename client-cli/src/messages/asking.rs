@@ -1,4 +1,4 @@
-//! Words of `inbox`, `permissions`, `trust` and `hooks`.
+//! Words of `inbox`, `permissions`, `trust`, `hooks` and `commands`.
 
 client::catalog! {
     HookNotTrusted = "not trusted", "未受信任";
@@ -57,6 +57,8 @@ client::catalog! {
     DirTrustedEffect = "{0}: trusted; this has effect:", "{0}：已信任；以下设置生效：";
     DirNothing = "{0}: not trusted, and there is nothing to trust", "{0}：未受信任，也没有需要信任的内容";
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
+    BuiltIn = "comes with Reasonix", "内置";
+    HiddenBy = "{0}, hidden by {1}", "{0}，被 {1} 遮盖";
     HookBroken = "broken", "有误";
     AllowedEdited = "allowed with the changed command", "已允许，并更改了命令";
     Answered = "answered", "已作答";

@@ -14,6 +14,8 @@ super::catalog! {
     PastedCharacters = "[pasted {0} characters #{1}]", "[粘贴 {0} 字符 #{1}]";
     /// Behind a command that needs a session, before there is one.
     NeedsSession = "needs a session", "需要先有会话";
+    /// What a command of a project that is not trusted does.
+    NotTrusted = "project, not trusted: {0}", "项目，未受信任：{0}";
     /// Entries of a menu: which one, how many.
     Place = "{0} of {1}", "{0}/{1}";
 }

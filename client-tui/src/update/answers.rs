@@ -113,6 +113,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
+        Answer::Commands(output) => composer::commands_came(model, output.commands),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Done(Call::Set(params)) => return set(model, *params),
         Answer::Interrupted { ran: false, .. } => {
@@ -205,6 +206,8 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             });
             confirm(model, yes, &trouble);
         }
+        // The menu has the commands of the interface.
+        Call::Commands(_) => {}
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }

@@ -6,10 +6,12 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proto::params::session::When;
 
 use super::{everywhere, submit};
-use crate::effect::Effect;
+use proto::params::command::{CommandInfo, ListParams};
+
+use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
-use crate::model::composer::menu::{Around, Reads, written};
+use crate::model::composer::menu::{Around, CommandChoice, Reads, written};
 use crate::model::composer::{self, vim};
 
 /// Takes a key; `None`: it means nothing here.
@@ -37,6 +39,12 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
 /// The paths below a directory have come, for the menu of files.
 pub fn walked(model: &mut Model, root: PathBuf, paths: Vec<String>) {
     model.composer.menu.walked(root, paths);
+}
+
+/// The custom commands have come, for the menu of commands.
+pub fn commands_came(model: &mut Model, commands: Vec<CommandInfo>) {
+    let role = model.place.role;
+    model.composer.menu.commands_came(commands, role);
 }
 
 /// The names in a directory have come, for the menu of files.
@@ -176,8 +184,8 @@ fn menu(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
         Action::Next => composer.menu.step(true),
         Action::Previous => composer.menu.step(false),
         Action::Close => composer.menu.close(composer.buffer.as_str()),
-        Action::Complete | Action::Accept => match composer.menu.command() {
-            Some(row) => return command(model, row, action == Action::Accept),
+        Action::Complete | Action::Accept => match composer.menu.command().cloned() {
+            Some(choice) => return command(model, &choice, action == Action::Accept),
             None => return file(model, action == Action::Accept),
         },
         _ => return None,
@@ -186,26 +194,25 @@ fn menu(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
 }
 
 /// Completes a command. `send`: and says it, where nothing must stand behind it.
-fn command(model: &mut Model, row: &crate::slash::Row, send: bool) -> Option<Vec<Effect>> {
+fn command(model: &mut Model, choice: &CommandChoice, send: bool) -> Option<Vec<Effect>> {
     let chosen = model.composer.menu.selected > 0;
     let buffer = &mut model.composer.buffer;
     let word = buffer.as_str().strip_prefix('/').unwrap_or_default();
-    let mut names = row.aliases.iter().chain([&row.name]);
     // A guess from scattered letters is shown first: `/etc` is not meant to be `/detach`.
-    let meant = chosen || names.any(|name| name.starts_with(word));
-    if send && (row.name == word || row.aliases.contains(&word)) {
+    let meant = chosen || choice.begins_with(word);
+    if send && choice.is_named(word) {
         return None;
     }
-    let needs_more = !row.arguments.is_empty() && !row.arguments.starts_with('[');
+    let needs_more = !choice.arguments().is_empty() && !choice.arguments().starts_with('[');
     let all = 0..buffer.as_str().len();
     if send && !needs_more {
-        buffer.replace(all, &format!("/{}", row.name));
+        buffer.replace(all, &format!("/{}", choice.name()));
         return Some(match meant {
             true => submit::send(model, When::Queue),
             false => Vec::new(),
         });
     }
-    buffer.replace(all, &format!("/{} ", row.name));
+    buffer.replace(all, &format!("/{} ", choice.name()));
     Some(Vec::new())
 }
 
@@ -245,6 +252,13 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
         .as_ref()
         .map(|session| Path::new(&session.cwd));
     let cwd = session.filter(|cwd| cwd.is_absolute());
+    let id = model.session.as_ref().map(|session| session.id.to_string());
+    let commands_of = ListParams {
+        cwd: id
+            .is_none()
+            .then(|| model.place.cwd.to_string_lossy().into_owned()),
+        session: id,
+    };
     let around = Around {
         cwd: cwd.unwrap_or(&model.place.cwd),
         home: model.place.home.as_deref(),
@@ -254,6 +268,7 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
     let reads = composer.menu.refresh(text, caret, around).into_iter();
     reads
         .map(|read| match read {
+            Reads::Commands => Effect::Call(Call::Commands(commands_of.clone())),
             Reads::Directory(directory) => Effect::Directory(directory),
             Reads::Tree(root) => Effect::Tree(root),
         })

@@ -27,6 +27,9 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             model.toast = None;
             commands::run(model, row, &arguments)
         }
+        Line::Unknown(word) if is_custom(model, word) => {
+            prompt(model, text.trim().to_owned(), when)
+        }
         Line::Unknown(word) => {
             let words = unknown(model, word);
             model.toast(Tone::Warning, words);
@@ -41,7 +44,10 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             Vec::new()
         }
         Line::Prompt(prompt) => {
-            let prompt = prompt.to_owned();
+            // Two slashes begin a prompt that begins with one: the blank says to the daemon that it is no command.
+            let is_text = prompt.starts_with('/') && text.trim_start().starts_with("//");
+            let blank = if is_text { " " } else { "" };
+            let prompt = format!("{blank}{prompt}");
             self::prompt(model, prompt, when)
         }
     }
@@ -121,6 +127,12 @@ fn create(model: &mut Model, text: String) -> Vec<Effect> {
 /// How much like a command a word must be so that it may have been meant.
 const NEAR: f32 = 0.6;
 
+/// Whether it is a command that the daemon runs.
+fn is_custom(model: &Model, word: &str) -> bool {
+    let custom = model.composer.menu.custom();
+    custom.iter().any(|command| command.name == word)
+}
+
 /// What is said of a word that is no command, with the one that is near, if any.
 fn unknown(model: &Model, word: &str) -> String {
     let shown = client::text::line(word);
@@ -132,11 +144,14 @@ fn unknown(model: &Model, word: &str) -> String {
         true => 1.0,
         false => similar::TextDiff::from_chars(name, word).ratio(),
     };
+    let custom = model.composer.menu.custom().iter();
     let names = slash::COMMANDS
         .iter()
-        .flat_map(|row| std::iter::once(&row.name).chain(row.aliases));
+        .flat_map(|row| std::iter::once(&row.name).chain(row.aliases))
+        .copied()
+        .chain(custom.map(|command| command.name.as_str()));
     let near = names
-        .map(|name| (*name, likeness(name)))
+        .map(|name| (name, likeness(name)))
         // The first of equals: the order is that of the menu.
         .reduce(|best, other| if other.1 > best.1 { other } else { best });
     match near.filter(|near| near.1 >= NEAR) {

@@ -6,11 +6,10 @@ use ratatui::text::{Line, Span};
 use super::Panel;
 use crate::messages::composer::Msg;
 use crate::model::composer::Composer;
-use crate::model::composer::menu::{Entries, Menu};
+use crate::model::composer::menu::{CommandChoice, Entries, Menu};
 use crate::model::composer::rows::{self, MARK, Rows};
 use crate::model::{Look, Model};
 use crate::render::wrap;
-use crate::slash::Row;
 use crate::theme::Ink;
 
 /// Rows that the text may always take; a tall terminal gives it a third of its own.
@@ -104,19 +103,19 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
         false => String::new(),
     };
     let commands = match &menu.entries {
-        Entries::Commands(rows) => rows.iter().map(|row| wrap::width(&said(row))).max(),
+        Entries::Commands(choices) => choices.iter().map(|it| wrap::width(&said(it))).max(),
         Entries::None | Entries::Files(_) => None,
     };
     let line = |index: usize| {
         let selected = index == menu.selected;
         let mut ink = Ink::Text;
         let (words, dim) = match &menu.entries {
-            Entries::Commands(rows) => {
-                let row = rows.get(index)?;
-                if is_off(row, model) {
+            Entries::Commands(choices) => {
+                let choice = choices.get(index)?;
+                if is_off(choice, model) {
                     ink = Ink::Dim;
                 }
-                command(row, model, commands.unwrap_or_default().min(width / 2))
+                command(choice, model, commands.unwrap_or_default().min(width / 2))
             }
             Entries::Files(files) => {
                 let file = files.get(index)?;
@@ -139,28 +138,36 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
 }
 
 /// A command with what may stand behind it.
-fn said(row: &Row) -> String {
-    format!("/{} {}", row.name, row.arguments)
-        .trim_end()
-        .to_owned()
+fn said(choice: &CommandChoice) -> String {
+    let said = format!("/{} {}", choice.name(), choice.arguments());
+    client::text::line(said.trim_end())
 }
 
 /// A command, filled up to a width, and what it does, or why it does nothing now.
-fn command(row: &Row, model: &Model, column: usize) -> (String, String) {
-    let mut words = wrap::cut(&said(row), column);
+fn command(choice: &CommandChoice, model: &Model, column: usize) -> (String, String) {
+    let mut words = wrap::cut(&said(choice), column);
     let left = column.saturating_sub(wrap::width(&words));
     words.push_str(&" ".repeat(left + 2));
     let language = model.look.language;
-    let about = match is_off(row, model) {
-        true => language.say(Msg::NeedsSession),
-        false => language.say(row.about),
+    let about = match choice {
+        CommandChoice::Own(_) if is_off(choice, model) => {
+            language.say(Msg::NeedsSession).to_owned()
+        }
+        CommandChoice::Own(row) => language.say(row.about).to_owned(),
+        CommandChoice::Custom(command) => {
+            let about = client::text::line(&command.description);
+            match command.trusted {
+                true => about,
+                false => language.fill(Msg::NotTrusted, &[&about]),
+            }
+        }
     };
-    (words, about.to_owned())
+    (words, about)
 }
 
 /// Whether a command does nothing yet.
-fn is_off(row: &Row, model: &Model) -> bool {
-    row.session && model.session.is_none()
+fn is_off(choice: &CommandChoice, model: &Model) -> bool {
+    matches!(choice, CommandChoice::Own(row) if row.session) && model.session.is_none()
 }
 
 /// A row of a menu: what it is, what it does, where in the menu it stands.

@@ -1,12 +1,18 @@
-//! Files that the model is shown without having asked for them: instructions of users and projects, and what prompts
-//! refer to.
+//! Files that the model is shown without having asked for them: instructions of users and projects, what prompts
+//! refer to, and the commands that they run.
 //!
 //! Reads them through `workspace`. Blocks.
 
+mod command_rendering;
+mod commands;
+mod definition_files;
+mod front_matter;
 mod imports;
 mod instructions;
 mod reference_syntax;
 mod references;
 
+pub use command_rendering::{command_block, command_call, fill_in};
+pub use commands::{CustomCommand, CustomCommands, find_commands};
 pub use instructions::{Instructions, find_instructions};
-pub use references::{ResolvedReferences, resolve_references};
+pub use references::{ReferringText, ResolvedReferences, resolve_references};

@@ -29,27 +29,40 @@ pub struct ResolvedReferences {
     pub problems: Vec<String>,
 }
 
-/// Reads what a prompt refers to. Blocks.
+/// A text that may refer to files.
+#[derive(Clone, Copy)]
+pub struct ReferringText<'a> {
+    pub text: &'a str,
+    /// Why a path must not be read for it. `None`: it may.
+    pub denied: &'a dyn Fn(&Path) -> Option<String>,
+}
+
+/// Reads what a prompt and its command refer to. Blocks.
 ///
 /// A reference to nothing stays text. Those are the user's own reads: nothing is asked, but `denied` says why the rules
-/// deny a path, and `deny_read` applies. A path in the workspace whose links lead out of it is not followed.
+/// deny a path, and `deny_read` applies. A path in the workspace whose links lead out of it is not followed. What two
+/// texts refer to is read once, for the first of them.
 #[must_use]
 pub fn resolve_references(
     workspace: &Workspace,
-    prompt: &str,
-    denied: &dyn Fn(&Path) -> Option<String>,
+    texts: &[ReferringText<'_>],
 ) -> ResolvedReferences {
     let mut reader = Reader {
         workspace,
-        denied,
         left: BYTES_MAX,
         blocks: Vec::new(),
         files: Vec::new(),
         problems: Vec::new(),
     };
-    let references = find_references(prompt);
-    for reference in references.iter().take(REFERENCES_MAX) {
-        if let Err(reason) = reader.add(reference) {
+    let mut references: Vec<(Reference, &ReferringText<'_>)> = Vec::new();
+    for text in texts {
+        let found = find_references(text.text);
+        let is_new = |it: &Reference| !references.iter().any(|(known, _)| known == it);
+        let new: Vec<_> = found.into_iter().filter(is_new).collect();
+        references.extend(new.into_iter().map(|reference| (reference, text)));
+    }
+    for (reference, text) in references.iter().take(REFERENCES_MAX) {
+        if let Err(reason) = reader.add(reference, text.denied) {
             let problem = format!("`@{}` is not attached: {reason}.", reference.name());
             reader.problems.push(problem);
         }
@@ -73,7 +86,6 @@ pub fn resolve_references(
 /// Reads one reference after the other.
 struct Reader<'a> {
     workspace: &'a Workspace,
-    denied: &'a dyn Fn(&Path) -> Option<String>,
     /// Bytes that may still be attached.
     left: usize,
     blocks: Vec<String>,
@@ -83,7 +95,11 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Attaches what a reference leads to. The error says why it cannot be attached.
-    fn add(&mut self, reference: &Reference) -> Result<(), String> {
+    fn add(
+        &mut self,
+        reference: &Reference,
+        denied: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<(), String> {
         let Some((reading, at)) = self.locate(reference)? else {
             return match reference.is_clearly_a_path() {
                 true => Err("there is no such file or directory".to_owned()),
@@ -96,7 +112,7 @@ impl Reader<'_> {
                 at.path().display()
             ));
         }
-        if let Some(rule) = (self.denied)(at.path()) {
+        if let Some(rule) = denied(at.path()) {
             return Err(rule);
         }
         match at.kind() {

@@ -18,6 +18,7 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     checks.extend(store(daemon, params.rebuild_index).await);
     checks.extend(damage::check(&daemon.home).await);
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
+    checks.extend(commands(daemon, params.cwd.as_deref()).await);
     checks.push(confinement(daemon, params.cwd.as_deref().map(Path::new)));
     for check in &mut checks {
         check.text = contract::scrub(&check.text);
@@ -72,6 +73,26 @@ fn held(demand: SandboxDemand, strength: SandboxStrength, text: String, open: bo
             text,
             "No sandbox works here, so each command needs approval. Install bubblewrap, or set `sandbox.bash` to `warn` to let the rules decide.",
         ),
+    }
+}
+
+/// Files of custom commands that are left out in a directory.
+async fn commands(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
+    let Some(cwd) = cwd else {
+        return Vec::new();
+    };
+    let scope = session::PermissionScope::Directory(cwd.into());
+    match daemon.supervisor.commands(&scope).await {
+        Ok(list) => list
+            .problems
+            .into_iter()
+            .map(|problem| {
+                let hint = "Correct the file, or remove it. The other commands work.";
+                warning("commands", problem, hint)
+            })
+            .collect(),
+        // What is wrong with the directory is told by the other checks.
+        Err(_) => Vec::new(),
     }
 }
 

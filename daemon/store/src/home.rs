@@ -120,6 +120,8 @@ impl Home {
         config = "config.toml";
         /// The user's own instructions for the model.
         instructions = "REASONIX.md";
+        /// The user's custom commands.
+        commands = "commands";
         /// Locked for the lifetime of a daemon.
         lock = "run/reasonixd.lock";
     }

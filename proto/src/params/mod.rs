@@ -1,6 +1,7 @@
 //! Parameters and answers of the methods, one file a resource.
 
 pub mod cache;
+pub mod command;
 pub mod compact;
 pub mod config;
 pub mod daemon;

@@ -71,7 +71,8 @@ pub fn parse(line: &str) -> Said {
         return Said::Nothing;
     }
     if let Some(prompt) = line.strip_prefix("//") {
-        return Said::Prompt(format!("/{prompt}"));
+        // The blank says to the daemon that it is no command.
+        return Said::Prompt(format!(" /{prompt}"));
     }
     if !line.starts_with('/') {
         return Said::Prompt(line.to_owned());
@@ -124,8 +125,31 @@ pub fn parse(line: &str) -> Said {
         "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
         "/export" => Said::Usage(say!(Msg::UseExport)),
         "/quit" if rest.is_empty() => Said::Quit,
+        _ if is_custom(word) => Said::Prompt(line.to_owned()),
         _ => Said::Unknown(line.to_owned()),
     }
+}
+
+/// Words of ours that can be said in a wrong way.
+const OWN: [&str; 12] = [
+    "/queue",
+    "/plan",
+    "/normal",
+    "/pause",
+    "/resume",
+    "/help",
+    "/interrupt",
+    "/approve",
+    "/undo",
+    "/redo",
+    "/todos",
+    "/quit",
+];
+
+/// Whether it may be a custom command. The daemon knows those, and refuses a word that is none.
+fn is_custom(word: &str) -> bool {
+    let name = word.strip_prefix('/').unwrap_or_default();
+    !name.is_empty() && !name.contains('/') && !OWN.contains(&word)
 }
 
 fn change(word: &str, prompt: String, rest: &str) -> Option<Change> {

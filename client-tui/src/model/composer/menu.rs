@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::hello::Role;
+use proto::params::command::CommandInfo;
 
 use super::text::{Class, class};
-use crate::slash::{COMMANDS, Row};
+use crate::slash::COMMANDS;
 
+mod choices;
 mod tree;
+
+pub use choices::CommandChoice;
 
 /// Where menus look things up.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +42,8 @@ pub struct Menu {
     asked: Option<PathBuf>,
     /// The paths below the session's directory.
     tree: tree::Tree,
+    /// The custom commands that came last.
+    custom: Vec<CommandInfo>,
 }
 
 /// What can be taken.
@@ -45,7 +51,7 @@ pub struct Menu {
 pub enum Entries {
     #[default]
     None,
-    Commands(Vec<&'static Row>),
+    Commands(Vec<CommandChoice>),
     /// Files and directories: those of one directory first, then what is found anywhere below the session's.
     Files(Vec<FileEntry>),
 }
@@ -62,6 +68,8 @@ pub struct FileEntry {
 /// What the menu needs to be read for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reads {
+    /// The custom commands.
+    Commands,
     /// The names of one directory.
     Directory(PathBuf),
     /// The paths of all that is below one.
@@ -107,12 +115,13 @@ impl Menu {
         self.closed = Some(text.to_owned());
     }
 
-    /// Nothing is typed that it is for. The paths that were read stay for the next time.
+    /// Nothing is typed that it is for. Paths and commands that were read stay for the next time.
     pub fn reset(&mut self) {
         let mut tree = std::mem::take(&mut self.tree);
         tree.left();
         *self = Self {
             tree,
+            custom: std::mem::take(&mut self.custom),
             ..Self::default()
         };
     }
@@ -134,9 +143,9 @@ impl Menu {
 
     /// The command that is selected.
     #[must_use]
-    pub fn command(&self) -> Option<&'static Row> {
+    pub fn command(&self) -> Option<&CommandChoice> {
         match &self.entries {
-            Entries::Commands(rows) => rows.get(self.selected).copied(),
+            Entries::Commands(choices) => choices.get(self.selected),
             Entries::None | Entries::Files(_) => None,
         }
     }
@@ -159,12 +168,16 @@ impl Menu {
         }
         self.closed = None;
         if let Some(word) = command_word(text) {
+            let mut reads = Vec::new();
             if self.word.as_deref() != Some(word) {
+                if self.word.is_none() {
+                    reads.push(Reads::Commands);
+                }
                 self.reset();
-                self.entries = Entries::Commands(commands(word, around.role));
+                self.entries = Entries::Commands(choices::fitting(word, around.role, &self.custom));
                 self.word = Some(word.to_owned());
             }
-            return Vec::new();
+            return reads;
         }
         self.word = None;
         let Some(typed) = path(text, caret) else {
@@ -189,6 +202,27 @@ impl Menu {
             reads.push(Reads::Directory(directory));
         }
         reads
+    }
+
+    /// The custom commands have come. What is selected stays.
+    pub fn commands_came(&mut self, mut commands: Vec<CommandInfo>, role: Role) {
+        commands.retain(|command| {
+            command.hidden_by.is_none() && !COMMANDS.iter().any(|row| row.is_named(&command.name))
+        });
+        self.custom = commands;
+        if let (Some(word), Entries::Commands(_)) = (&self.word, &self.entries) {
+            let selected = self.command().cloned();
+            let fitting = choices::fitting(word, role, &self.custom);
+            let place = fitting.iter().position(|it| Some(it) == selected.as_ref());
+            self.selected = place.unwrap_or_default();
+            self.entries = Entries::Commands(fitting);
+        }
+    }
+
+    /// The custom commands that are known.
+    #[must_use]
+    pub fn custom(&self) -> &[CommandInfo] {
+        &self.custom
     }
 
     /// The names of a directory have come.
@@ -258,32 +292,6 @@ fn command_word(text: &str) -> Option<&str> {
     let word = text.strip_prefix('/')?;
     let none = word.starts_with('/') || word.contains(char::is_whitespace);
     (!none).then_some(word)
-}
-
-/// Commands that fit: the same name, names that begin so, then those that have the letters in this order.
-fn commands(word: &str, role: Role) -> Vec<&'static Row> {
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let pattern = fuzzy(word);
-    let mut found: Vec<(u32, &'static Row)> = COMMANDS
-        .iter()
-        .filter(|row| row.role <= role)
-        .filter_map(|row| {
-            let names = || row.aliases.iter().chain([&row.name]);
-            let rank = if word.is_empty() || row.name == word || row.aliases.contains(&word) {
-                0
-            } else if row.name.starts_with(word) {
-                1
-            } else if names().any(|name| name.starts_with(word)) {
-                2
-            } else {
-                let best = names().filter_map(|name| score(&pattern, name, &mut matcher));
-                u32::MAX - best.max()?
-            };
-            Some((rank, row))
-        })
-        .collect();
-    found.sort_by_key(|(rank, _)| *rank);
-    found.into_iter().map(|(_, row)| row).collect()
 }
 
 /// The path behind an `@` that the caret stands at the end of.

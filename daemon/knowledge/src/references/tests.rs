@@ -45,7 +45,11 @@ impl Project {
             user_home: self.dir.path().join("home"),
             ..WorkspaceOptions::default()
         });
-        resolve_references(&workspace.expect("workspace"), prompt, denied)
+        let text = ReferringText {
+            text: prompt,
+            denied,
+        };
+        resolve_references(&workspace.expect("workspace"), &[text])
     }
 }
 

@@ -247,10 +247,10 @@ impl SessionHandle {
             .await
     }
 
-    /// What a prompt refers to.
+    /// What a prompt refers to, with the command that it runs.
     async fn resolve_references(&self, prompt: &str) -> Result<ResolvedReferences, Failure> {
         match references::may_refer(prompt) {
-            true => Ok(references::resolve(self.standing().await?, prompt).await),
+            true => references::resolve(self.standing().await?, prompt).await,
             false => Ok(ResolvedReferences::default()),
         }
     }

@@ -55,6 +55,8 @@ pub struct CallEnvironment {
     pub spawn: Arc<dyn Spawn>,
     pub shells: Arc<dyn Shells>,
     pub user_home: PathBuf,
+    /// The directory of the user's custom commands.
+    pub user_commands: PathBuf,
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,

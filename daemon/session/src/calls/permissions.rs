@@ -95,18 +95,20 @@ pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path)
     layers
 }
 
-fn open(
+/// The workspace of a directory in which no session is. `readable`: directories of ours that may be read.
+pub(crate) fn open(
     terms: &Terms,
     assembly: &dyn Assembly,
     cwd: &Path,
     root: &Path,
+    readable: Vec<PathBuf>,
 ) -> Result<Workspace, Failure> {
     let options = WorkspaceOptions {
         root: root.to_path_buf(),
         cwd: cwd.to_path_buf(),
         extra_writable: terms.allow_write.clone(),
         masked: assembly.closed(),
-        readable: Vec::new(),
+        readable,
         // One that no session has: those of all sessions are closed.
         temp: assembly.temp().map(|temp| temp.join(NO_SESSION)),
         deny_read: terms.deny_read.clone(),
@@ -150,7 +152,7 @@ pub(crate) fn in_directory(
     let mut terms = assembly.terms(cwd);
     let root = root_of(&terms, cwd, &assembly.user_home());
     let layers = with_kept(&mut terms, assembly, &root);
-    let workspace = open(&terms, assembly, cwd, &root)?;
+    let workspace = open(&terms, assembly, cwd, &root, Vec::new())?;
     let surroundings = Surroundings {
         tools: &terms.tools,
         workspace: &workspace,

@@ -1,12 +1,19 @@
-//! Attaches what a prompt refers to (`@path`), as far as the session's deny rules let it be read.
+//! Attaches what a prompt refers to (`@path`), as far as the session's deny rules let it be read, and the text of the
+//! command that it runs (`/name`).
 
 use std::path::Path;
 use std::time::Duration;
 
 use contract::{ArgumentUse, Family, ToolSpec};
-use knowledge::ResolvedReferences;
+use knowledge::{
+    CustomCommand, CustomCommands, ReferringText, ResolvedReferences, command_block, command_call,
+    fill_in, find_commands,
+};
 use policy::Access;
-use proto::record::Verdict;
+use proto::near::nearest;
+use proto::params::command::CommandSource;
+use proto::record::{PromptReferences, Verdict};
+use proto::{ErrorName, Failure};
 use serde_json::Map;
 
 use crate::calls::permissions::{PermissionState, in_session};
@@ -14,29 +21,120 @@ use crate::calls::permissions::{PermissionState, in_session};
 /// How long a prompt waits for what it refers to.
 const RESOLVING_MAX: Duration = Duration::from_secs(10);
 
-/// Whether a prompt may refer to anything.
+/// Whether a prompt may refer to anything, or run a command.
 pub(crate) fn may_refer(prompt: &str) -> bool {
-    prompt.contains('@')
+    prompt.contains('@') || command_call(prompt).is_some()
 }
 
-/// Reads what a prompt refers to. A disk that does not answer is told, and holds nobody up.
-pub(crate) async fn resolve(permissions: PermissionState, prompt: &str) -> ResolvedReferences {
+/// Reads what a prompt refers to, and the command that it runs. A disk that does not answer is told, and holds nobody
+/// up.
+///
+/// # Errors
+/// The prompt is to run a command, and there is none of this name, or the disk does not answer.
+pub(crate) async fn resolve(
+    permissions: PermissionState,
+    prompt: &str,
+) -> Result<ResolvedReferences, Failure> {
     let text = prompt.to_owned();
     let reading = tokio::task::spawn_blocking(move || resolve_blocking(&permissions, &text));
     match tokio::time::timeout(RESOLVING_MAX, reading).await {
         Ok(Ok(resolved)) => resolved,
-        Ok(Err(_)) | Err(_) => ResolvedReferences {
+        Ok(Err(_)) | Err(_) if command_call(prompt).is_some() => Err(Failure::new(
+            ErrorName::Storage,
+            "The commands cannot be read: the disk does not answer.",
+            "Send the prompt again.",
+        )),
+        Ok(Err(_)) | Err(_) => Ok(ResolvedReferences {
             found: None,
             problems: vec![
                 "What the prompt refers to is not attached: the disk does not answer.".to_owned(),
             ],
-        },
+        }),
     }
 }
 
-fn resolve_blocking(permissions: &PermissionState, prompt: &str) -> ResolvedReferences {
+fn resolve_blocking(
+    permissions: &PermissionState,
+    prompt: &str,
+) -> Result<ResolvedReferences, Failure> {
     let workspace = &permissions.call_environment.workspace;
-    knowledge::resolve_references(workspace, prompt, &|path| denial(permissions, path))
+    let by_rules = |path: &Path| denial(permissions, path);
+    let own = ReferringText {
+        text: prompt,
+        denied: &by_rules,
+    };
+    let Some((command, arguments)) = called(permissions, prompt)? else {
+        return Ok(knowledge::resolve_references(workspace, &[own]));
+    };
+    let filled = fill_in(&command.body, arguments);
+    // What a project's file names was not chosen by the user: it does not reach beyond the project.
+    let is_project = command.source == CommandSource::Project;
+    let in_command = |path: &Path| match is_project && !path.starts_with(workspace.root()) {
+        true => Some("it is outside of the workspace, and the command is the project's".to_owned()),
+        false => by_rules(path),
+    };
+    let of_command = ReferringText {
+        text: &filled,
+        denied: &in_command,
+    };
+    let resolved = knowledge::resolve_references(workspace, &[own, of_command]);
+    let block = command_block(&command, &filled);
+    let found = resolved.found.unwrap_or_else(|| PromptReferences {
+        text: String::new(),
+        files: Vec::new(),
+    });
+    let text = match found.text.is_empty() {
+        true => block,
+        false => format!("{}\n{block}", found.text),
+    };
+    Ok(ResolvedReferences {
+        found: Some(PromptReferences { text, ..found }),
+        problems: resolved.problems,
+    })
+}
+
+/// The command that a prompt runs, and its arguments. `None`: the prompt is text.
+fn called<'a>(
+    permissions: &PermissionState,
+    prompt: &'a str,
+) -> Result<Option<(CustomCommand, &'a str)>, Failure> {
+    let Some((name, arguments)) = command_call(prompt) else {
+        return Ok(None);
+    };
+    let call_environment = &permissions.call_environment;
+    let found = find_commands(&call_environment.workspace, &call_environment.user_commands);
+    match found.named(name) {
+        Some(command) => Ok(Some((command.clone(), arguments))),
+        // `/etc is full` is about a directory.
+        None if Path::new("/").join(name).exists() => Ok(None),
+        None => Err(unknown(name, &found)),
+    }
+}
+
+/// There is no such command. The files that are left out may hold it.
+fn unknown(name: &str, found: &CustomCommands) -> Failure {
+    let names = found.commands.iter().map(|command| command.name.as_str());
+    let near: Vec<_> = nearest(name, names)
+        .iter()
+        .map(|near| format!("`/{near}`"))
+        .collect();
+    let file = format!("{}.md", name.replace(':', "/"));
+    let left_out = found
+        .problems
+        .iter()
+        .find(|problem| problem.contains(&file));
+    let hint = match (left_out, near.is_empty()) {
+        (Some(problem), _) => problem.clone(),
+        (None, false) => format!("Similar commands: {}.", near.join(", ")),
+        (None, true) => {
+            "See `reasonix commands`. A blank before the slash makes it text.".to_owned()
+        }
+    };
+    Failure::new(
+        ErrorName::NotFound,
+        format!("There is no command `/{name}`."),
+        hint,
+    )
 }
 
 /// Why the rules deny reading a path. `None`: they do not.

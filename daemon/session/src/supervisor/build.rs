@@ -274,6 +274,7 @@ fn call_environment(
             reporter: call_reporter(happened),
         }),
         user_home: assembly.user_home(),
+        user_commands: services.home.commands(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
     }
@@ -357,6 +358,7 @@ fn open_workspace(
     let mut extra_writable = setup.allow_write.clone();
     extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
     readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
+    readable.push(services.home.commands());
     let options = WorkspaceOptions {
         root: places.root.to_owned(),
         cwd: cwd.to_owned(),

@@ -144,7 +144,15 @@ impl Supervisor {
         } = prepared??;
         let mut referenced = ResolvedReferences::default();
         if let Some(text) = params.prompt.as_deref().filter(|text| may_refer(text)) {
-            referenced = references::resolve(actor.standing_of(Some(&created)), text).await;
+            let standing = actor.standing_of(Some(&created));
+            referenced = match references::resolve(standing, text).await {
+                Ok(resolved) => resolved,
+                Err(failure) => {
+                    drop((actor, handle));
+                    self.discard(params.session).await;
+                    return Err(failure);
+                }
+            };
             notices.append(&mut referenced.problems);
             actor.calls.note_references(referenced.found.as_ref());
         }

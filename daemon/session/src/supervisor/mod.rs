@@ -2,7 +2,8 @@
 //! those that were evicted.
 
 pub(crate) mod build;
-pub(crate) mod create;
+pub(crate) mod commands;
+mod create;
 pub(crate) mod delete;
 mod ephemeral;
 pub(crate) mod eviction;

@@ -174,6 +174,11 @@ crate::catalog! {
     ForkRewoundHint = "Send it a prompt first, or fork it at another turn.", "请先向它发送提示词，或从另一回合分出副本。";
     SeveralSessions = "`{0}` matches several sessions: {1}.", "`{0}` 匹配多个会话：{1}。";
     SeveralSessionsHint = "Give more of the id, or the pid.", "请给出更长的编号，或会话号。";
+    NoCommand = "There is no command `/{0}`.", "没有命令 `/{0}`。";
+    NoCommandNear = "Similar commands: {0}.", "相近的命令：{0}。";
+    NoCommandHint = "See `reasonix commands`. A blank before the slash makes it text.", "用 `reasonix commands` 查看命令。斜杠前加一个空格即为普通文字。";
+    CommandsUnread = "The commands cannot be read: the disk does not answer.", "无法读取命令：磁盘没有响应。";
+    CommandsUnreadHint = "Send the prompt again.", "请重新发送提示词。";
     NoSession = "There is no session `{0}`.", "没有会话 `{0}`。";
     NoSessionHint = "Give a session's pid, its name, or at least 4 characters of its id.", "请给出会话号、名称，或编号的至少 4 个字符。";
     OpenIds = "List open questions with `reasonix inbox`; ids look like `3.1`.", "用 `reasonix inbox` 列出待回答的问题；编号形如 `3.1`。";

@@ -8,7 +8,8 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("", Said::Nothing),
         ("   ", Said::Nothing),
         ("fix it", Said::Prompt("fix it".into())),
-        ("//etc is a path", Said::Prompt("/etc is a path".into())),
+        ("//etc is a path", Said::Prompt(" /etc is a path".into())),
+        ("/git:commit all", Said::Prompt("/git:commit all".into())),
         ("/steer use tabs", Said::Steer("use tabs".into())),
         ("/interrupt", Said::Interrupt),
         ("/approve", Said::Approve(None)),
@@ -66,10 +67,9 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
     for line in [
         "/interrupt now",
         "/approve 3.1 4.1",
-        "/exit",
         "/pause now",
         "/",
-        "/Quit",
+        "/etc/hosts is short",
     ] {
         assert_eq!(parse(line), Said::Unknown(line.into()), "{line}");
     }

@@ -25,7 +25,10 @@ const PARTS_MAX: usize = 512;
 const TEXT_MAX: usize = 4096;
 
 /// Which rules are meant: those of a session, or of a directory.
-fn asked(session: Option<String>, cwd: Option<String>) -> Result<PermissionScope, Failure> {
+pub(super) fn asked(
+    session: Option<String>,
+    cwd: Option<String>,
+) -> Result<PermissionScope, Failure> {
     let wrong = |what: &str| {
         let hint = "Give a session, or the absolute path of a directory.";
         Failure::new(ErrorName::InvalidParams, what, hint)

@@ -1,0 +1,73 @@
+//! `reasonix commands`: the custom commands that a prompt can run.
+
+use proto::hello::Role;
+use proto::methods::CommandList;
+use proto::params::command::{CommandInfo, CommandSource, ListOutput, ListParams};
+
+use super::{Listing, here};
+use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
+use crate::{output, reach, text};
+
+/// List custom commands: Markdown files that a prompt such as `/name arguments` runs.
+///
+/// They are found in `.reasonix/commands` and `.claude/commands` of the project, in `commands` in the home, and in `~/.claude/commands`. `git/commit.md` is `/git:commit`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Show the commands of this session (pid, id, or name) [default: those of this directory].
+    #[arg(long, short)]
+    session: Option<String>,
+    #[command(flatten)]
+    listing: Listing,
+}
+
+/// Asks, and prints.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::with("commands", |options| options.role = Role::Watch).await?;
+    let cwd = here(args.session.is_none())?;
+    let params = ListParams {
+        cwd,
+        session: args.session,
+    };
+    print(&client.call::<CommandList>(&params).await?, &args.listing)?;
+    Ok(0)
+}
+
+fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
+    if listing.json {
+        return output::json(list);
+    }
+    if listing.quiet {
+        let counting = list.commands.iter().filter(|it| it.hidden_by.is_none());
+        let mut names = counting.map(|command| text::line(&command.name));
+        return names.try_for_each(|name| output::line(&name));
+    }
+    let rows: Vec<_> = list.commands.iter().map(row).collect();
+    output::table([Head::Command, Head::What, Head::From], &rows)?;
+    for problem in &list.problems {
+        output::progress(&format!("! {}", text::line(&translated(problem))));
+    }
+    Ok(())
+}
+
+fn row(command: &CommandInfo) -> [String; 3] {
+    let hint = command.argument_hint.as_deref().unwrap_or_default();
+    let said = format!("/{} {hint}", command.name);
+    let from = match (&command.file, command.source) {
+        (Some(file), _) => text::line(file),
+        (None, CommandSource::BuiltIn) => say!(Msg::BuiltIn).to_owned(),
+        (None, source) => source.as_str().to_owned(),
+    };
+    let from = match (&command.hidden_by, command.trusted) {
+        (Some(file), _) => say!(Msg::HiddenBy, from, text::line(file)),
+        (None, false) => format!("{from}, {}", say!(Msg::HookNotTrusted)),
+        (None, true) => from,
+    };
+    [
+        text::line(said.trim_end()),
+        text::line(&command.description),
+        from,
+    ]
+}

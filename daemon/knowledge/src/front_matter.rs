@@ -1,0 +1,155 @@
+//! The front matter of a Markdown file: YAML between two lines of `---` at its start. Pure.
+
+use serde::de::DeserializeOwned;
+
+/// Marks the start and the end of front matter.
+const FENCE: &str = "---";
+/// Letters of a parser's message that are shown.
+const REASON_MAX: usize = 160;
+
+/// A file in its two parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Document<'a> {
+    /// Starts with an empty line in place of the fence, so that the lines have their numbers of the file. Empty: the
+    /// file has no front matter.
+    yaml: String,
+    pub body: &'a str,
+}
+
+/// Why front matter cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    /// From 1, in the file.
+    pub line: u64,
+    pub reason: String,
+}
+
+/// Takes a file apart.
+pub(crate) fn split(text: &str) -> Result<Document<'_>, Malformed> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    if lines.next().map(str::trim_end) != Some(FENCE) {
+        return Ok(Document {
+            yaml: String::new(),
+            body: text,
+        });
+    }
+    let mut yaml = "\n".to_owned();
+    let mut at = text.find('\n').map_or(text.len(), |end| end + 1);
+    for line in lines {
+        at += line.len();
+        if line.trim_end() == FENCE {
+            let body = text.get(at..).unwrap_or_default();
+            return Ok(Document { yaml, body });
+        }
+        yaml.push_str(line);
+    }
+    Err(Malformed {
+        line: 1,
+        reason: "its front matter has no end".to_owned(),
+    })
+}
+
+impl Document<'_> {
+    /// Takes the value of a key as it is written, and out of what is read as YAML: `[message]` is a hint of arguments
+    /// for a person, not a list.
+    pub fn take_raw(&mut self, key: &str) -> Option<String> {
+        let value = self.yaml.lines().find_map(|line| raw_value(line, key))?;
+        let value = value.to_owned();
+        let kept = self.yaml.lines().map(|line| match raw_value(line, key) {
+            Some(_) => "",
+            None => line,
+        });
+        self.yaml = kept.collect::<Vec<_>>().join("\n");
+        Some(value).filter(|value| !value.is_empty())
+    }
+
+    /// Reads the front matter. Keys that `T` does not have are ignored.
+    pub fn fields<T: DeserializeOwned + Default>(&self) -> Result<T, Malformed> {
+        if is_blank(&self.yaml) {
+            return Ok(T::default());
+        }
+        serde_saphyr::from_str(&self.yaml).map_err(|error| {
+            let line = error.location().map_or(1, |location| location.line());
+            let message = error.without_snippet().to_string();
+            let message: String = message.lines().take(1).collect();
+            let printable = message.chars().filter(|letter| !letter.is_control());
+            let message: String = printable.take(REASON_MAX).collect();
+            Malformed {
+                line: line.max(1),
+                reason: format!("its front matter is not valid: {message}"),
+            }
+        })
+    }
+}
+
+/// Whether there is nothing in it but comments.
+fn is_blank(yaml: &str) -> bool {
+    let mut lines = yaml.lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line.starts_with('#'))
+}
+
+fn raw_value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let value = line.strip_prefix(key)?.strip_prefix(':')?.trim();
+    let quoted = ['"', '\''].iter().find_map(|quote| {
+        value
+            .strip_prefix(*quote)
+            .and_then(|rest| rest.strip_suffix(*quote))
+    });
+    Some(quoted.unwrap_or(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, serde::Deserialize)]
+    struct Fields {
+        description: Option<String>,
+    }
+
+    fn fields(text: &str) -> Result<Fields, Malformed> {
+        split(text)?.fields()
+    }
+
+    #[test]
+    fn file_is_split_into_front_matter_and_body() {
+        let text = "---\ndescription: Say it\nother: [1, 2]\n---\nBody\n---\nmore\n";
+        assert_eq!(split(text).expect("document").body, "Body\n---\nmore\n");
+        let read = fields(text).expect("fields");
+        assert_eq!(read.description.as_deref(), Some("Say it"));
+        assert_eq!(split("Body\n---\n").expect("document").body, "Body\n---\n");
+        assert_eq!(fields("---\n---\n"), Ok(Fields::default()));
+        assert_eq!(split("---\r\n---\r\nBody").expect("document").body, "Body");
+    }
+
+    #[test]
+    fn fault_is_told_with_its_line_in_the_file() {
+        assert_eq!(fields("---\ndescription: x\n").unwrap_err().line, 1);
+        let error = fields("---\nname: a\ndescription: [x\n---\nBody").unwrap_err();
+        assert!(error.line >= 3, "{error:?}");
+        let error = fields("---\nname: a\ndescription: {a: b}\n---\nBody").unwrap_err();
+        assert_eq!(error.line, 3, "{error:?}");
+        assert!(!error.reason.contains('\n'));
+    }
+
+    #[test]
+    fn hint_is_taken_as_it_is_written() {
+        let text = "---\nargument-hint: [number] [priority]\ndescription: d\n---\n";
+        let mut document = split(text).expect("document");
+        let hint = document.take_raw("argument-hint");
+        assert_eq!(hint.as_deref(), Some("[number] [priority]"));
+        let read: Fields = document.fields().expect("fields");
+        assert_eq!(read.description.as_deref(), Some("d"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(---\n)?[a-z:\\[\\]{}&*!\"'\n -]{0,80}(---\n)?.{0,20}") {
+            if let Ok(mut document) = split(&text) {
+                document.take_raw("a");
+                let _ = document.fields::<Fields>();
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `command.list`: the custom commands that a prompt can run.
+
+use std::sync::Arc;
+
+use proto::Failure;
+use proto::params::command::{ListOutput, ListParams};
+
+use super::rules::asked;
+use crate::daemon::Daemon;
+use crate::rpc::peer::Peer;
+
+pub async fn list(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: ListParams,
+) -> Result<ListOutput, Failure> {
+    let scope = asked(params.session, params.cwd)?;
+    daemon.supervisor.commands(&scope).await
+}

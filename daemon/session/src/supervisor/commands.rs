@@ -1,0 +1,61 @@
+//! Which custom commands there are in a session or a directory.
+
+use std::sync::Arc;
+
+use knowledge::{CustomCommand, CustomCommands, find_commands};
+use proto::Failure;
+use proto::params::command::{CommandInfo, CommandSource, ListOutput};
+
+use crate::calls::permissions::{PermissionScope, open, root_of};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
+
+impl Supervisor {
+    /// The custom commands, as the files are now.
+    ///
+    /// # Errors
+    /// No such session; the log of it cannot be opened. The directory cannot be read.
+    pub async fn commands(&self, asked: &PermissionScope) -> Result<ListOutput, Failure> {
+        match asked {
+            PermissionScope::Session(session) => {
+                let standing = self.find(session).await?.standing().await?;
+                let call_environment = Arc::clone(&standing.call_environment);
+                blocking(move || {
+                    let workspace = &call_environment.workspace;
+                    let found = find_commands(workspace, &call_environment.user_commands);
+                    output(found, call_environment.trusted)
+                })
+                .await
+            }
+            PermissionScope::Directory(cwd) => {
+                let (services, cwd) = (self.services.clone(), cwd.clone());
+                blocking(move || {
+                    let assembly = &services.assembly;
+                    let terms = assembly.terms(&cwd);
+                    let root = root_of(&terms, &cwd, &assembly.user_home());
+                    let user_dir = services.home.commands();
+                    let readable = vec![user_dir.clone()];
+                    let workspace = open(&terms, &**assembly, &cwd, &root, readable)?;
+                    Ok(output(find_commands(&workspace, &user_dir), terms.trusted))
+                })
+                .await?
+            }
+        }
+    }
+}
+
+fn output(found: CustomCommands, trusted: bool) -> ListOutput {
+    let info = |command: CustomCommand| CommandInfo {
+        trusted: trusted || command.source != CommandSource::Project,
+        name: command.name,
+        description: command.description,
+        argument_hint: command.argument_hint,
+        source: command.source,
+        file: command.file,
+        hidden_by: command.hidden_by,
+    };
+    ListOutput {
+        commands: found.commands.into_iter().map(info).collect(),
+        problems: found.problems,
+    }
+}

@@ -1,0 +1,105 @@
+//! Custom commands: files whose text a prompt of the form `/name arguments` brings to the model.
+
+use serde_json::json;
+use testkit::model::{Answer, Model, Request};
+use tests::House;
+
+use crate::scripted::{house, run};
+
+fn answering(answers: impl IntoIterator<Item = Answer>) -> (Model, House) {
+    let model = Model::start(answers.into_iter().collect::<Vec<_>>());
+    let house = house(&model);
+    (model, house)
+}
+
+/// The user's messages of a request.
+fn prompts(request: &Request) -> Vec<String> {
+    let messages = request.messages().iter();
+    let prompts = messages.filter(|message| message["role"] == "user");
+    let text = |message: &serde_json::Value| message["content"].as_str().map(str::to_owned);
+    prompts
+        .map(|message| text(message).expect("text"))
+        .collect()
+}
+
+#[test]
+fn prompt_brings_the_text_of_its_command_and_keeps_it() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files(
+        "//- .claude/commands/git/commit.md\n---\ndescription: Commit\nargument-hint: [words]\nallowed-tools: Bash(git add:*)\n---\nStatus: !`git status`\nCommit with \"$ARGUMENTS\" for $$1, see @notes.md and @/etc/hostname.\n//- notes.md\nUse tabs.\n",
+    );
+    let ran = run(&house, &[], "/git:commit fix it").expect(0, "completed");
+    let session = ran.pid();
+    std::fs::remove_dir_all(house.project().join(".claude")).expect("remove");
+    house.kill_daemon_and_parent();
+    house.daemon();
+    run(&house, &["-s", &session], "Thanks.").expect(0, "completed");
+    model.assert_prefix();
+    let sent = prompts(&model.requests()[1]);
+    for expected in [
+        "<command name=\"/git:commit\" file=\".claude/commands/git/commit.md\">\nStatus: !`git status`\nCommit with \"fix it\" for $1, see @notes.md and @/etc/hostname.\n</command>",
+        "have not been run",
+        "<file path=\"notes.md\">\nUse tabs.\n</file>",
+    ] {
+        assert!(sent[0].contains(expected), "{expected}: {sent:#?}");
+    }
+    assert!(sent[0].ends_with("/git:commit fix it"), "{sent:#?}");
+    assert!(!sent[0].contains("path=\"/etc/hostname\""), "{sent:#?}");
+    let shown = house.reasonix(&["logs", &session]);
+    let shown = shown.out.clone();
+    assert!(shown.contains("/git:commit fix it"), "{shown}");
+    assert!(!shown.contains("<command"), "{shown}");
+}
+
+#[test]
+fn tools_that_a_command_allows_are_asked_about_as_ever() {
+    let command = Answer::call("bash", json!({"command": "touch made"}));
+    let (_model, house) = answering([command, Answer::text("Done.")]);
+    house.files(
+        "//- .reasonix/commands/do.md\n---\nallowed-tools: Bash, Bash(touch:*)\n---\nDo it.\n",
+    );
+    run(&house, &["--on-ask", "deny"], "/do");
+    assert!(!house.project().join("made").exists());
+}
+
+#[test]
+fn word_that_is_no_command_is_refused_and_a_path_is_text() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files(
+        "//- .reasonix/commands/deploy.md\nDeploy.\n//- .reasonix/commands/open.md\n---\nx\n",
+    );
+    let refused = house.reasonix(&["run", "/deplyo now"]);
+    let said = refused.err.clone();
+    assert_ne!(refused.code(), Some(0));
+    assert!(said.contains("There is no command `/deplyo`."), "{said}");
+    assert!(said.contains("`/deploy`"), "{said}");
+    let refused = house.reasonix(&["run", "/open"]);
+    let said = refused.err.clone();
+    assert!(said.contains(".reasonix/commands/open.md:1"), "{said}");
+    assert_eq!(model.count(), 0);
+    assert!(house.logs().is_empty(), "a session was made");
+    run(&house, &[], "/etc/hosts is short").expect(0, "completed");
+    run(&house, &[], "/etc is full").expect(0, "completed");
+    assert_eq!(model.count(), 2);
+}
+
+#[test]
+fn commands_are_listed_with_what_is_left_out() {
+    let (_model, house) = answering([]);
+    house.files("//- .reasonix/commands/deploy.md\n---\ndescription: \"Ship\\e[31m it\"\nargument-hint: [where]\n---\nDeploy.\n//- .reasonix/commands/bad.md\n---\nname: x\ndescription: {a: b}\n---\nBad.\n");
+    let listed = house.reasonix(&["commands"]);
+    let (out, err) = (listed.out.clone(), listed.err.clone());
+    for expected in [
+        "/deploy [where]",
+        "Ship",
+        "/init",
+        "/review [commit|branch]",
+    ] {
+        assert!(out.contains(expected), "{expected}: {out}");
+    }
+    assert!(!out.contains('\u{1b}'), "{out}");
+    assert!(err.contains(".reasonix/commands/bad.md:3"), "{err}");
+    let doctor = house.reasonix(&["doctor"]);
+    let said = doctor.out.clone();
+    assert!(said.contains(".reasonix/commands/bad.md:3"), "{said}");
+}
