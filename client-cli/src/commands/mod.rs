@@ -7,10 +7,10 @@ pub mod bare;
 pub mod budget;
 pub mod cache;
 pub mod close;
-pub mod commands;
 pub mod compact;
 pub mod completions;
 pub mod config;
+pub mod custom;
 pub mod daemon;
 pub mod demo;
 pub mod doctor;
@@ -144,7 +144,7 @@ commands! {
         Stats = stats;
         Cache = cache, rare;
         Prompt = prompt, rare;
-        Commands = commands;
+        Commands = custom;
     }
     "Setup and maintenance" {
         Setup = setup;
