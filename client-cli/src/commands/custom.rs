@@ -11,7 +11,7 @@ use crate::messages::asking::Msg;
 use crate::messages::translated;
 use crate::{output, reach, text};
 
-/// List custom commands: Markdown files that a prompt such as `/name arguments` runs.
+/// List custom commands: Markdown files, run as `/name ARGUMENTS`.
 ///
 /// They are found in `.reasonix/commands` and `.claude/commands` of the project, in `commands` in the home, and in `~/.claude/commands`. `git/commit.md` is `/git:commit`.
 #[derive(Debug, clap::Args)]

@@ -81,7 +81,7 @@ rows! {
     "List the commands, or explain one" => "列出命令，或说明一个命令";
     "Command, for instance `run` or `daemon start`" => "命令，例如 `run` 或 `daemon start`";
     "List all commands, including the rare ones" => "列出全部命令，包括少用的";
-    "List custom commands: Markdown files that a prompt such as `/name arguments` runs" => "列出自定义命令：`/name arguments` 形式的提示词所运行的 Markdown 文件";
+    "List custom commands: Markdown files, run as `/name ARGUMENTS`" => "列出自定义命令：`/name arguments` 形式的提示词所运行的 Markdown 文件";
     "They are found in `.reasonix/commands` and `.claude/commands` of the project, in `commands` in the home, and in `~/.claude/commands`. `git/commit.md` is `/git:commit`" => "命令文件位于项目的 `.reasonix/commands` 和 `.claude/commands`、主目录中的 `commands` 以及 `~/.claude/commands`。`git/commit.md` 即 `/git:commit`";
     "Show the commands of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的命令 [默认：此目录的命令]";
     "List hooks: commands of yours that sessions run on events" => "列出钩子：会话在事件发生时运行的你的命令";
