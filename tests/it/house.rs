@@ -382,9 +382,11 @@ fn no_vendor_is_named_in_the_engine() {
         "kimi",
         "zhipu",
     ];
-    const HOMES: [&str; 6] = [
-        // The instruction file of that agent is read too.
+    const HOMES: [&str; 8] = [
+        // The instruction file and the commands of that agent are read too.
         "daemon/knowledge/src/instructions.rs",
+        "daemon/knowledge/src/commands.rs",
+        "client-cli/src/messages/help/",
         // The names that tools have in another agent, whose hooks run here: no model's vendor is meant.
         "daemon/hooks/",
         "daemon/providers/",

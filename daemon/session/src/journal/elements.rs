@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 use store::format::RawRecord;
 use store::log::LogFile;
 
-use crate::context::prefix::FrozenPrefix;
 use crate::journal::MessageAt;
 
 /// A message that a reset puts in the place of others.
@@ -93,10 +92,10 @@ pub fn own(prefix: Option<&Prefix>, elements: &[Element]) -> Result<String, serd
 ///
 /// # Errors
 /// As [`own`].
-pub fn own_prefix(frozen: &FrozenPrefix) -> Result<String, serde_json::Error> {
+pub fn own_prefix(prefix: &Prefix, text: &PrefixText) -> Result<String, serde_json::Error> {
     serde_json::to_string(&OwnOut {
-        prefix: Some(&frozen.prefix),
-        text: Some(&frozen.text),
+        prefix: Some(prefix),
+        text: Some(text),
         elements: Vec::new(),
     })
 }
@@ -123,12 +122,16 @@ pub fn names(reset: &CacheReset) -> usize {
 }
 
 /// Takes over the prefix that a reset leaves, if the reset changes it. Returns the text before, if that changes too.
-pub fn update_prefix(raw: &RawRecord<'_>, frozen: &mut FrozenPrefix) -> Option<PrefixText> {
+pub fn update_prefix(
+    raw: &RawRecord<'_>,
+    prefix: &mut Prefix,
+    text: &mut PrefixText,
+) -> Option<PrefixText> {
     let own = read(raw)?;
-    if let Some(prefix) = own.prefix {
-        frozen.prefix = prefix;
+    if let Some(left) = own.prefix {
+        *prefix = left;
     }
-    Some(std::mem::replace(&mut frozen.text, own.text?))
+    Some(std::mem::replace(text, own.text?))
 }
 
 /// All messages that a reset puts in the place of others. `None` in the place of one that this build cannot read.

@@ -235,7 +235,7 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
         } else if raw.kind == "cache.reset"
             && let Some(frozen) = &mut frozen
         {
-            elements::update_prefix(raw, frozen);
+            elements::update_prefix(raw, &mut frozen.prefix, &mut frozen.text);
         }
         if let (Body::TurnEnded(_), Some(turn)) = (&record.body, record.turn) {
             ends.insert(turn, record.seq);

@@ -95,7 +95,8 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         if raw.kind == "cache.reset" {
             // Who is asked from there on is asked with another prefix.
             if let Some(frozen) = &mut prefix
-                && let Some(before) = elements::update_prefix(raw, frozen)
+                && let Some(before) =
+                    elements::update_prefix(raw, &mut frozen.prefix, &mut frozen.text)
             {
                 // Of these files the model knows what the new prefix says.
                 let files = [known_files(&before), frozen.known_files()].concat();

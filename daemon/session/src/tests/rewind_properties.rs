@@ -180,18 +180,14 @@ async fn alone(steps: Vec<Step>) {
 /// Turns with somebody else at work between them.
 async fn among_others(rounds: Vec<(Vec<Act>, Vec<Command>)>) {
     let shop = shop().await;
-    // What each call left at the places that it changed.
+    // What the calls left at the places that they wrote.
     let mut left: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (acts, commands) in rounds {
         let calls: Vec<_> = acts.iter().map(Act::call).collect();
         shop.turn(&calls).await;
-        for (before, after) in shop.seen() {
-            for path in before.keys().chain(after.keys()) {
-                if before.get(path) != after.get(path) {
-                    left.insert(path.clone(), after.get(path).cloned());
-                }
-            }
-        }
+        shop.seen()
+            .into_iter()
+            .for_each(|written| left.extend(written));
         super::workshop::run(&shop.project, &lines(&commands));
     }
     let before = shop.tree();

@@ -1,7 +1,7 @@
 //! A home, a project in a git work tree, and a model that does what it is told: its tools change real files.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -66,8 +66,11 @@ impl Provider for Model {
 /// What stands in a project: a word for each path.
 pub type Tree = BTreeMap<String, String>;
 
-/// What stood there before and behind each call.
-type Seen = Arc<Mutex<Vec<(Tree, Tree)>>>;
+/// What a call left at the places that it wrote; `None`: nothing.
+pub type Left = BTreeMap<String, Option<String>>;
+
+/// The same of each call.
+type Seen = Arc<Mutex<Vec<Left>>>;
 
 /// `put`, `drop`, `move`: files; `sh`: a command.
 struct Hand {
@@ -144,9 +147,9 @@ impl Tool for Hand {
         let (name, seen) = (Arc::clone(&self.spec.name), Arc::clone(&self.seen));
         async move {
             let work = move || {
-                let before = tree(&context.cwd);
+                let before = stamps(&context.cwd);
                 let done = works(&name, &arguments, &context.cwd);
-                seen.lock().unwrap().push((before, tree(&context.cwd)));
+                seen.lock().unwrap().push(left(&context.cwd, &before));
                 done
             };
             match tokio::task::spawn_blocking(work).await.unwrap() {
@@ -425,8 +428,8 @@ impl Workshop {
         tree(&self.project)
     }
 
-    /// What stood there before and behind each call since this was asked last.
-    pub fn seen(&self) -> Vec<(Tree, Tree)> {
+    /// What each call left since this was asked last.
+    pub fn seen(&self) -> Vec<Left> {
         std::mem::take(&mut self.outside.seen.lock().unwrap())
     }
 }
@@ -435,6 +438,40 @@ fn tree(project: &Path) -> Tree {
     let mut found = Tree::new();
     look(project, project, &mut found);
     found
+}
+
+/// What tells whether a file was written, also with the bytes that it had: its inode and times.
+type Stamp = (u64, i64, i64, i64, i64);
+
+/// Those of all there is. A directory has none: its times are those of what is in it.
+fn stamps(project: &Path) -> BTreeMap<String, Option<Stamp>> {
+    let stamp = |name: &str| {
+        let meta = project.join(name).symlink_metadata().unwrap();
+        let times = || {
+            (
+                meta.mtime(),
+                meta.mtime_nsec(),
+                meta.ctime(),
+                meta.ctime_nsec(),
+            )
+        };
+        (!meta.is_dir()).then(|| {
+            let (modified, modified_ns, changed, changed_ns) = times();
+            (meta.ino(), modified, modified_ns, changed, changed_ns)
+        })
+    };
+    let names = tree(project).into_keys();
+    names.map(|name| (name.clone(), stamp(&name))).collect()
+}
+
+/// What is at the places that were written since.
+fn left(project: &Path, before: &BTreeMap<String, Option<Stamp>>) -> Left {
+    let (now, found) = (stamps(project), tree(project));
+    let places = before.keys().chain(now.keys());
+    let written = places.filter(|place| before.get(*place) != now.get(*place));
+    written
+        .map(|place| (place.clone(), found.get(place).cloned()))
+        .collect()
 }
 
 pub fn look(top: &Path, dir: &Path, found: &mut BTreeMap<String, String>) {

@@ -33,7 +33,8 @@ impl VendorRule {
     /// A body without what only this vendor knows, for the rules of all.
     pub(crate) fn without_own(self, mut body: Value) -> Value {
         let messages = body["messages"].as_array_mut().into_iter().flatten();
-        let calls = messages.filter_map(|message| message["tool_calls"].as_array_mut());
+        // An index would put a member there that is missing.
+        let calls = messages.filter_map(|message| message.get_mut("tool_calls")?.as_array_mut());
         for call in calls.flatten().filter_map(Value::as_object_mut) {
             if self == Self::Gemini {
                 call.remove("extra_content");

@@ -133,7 +133,7 @@ impl Actor {
 
     /// The record of the reset, with the new prefix and its text beside it. From here on requests begin with it.
     fn log_reload(&mut self, params: &ReloadParams, frozen: FrozenPrefix) -> Result<Seq, Failure> {
-        let own = elements::own_prefix(&frozen).map_err(|error| {
+        let own = elements::own_prefix(&frozen.prefix, &frozen.text).map_err(|error| {
             Failure::new(
                 ErrorName::Internal,
                 format!("A message cannot be written as JSON: {error}"),

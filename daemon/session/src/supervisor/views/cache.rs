@@ -120,7 +120,7 @@ fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Fai
                 Body::CacheReset(reset) => {
                     // Who is asked from there on is asked with another prefix.
                     if let (Some(wire), Some((created, before))) = (&reset.wire, &mut first) {
-                        elements::update_prefix(raw, before);
+                        elements::update_prefix(raw, &mut before.prefix, &mut before.text);
                         created.options.model = Some(wire.full_model());
                         created.options.effort.clone_from(&wire.effort);
                         created.provider_kind.clone_from(&wire.provider_kind);
