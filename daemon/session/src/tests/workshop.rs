@@ -441,24 +441,16 @@ fn tree(project: &Path) -> Tree {
 }
 
 /// What tells whether a file was written, also with the bytes that it had: its inode and times.
-type Stamp = (u64, i64, i64, i64, i64);
+type Stamp = (u64, (i64, i64), (i64, i64));
 
 /// Those of all there is. A directory has none: its times are those of what is in it.
 fn stamps(project: &Path) -> BTreeMap<String, Option<Stamp>> {
     let stamp = |name: &str| {
-        let meta = project.join(name).symlink_metadata().unwrap();
-        let times = || {
-            (
-                meta.mtime(),
-                meta.mtime_nsec(),
-                meta.ctime(),
-                meta.ctime_nsec(),
-            )
-        };
-        (!meta.is_dir()).then(|| {
-            let (modified, modified_ns, changed, changed_ns) = times();
-            (meta.ino(), modified, modified_ns, changed, changed_ns)
-        })
+        // A name that is no text is another one here: there is nothing of that name.
+        let meta = project.join(name).symlink_metadata().ok()?;
+        let modified = (meta.mtime(), meta.mtime_nsec());
+        let changed = (meta.ctime(), meta.ctime_nsec());
+        (!meta.is_dir()).then(|| (meta.ino(), modified, changed))
     };
     let names = tree(project).into_keys();
     names.map(|name| (name.clone(), stamp(&name))).collect()
