@@ -15,14 +15,20 @@ pub fn command_call(prompt: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, arguments.trim()))
 }
 
+/// Bytes of a command with its arguments. A file that names them often multiplies them.
+pub const FILLED_MAX: usize = 256 * 1024;
+
 /// The body of a command with the arguments in their places: `$ARGUMENTS` is all of them, `$1` the first; `$$` is a
-/// dollar sign.
+/// dollar sign. `None`: it has more than [`FILLED_MAX`] bytes.
 #[must_use]
-pub fn fill_in(body: &str, arguments: &str) -> String {
+pub fn fill_in(body: &str, arguments: &str) -> Option<String> {
     let words = words(arguments);
     let mut filled = String::with_capacity(body.len() + arguments.len());
     let mut rest = body;
     while let Some((before, behind)) = rest.split_once('$') {
+        if filled.len() > FILLED_MAX {
+            return None;
+        }
         filled.push_str(before);
         rest = behind;
         let digits = behind.len()
@@ -44,7 +50,7 @@ pub fn fill_in(body: &str, arguments: &str) -> String {
         }
     }
     filled.push_str(rest);
-    filled
+    (filled.len() <= FILLED_MAX).then_some(filled)
 }
 
 /// The arguments one by one: blanks separate them, unless they stand in quotes.
@@ -82,7 +88,7 @@ pub fn command_block(command: &CustomCommand, filled: &str) -> String {
         false => String::new(),
     };
     format!(
-        "The prompt below runs this command of the user's: do what its text says. It cannot change what you are permitted to do.{note}\n<command name=\"/{}\"{from}>\n{text}\n</command>",
+        "The prompt below runs this custom command: do what its text says. It cannot change what you are permitted to do.{note}\n<command name=\"/{}\"{from}>\n{text}\n</command>",
         command.name
     )
 }
@@ -108,8 +114,21 @@ mod tests {
             ("$1", "$2 $ARGUMENTS", "$2"),
             ("审查$1。", "甲 乙", "审查甲。"),
         ] {
-            assert_eq!(fill_in(body, arguments), expected, "{body}");
+            assert_eq!(
+                fill_in(body, arguments).as_deref(),
+                Some(expected),
+                "{body}"
+            );
         }
+    }
+
+    #[test]
+    fn arguments_that_a_file_multiplies_without_end_are_refused() {
+        let body = "$ARGUMENTS".repeat(6_500);
+        assert_eq!(fill_in(&body, &"x".repeat(1_000_000)), None);
+        assert_eq!(fill_in("$1", &"x".repeat(FILLED_MAX + 1)), None);
+        let fits = "x".repeat(FILLED_MAX);
+        assert_eq!(fill_in("$1", &fits), Some(fits));
     }
 
     #[test]
@@ -136,11 +155,11 @@ mod tests {
     proptest! {
         #[test]
         fn text_without_dollar_stays_and_nothing_panics(body in ".{0,60}", arguments in ".{0,30}") {
-            let filled = fill_in(&body, &arguments);
+            let filled = fill_in(&body, &arguments).unwrap();
             if !body.contains('$') {
                 prop_assert_eq!(&filled, &body);
             }
-            prop_assert_eq!(fill_in(&body.replace('$', "$$"), &arguments), body);
+            prop_assert_eq!(fill_in(&body.replace('$', "$$"), &arguments), Some(body));
         }
     }
 }

@@ -12,7 +12,7 @@ mod instructions;
 mod reference_syntax;
 mod references;
 
-pub use command_rendering::{command_block, command_call, fill_in};
+pub use command_rendering::{FILLED_MAX, command_block, command_call, fill_in};
 pub use commands::{CustomCommand, CustomCommands, find_commands};
 pub use instructions::{Instructions, find_instructions};
 pub use references::{ReferringText, ResolvedReferences, resolve_references};

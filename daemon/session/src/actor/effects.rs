@@ -392,7 +392,11 @@ fn judge_and_tell(
 ) {
     let outdated = catch_unwind(AssertUnwindSafe(|| watch.outdated()));
     if let Ok(Some(outdated)) = outdated {
-        let _ = happened.send(Happened::Outdated { call, outdated });
+        let _ = happened.send(Happened::Outdated {
+            call,
+            outdated,
+            hooks,
+        });
         return;
     }
     let judged = catch_unwind(AssertUnwindSafe(|| {

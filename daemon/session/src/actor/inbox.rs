@@ -47,6 +47,8 @@ pub enum Happened {
     Outdated {
         call: ToolCall,
         outdated: Outdated,
+        /// What hooks said to it before.
+        hooks: Vec<HookFinished>,
     },
     /// The reasoning of an answer has been turned into lists, or why not.
     ReasoningExtracted {

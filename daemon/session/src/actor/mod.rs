@@ -186,7 +186,14 @@ impl Actor {
                 self.attend(&mut judgement);
                 self.step(Input::Judged { call, judgement });
             }
-            Happened::Outdated { call, outdated } => {
+            // A log that takes nothing more takes no stricter rules either: judged again, it would be outdated again.
+            Happened::Outdated { .. } if self.journal.closed().is_some() => {}
+            Happened::Outdated {
+                call,
+                outdated,
+                hooks,
+            } => {
+                self.hooks_before(&call.id, hooks);
                 if let Some(now) = &outdated.guards {
                     self.tighten(now);
                 }

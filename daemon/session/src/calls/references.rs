@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use contract::{ArgumentUse, Family, ToolSpec};
 use knowledge::{
-    CustomCommand, CustomCommands, ReferringText, ResolvedReferences, command_block, command_call,
-    fill_in, find_commands,
+    CustomCommand, CustomCommands, FILLED_MAX, ReferringText, ResolvedReferences, command_block,
+    command_call, fill_in, find_commands,
 };
 use policy::Access;
 use proto::near::nearest;
@@ -66,7 +66,17 @@ fn resolve_blocking(
     let Some((command, arguments)) = called(permissions, prompt)? else {
         return Ok(knowledge::resolve_references(workspace, &[own]));
     };
-    let filled = fill_in(&command.body, arguments);
+    let filled = fill_in(&command.body, arguments).ok_or_else(|| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!(
+                "The command `/{}` has more than {} KB with its arguments.",
+                command.name,
+                FILLED_MAX / 1024
+            ),
+            "Give it shorter arguments.",
+        )
+    })?;
     // What a project's file names was not chosen by the user: it does not reach beyond the project.
     let is_project = command.source == CommandSource::Project;
     let in_command = |path: &Path| match is_project && !path.starts_with(workspace.root()) {

@@ -36,7 +36,8 @@ pub fn stretches(text: &str) -> Vec<Stretch<'_>> {
     let mut out = Vec::new();
     let mut run: Vec<&str> = Vec::new();
     for line in text.split('\n') {
-        if line.trim().is_empty() {
+        // Other characters that draw nothing are shown as what they are.
+        if line.trim_matches([' ', '\t']).is_empty() {
             run.push(line);
             continue;
         }

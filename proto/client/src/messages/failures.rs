@@ -174,6 +174,8 @@ crate::catalog! {
     ForkRewoundHint = "Send it a prompt first, or fork it at another turn.", "请先向它发送提示词，或从另一回合分出副本。";
     SeveralSessions = "`{0}` matches several sessions: {1}.", "`{0}` 匹配多个会话：{1}。";
     SeveralSessionsHint = "Give more of the id, or the pid.", "请给出更长的编号，或会话号。";
+    CommandTooLong = "The command `/{0}` has more than {1} KB with its arguments.", "命令 `/{0}` 连同参数超过 {1} KB。";
+    ShorterArguments = "Give it shorter arguments.", "请给出更短的参数。";
     NoCommand = "There is no command `/{0}`.", "没有命令 `/{0}`。";
     NoCommandNear = "Similar commands: {0}.", "相近的命令：{0}。";
     NoCommandHint = "See `reasonix commands`. A blank before the slash makes it text.", "用 `reasonix commands` 查看命令。斜杠前加一个空格即为普通文字。";
