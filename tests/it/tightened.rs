@@ -107,7 +107,7 @@ fn config_set_says_which_running_sessions_it_reached() {
             .expect_code(0);
         let said = format!("{}{}", done.out, done.err);
         assert!(
-            said.contains("stricter from their next call on: 1;"),
+            said.contains("follow it from their next call: 1;"),
             "{said}"
         );
         let listed = house.reasonix(&["permissions", "list", "-s", "1"]);

@@ -13,7 +13,9 @@ use crate::{output, reach, text};
 
 /// List custom commands: Markdown files, run as `/name ARGUMENTS`.
 ///
-/// They are found in `.reasonix/commands` and `.claude/commands` of the project, in `commands` in the home, and in `~/.claude/commands`. `git/commit.md` is `/git:commit`.
+/// They are read from `.reasonix/commands` and `.claude/commands` of the project, then from `$REASONIX_HOME/commands`
+/// and `~/.claude/commands`; the first of a name counts. `git/commit.md` is `/git:commit`. In a file `$ARGUMENTS` is all
+/// that follows the name, and `$1` its first word.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show the commands of this session (pid, id, or name) [default: those of this directory].

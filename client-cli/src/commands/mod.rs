@@ -144,12 +144,12 @@ commands! {
         Stats = stats;
         Cache = cache, rare;
         Prompt = prompt, rare;
-        Commands = custom;
     }
     "Setup and maintenance" {
         Setup = setup;
         Login = login;
         Config = config;
+        Commands = custom;
         Doctor = doctor;
         Daemon = daemon;
         Demo = demo;

@@ -11,9 +11,9 @@ use crate::{output, reach};
 
 /// Read the instruction files (`AGENTS.md` …) of a session again.
 ///
-/// A session keeps the instructions that it started with, and the next prompt reports what has changed since. This puts
-/// the files as they are now at the start of all requests. The prompt cache is lost: once there is a conversation,
-/// confirm with `--yes`. If no file has changed, nothing is reset.
+/// A session keeps the instructions that it started with; its next prompt reports what changed since. After a reload,
+/// later requests start with the current files. That loses the prompt cache: if the session has messages, `--yes` is
+/// needed. If no file has changed, nothing is reset.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Session: pid, id, or name.

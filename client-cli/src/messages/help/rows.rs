@@ -82,7 +82,7 @@ rows! {
     "Command, for instance `run` or `daemon start`" => "命令，例如 `run` 或 `daemon start`";
     "List all commands, including the rare ones" => "列出全部命令，包括少用的";
     "List custom commands: Markdown files, run as `/name ARGUMENTS`" => "列出自定义命令：`/name arguments` 形式的提示词所运行的 Markdown 文件";
-    "They are found in `.reasonix/commands` and `.claude/commands` of the project, in `commands` in the home, and in `~/.claude/commands`. `git/commit.md` is `/git:commit`" => "命令文件位于项目的 `.reasonix/commands` 和 `.claude/commands`、主目录中的 `commands` 以及 `~/.claude/commands`。`git/commit.md` 即 `/git:commit`";
+    "They are read from `.reasonix/commands` and `.claude/commands` of the project, then from `$REASONIX_HOME/commands` and `~/.claude/commands`; the first of a name counts. `git/commit.md` is `/git:commit`. In a file `$ARGUMENTS` is all that follows the name, and `$1` its first word" => "依次读取项目的 `.reasonix/commands` 和 `.claude/commands`、`$REASONIX_HOME/commands` 以及 `~/.claude/commands`；同名的以先找到的为准。`git/commit.md` 即 `/git:commit`。文件中的 `$ARGUMENTS` 是名称之后的全部内容，`$1` 是其中第一个词";
     "Show the commands of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的命令 [默认：此目录的命令]";
     "List hooks: commands of yours that sessions run on events" => "列出钩子：会话在事件发生时运行的你的命令";
     "They are configured in `.reasonix/settings.json` of a trusted project and in `settings.json` in the home" => "在受信任项目的 `.reasonix/settings.json` 和主目录的 `settings.json` 中配置";
@@ -179,7 +179,7 @@ rows! {
     "Keep a turn or a message word for word in compactions" => "在压缩时原样保留某个回合或消息";
     "Turn number, or message id (`m7.3`)" => "回合号，或消息编号（`m7.3`）";
     "Read the instruction files (`AGENTS.md` …) of a session again" => "重新读取会话的指令文件（`AGENTS.md` 等）";
-    "A session keeps the instructions that it started with, and the next prompt reports what has changed since. This puts the files as they are now at the start of all requests. The prompt cache is lost: once there is a conversation, confirm with `--yes`. If no file has changed, nothing is reset" => "会话保持其开始时的指令，之后的改动随下一条提示词告知。此命令把现在的文件放到所有请求的开头。提示词缓存会失效：已有对话时需用 `--yes` 确认。若没有文件改动，则不重置";
+    "A session keeps the instructions that it started with; its next prompt reports what changed since. After a reload, later requests start with the current files. That loses the prompt cache: if the session has messages, `--yes` is needed. If no file has changed, nothing is reset" => "会话保持其开始时的指令，之后的改动随下一条提示词告知。此命令把现在的文件放到所有请求的开头。提示词缓存会失效：已有对话时需用 `--yes` 确认。若没有文件改动，则不重置";
     "Remove the pin" => "取消固定";
     "Show the fixed start of each request: system prompt and tools" => "显示每次请求的固定开头：系统提示词和工具";
     "Without a session: what a new session here would send" => "不带会话：此处新会话会发送的内容";

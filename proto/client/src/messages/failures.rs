@@ -68,8 +68,8 @@ crate::catalog! {
     FixThatLine = "Fix that line.", "请修正该行。";
     FixLineFirst = "Fix that line first.", "请先修正该行。";
     InvalidToml = "line {0} is not valid TOML: {1}", "第 {0} 行不是有效的 TOML：{1}";
-    StricterNowhere = "No running session becomes stricter by it; what it allows more counts in new sessions.", "没有正在运行的会话因此变得更严格；放宽的部分在新会话中生效。";
-    StricterIn = "Running sessions that are stricter from their next call on: {0}; what it allows more counts in new sessions.", "从下一次调用起变得更严格的正在运行的会话：{0}；放宽的部分在新会话中生效。";
+    StricterNowhere = "This makes no running session stricter; what it loosens applies to new sessions.", "没有正在运行的会话因此变得更严格；放宽的部分在新会话中生效。";
+    StricterIn = "Running sessions that follow it from their next call: {0}; what it loosens applies to new sessions.", "从下一次调用起变得更严格的正在运行的会话：{0}；放宽的部分在新会话中生效。";
     Overridden = "In this directory, {0} overrides this value.", "在此目录中，{0} 优先于此值。";
     AfterRestart = "It takes effect after `reasonix daemon restart`.", "执行 `reasonix daemon restart` 之后生效。";
     NotYetInEffect = "The provider `{0}` is not in effect yet.", "服务商 `{0}` 尚未生效。";

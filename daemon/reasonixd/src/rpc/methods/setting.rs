@@ -53,12 +53,12 @@ fn forbids(key: &str) -> bool {
 async fn reached(daemon: &Daemon) -> String {
     let reached = daemon.supervisor.tighten_all().await;
     if reached.is_empty() {
-        return "No running session becomes stricter by it; what it allows more counts in new sessions."
+        return "This makes no running session stricter; what it loosens applies to new sessions."
             .to_owned();
     }
     let pids: Vec<_> = reached.iter().map(ToString::to_string).collect();
     format!(
-        "Running sessions that are stricter from their next call on: {}; what it allows more counts in new sessions.",
+        "Running sessions that follow it from their next call: {}; what it loosens applies to new sessions.",
         pids.join(", ")
     )
 }
