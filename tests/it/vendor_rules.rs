@@ -1,7 +1,7 @@
 //! Rules of single vendors, held by strict fakes over ten rounds of tools each.
 
 use serde_json::json;
-use testkit::model::{Answer, Fault, Model, VendorRule};
+use testkit::model::{Answer, Fault, Model, Request, Script, VendorRule};
 use tests::House;
 
 use crate::scripted::{Ran, run};
@@ -49,6 +49,41 @@ fn llama_cpp_gets_a_text_beside_each_call() {
     model.demand(VendorRule::LlamaCpp);
     session(&model, "");
     assert_eq!(model.count(), ROUNDS + 1);
+    model.assert_strict();
+}
+
+/// A compaction leaves user messages side by side, and so does an interrupted turn.
+#[test]
+fn servers_that_demand_alternation_get_consecutive_user_messages_as_one() {
+    let summary = |request: &Request| request.last_text().contains("Write a summary");
+    let answer = move |request: &Request| match summary(request) {
+        true => Answer::text("SUMMARY: it went on."),
+        false => Answer::text(format!("An answer. {}", "words ".repeat(4_000))),
+    };
+    let model = Model::start(Script::by(answer));
+    model.demand(VendorRule::Alternation);
+    let house = House::new();
+    let entry = model.entry("vendor", None);
+    house.provider(&format!("{entry}merges_user_messages = true\n"));
+    house.daemon();
+    let first = run(&house, &[], "FACT-0 is blue.").expect(0, "completed");
+    let pid = first.pid();
+    for fact in 1..=3 {
+        let prompt = format!("FACT-{fact} is green.");
+        run(&house, &["-s", &pid], &prompt).expect(0, "completed");
+    }
+    let compacted = house.reasonix(&["compact", &pid]);
+    assert_eq!(compacted.code(), Some(0), "{compacted:?}");
+    run(&house, &["-s", &pid], "And now?").expect(0, "completed");
+    let last = model.requests().pop().expect("requests");
+    let sent = String::from_utf8_lossy(&last.body).into_owned();
+    for kept in [
+        "FACT-0 is blue.",
+        "FACT-1 is green.",
+        "SUMMARY: it went on.",
+    ] {
+        assert_eq!(sent.matches(kept).count(), 1, "{kept}");
+    }
     model.assert_strict();
 }
 

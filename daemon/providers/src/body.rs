@@ -1,6 +1,6 @@
 //! The bytes of a request: its members, and the messages copied behind them. Called by the codecs.
 
-use contract::{Asked, Fragment, ToolChoice};
+use contract::{Asked, ToolChoice};
 
 /// Appends members that are not empty: each with its name, and the brackets around it.
 pub(crate) fn push_members(head: &mut String, members: &[(&str, &str, &str, &str)]) {
@@ -14,20 +14,21 @@ pub(crate) fn push_members(head: &mut String, members: &[(&str, &str, &str, &str
 }
 
 /// What stands before the messages, with the system's message as the first of them, up to their bracket.
-pub(crate) fn with_messages(head: &str, system: &str, fragments: &[Fragment<'_>]) -> Vec<u8> {
-    let length: usize = fragments
-        .iter()
-        .map(|fragment| fragment.bytes.len() + 1)
-        .sum();
+pub(crate) fn with_messages<'a>(
+    head: &str,
+    system: &str,
+    messages: impl Iterator<Item = &'a [u8]> + Clone,
+) -> Vec<u8> {
+    let length: usize = messages.clone().map(|message| message.len() + 1).sum();
     let mut body = Vec::with_capacity(head.len() + system.len() + length + 32);
     body.extend_from_slice(head.as_bytes());
     body.extend_from_slice(system.as_bytes());
     let mut first = system.is_empty();
-    for fragment in fragments {
+    for message in messages {
         if !std::mem::take(&mut first) {
             body.push(b',');
         }
-        body.extend_from_slice(fragment.bytes);
+        body.extend_from_slice(message);
     }
     body.push(b']');
     body

@@ -175,6 +175,7 @@ impl ErrorContext {
         };
         let hint = match kind {
             ErrorKind::Permanent if is_out_of_credit(meant, vendor) => self.credit_hint(),
+            ErrorKind::Permanent if demands_alternation(vendor) => ALTERNATION_HINT.to_owned(),
             _ => self.hint(model, kind, meant),
         };
         let mut error = self.error(&what, hint, kind, retry_after);
@@ -356,7 +357,9 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
         Some(401) => ErrorKind::Credentials,
         Some(413) => ErrorKind::ContextLength,
         // A request that the server itself calls wrong stays so, whatever its status.
-        Some(500..=599) if says(INVALID_REQUEST) => ErrorKind::Permanent,
+        Some(500..=599) if says(INVALID_REQUEST) || demands_alternation(vendor) => {
+            ErrorKind::Permanent
+        }
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorKind::Transient,
         Some(_) => ErrorKind::Permanent,
         None if says(&[
@@ -443,6 +446,15 @@ fn is_invalid_call(vendor: &VendorError) -> bool {
     let says = |code: &&str| vendor.code == *code || vendor.kind == *code;
     CODES.iter().any(says) || WORDS.iter().any(|words| vendor.message.starts_with(words))
 }
+
+/// Whether the server's chat template refused two user messages in a row. The words are those of the templates of
+/// Mistral, Gemma and Llama 2, as llama.cpp, vLLM and LM Studio pass them on.
+fn demands_alternation(vendor: &VendorError) -> bool {
+    let message = vendor.message.to_lowercase();
+    message.contains("roles must alternate")
+}
+
+const ALTERNATION_HINT: &str = "the model's chat template demands that user and assistant alternate: set `merges_user_messages = true` for this provider";
 
 /// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {

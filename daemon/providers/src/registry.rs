@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use contract::{Codec, Provider, Spawn};
 
+use crate::extra;
 use crate::options::ProviderOptions;
 
 /// The result of `open`.
@@ -82,6 +83,12 @@ pub fn open(
             kind: options.kind,
         });
     };
+    extra::unused(
+        options.merges_user_messages && options.kind != "openai",
+        &options,
+        "merges_user_messages",
+        "only requests of the kind `openai` can need it",
+    )?;
     open(options, means)
 }
 

@@ -119,7 +119,11 @@ impl Codec for Lines {
         );
         let key = quoted(asked.cache_key);
         head.push_str(&format!(",\"cache_key\":{key},\"messages\":["));
-        let mut body = body::with_messages(&head, "", asked.fragments);
+        let mut body = body::with_messages(
+            &head,
+            "",
+            asked.fragments.iter().map(|fragment| fragment.bytes),
+        );
         body.extend_from_slice(match asked.tool_choice {
             ToolChoice::Auto => b",\"tool_choice\":\"auto\"}\n",
             ToolChoice::None => b",\"tool_choice\":\"none\"}\n",

@@ -112,6 +112,28 @@ fn an_empty_account_is_named_wherever_it_is_told() {
 }
 
 #[test]
+fn a_template_that_demands_alternation_names_the_setting() {
+    for (status, body) in [
+        (
+            500,
+            r#"{"error":{"code":500,"message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}"#,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"After the optional system message, conversation roles must alternate user/assistant","type":"BadRequestError","code":400}"#,
+        ),
+    ] {
+        let error = refused(status, body);
+        assert_eq!(error.kind, ErrorKind::Permanent, "{body}");
+        assert!(
+            error.hint.contains("merges_user_messages = true"),
+            "{}",
+            error.hint
+        );
+    }
+}
+
+#[test]
 fn refusals_name_what_the_user_can_fix() {
     for (status, words) in [
         (400, ["`big`", "`ACME_KEY`"]),

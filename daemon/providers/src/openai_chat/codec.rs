@@ -8,7 +8,7 @@ use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
 use crate::json::{quoted, schemas};
-use crate::openai_chat::vendor_members;
+use crate::openai_chat::{user_runs, vendor_members};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::{body, extra, user_text};
@@ -27,6 +27,7 @@ const RESERVED: &[&str] = &[
 pub(super) struct Chat {
     extra: String,
     sends_reasoning: bool,
+    merges_user_messages: bool,
 }
 
 impl Chat {
@@ -47,6 +48,7 @@ impl Chat {
         Ok(Self {
             extra,
             sends_reasoning: options.sends_reasoning,
+            merges_user_messages: options.merges_user_messages,
         })
     }
 
@@ -133,7 +135,16 @@ impl Codec for Chat {
             ],
         );
         head.push_str(",\"messages\":[");
-        let mut body = body::with_messages(&head, &prefix.system, asked.fragments);
+        let mut body = match self.merges_user_messages {
+            true => {
+                let messages = user_runs::join(asked.fragments);
+                body::with_messages(&head, &prefix.system, messages.iter().map(AsRef::as_ref))
+            }
+            false => {
+                let messages = asked.fragments.iter().map(|fragment| fragment.bytes);
+                body::with_messages(&head, &prefix.system, messages)
+            }
+        };
         body::close(&mut body, asked);
         body
     }

@@ -6,6 +6,7 @@
 mod codec;
 mod raw_thoughts;
 pub(crate) mod stream;
+mod user_runs;
 mod vendor_members;
 
 use std::sync::Arc;

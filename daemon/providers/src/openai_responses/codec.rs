@@ -179,7 +179,11 @@ impl Codec for Responses {
             ));
         }
         head.push_str(",\"input\":[");
-        let mut body = body::with_messages(&head, "", asked.fragments);
+        let mut body = body::with_messages(
+            &head,
+            "",
+            asked.fragments.iter().map(|fragment| fragment.bytes),
+        );
         body::close(&mut body, asked);
         body
     }

@@ -57,6 +57,13 @@ fn a_wrong_entry_is_refused_by_name_and_key() {
             "{message}"
         );
     }
+    let message = refused(|options| {
+        (options.kind, options.merges_user_messages) = ("anthropic".to_owned(), true);
+    });
+    assert!(
+        message.starts_with("provider `acme`: merges_user_messages: "),
+        "{message}"
+    );
     for (extra, reason) in [
         ("\"a\":", "not JSON members"),
         ("\"model\":1", "`model`"),

@@ -37,6 +37,9 @@ pub struct ProviderEntry {
     /// The vendor demands the reasoning of earlier answers back.
     #[serde(default)]
     pub sends_reasoning: bool,
+    /// The server's chat template demands that user and assistant alternate.
+    #[serde(default)]
+    pub merges_user_messages: bool,
     /// How hard the models are to think, and what they know of that.
     #[serde(default)]
     pub effort: Option<String>,
@@ -97,6 +100,11 @@ pub const FIELDS: &[(&str, &str)] = &[
         "sends_reasoning",
         "Whether to send earlier reasoning back, as DeepSeek's thinking models require. Signed or encrypted \
          reasoning of `anthropic` and `openai-responses` is always sent back.",
+    ),
+    (
+        "merges_user_messages",
+        "Whether to send consecutive user messages as one. Some chat templates of local servers demand that user and \
+         assistant alternate. Only for `openai`.",
     ),
     (
         "effort",

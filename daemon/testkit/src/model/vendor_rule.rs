@@ -13,6 +13,8 @@ pub enum VendorRule {
     Gemini,
     /// llama.cpp: `content` is a text, beside calls too. Its template fails on null, with a 500.
     LlamaCpp,
+    /// The chat templates of Gemma and Mistral: no two user messages in a row.
+    Alternation,
 }
 
 impl VendorRule {
@@ -20,7 +22,7 @@ impl VendorRule {
     pub(crate) fn status(self) -> u16 {
         match self {
             Self::Kimi | Self::Gemini => 400,
-            Self::LlamaCpp => 500,
+            Self::LlamaCpp | Self::Alternation => 500,
         }
     }
 
@@ -48,8 +50,21 @@ impl VendorRule {
     /// # Errors
     /// Why it is refused, in words.
     pub(crate) fn check(self, body: &Value) -> Result<(), String> {
-        let messages = body["messages"].as_array().into_iter().flatten();
-        for message in messages.filter(|message| message["role"] == "assistant") {
+        let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+        if self == Self::Alternation {
+            let is_user = |message: &Value| message["role"] == "user";
+            return match messages.windows(2).any(|pair| pair.iter().all(is_user)) {
+                true => Err(
+                    "Conversation roles must alternate user/assistant/user/assistant/..."
+                        .to_owned(),
+                ),
+                false => Ok(()),
+            };
+        }
+        for message in messages
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+        {
             self.check_answer(message)?;
         }
         Ok(())
@@ -79,6 +94,7 @@ impl VendorRule {
                 true => Ok(()),
                 false => Err("Value is not callable: null".to_owned()),
             },
+            Self::Alternation => Ok(()),
         }
     }
 }

@@ -224,7 +224,7 @@ fn a_request_is_these_bytes() {
 }
 
 #[test]
-fn an_update_does_not_create_a_missing_file() {
+fn a_request_without_system_prompt_and_tools_omits_their_members() {
     let chat = chat("", false);
     let prefix = chat.prefix("m", "", &[]);
     let expected = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"go"}]}"#;
@@ -277,6 +277,29 @@ proptest! {
         prop_assert!(long.starts_with(stem));
         prop_assert!(long.ends_with(tail));
         prop_assert!(!long.contains('\n'));
+    }
+
+    /// Each run of user messages is one message with all their texts; everything else is sent as it was.
+    #[test]
+    fn merged_user_messages_keep_every_text_in_its_order(items in proptest::collection::vec(any_item(), 1..8)) {
+        let plain = chat("", false);
+        let merging = Chat { merges_user_messages: true, ..chat("", false) };
+        let prefix = plain.prefix("m", "Be brief.", &[]);
+        let messages = |chat: &Chat| -> Vec<Value> {
+            let request: Value = serde_json::from_str(&body(chat, &prefix, &items, ToolChoice::None)).expect("JSON");
+            request["messages"].as_array().expect("messages").clone()
+        };
+        let mut expected: Vec<Value> = Vec::new();
+        for message in messages(&plain) {
+            match expected.last_mut() {
+                Some(last) if last["role"] == "user" && message["role"] == "user" => {
+                    let text = |of: &Value| of["content"].as_str().expect("a text").to_owned();
+                    last["content"] = json!(format!("{}\n\n{}", text(last), text(&message)));
+                }
+                _ => expected.push(message),
+            }
+        }
+        prop_assert_eq!(messages(&merging), expected);
     }
 
     /// A vendor receives exactly the model's own text.
