@@ -79,6 +79,7 @@ mod tightened;
 mod tui;
 mod unattended;
 mod vendor_rules;
+mod vendor_schemas;
 mod waiting;
 mod walk;
 mod wires;

@@ -139,13 +139,7 @@ impl Codec for Messages {
         }
     }
 
-    /// Uses no cache key: this vendor finds prefixes by their bytes and marks. A thinking model
-    /// accepts only its default temperature.
-    fn temperature(&self, hundredths: u32) -> Option<String> {
-        let thinks = self.extra.contains("\"thinking\"");
-        extra::temperature(&self.extra, hundredths).filter(|_| !thinks)
-    }
-
+    /// Uses no cache key: this vendor finds prefixes by their bytes and marks.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;
         let mut head = format!("{{\"model\":{},\"stream\":true", quoted(&prefix.model));

@@ -80,7 +80,6 @@ pub fn check(body: &Value) -> Result<(), String> {
             "max_tokens",
             "thinking",
             "output_config",
-            "temperature",
         ],
     )?;
     if body["max_tokens"].as_u64().is_none_or(|tokens| tokens == 0) {

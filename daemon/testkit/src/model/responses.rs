@@ -78,6 +78,7 @@ pub fn check(body: &Value) -> Result<(), String> {
             "prompt_cache_key",
             "reasoning",
             "max_output_tokens",
+            "temperature",
         ],
     )?;
     if body["store"] != false || body["include"] != json!(["reasoning.encrypted_content"]) {
