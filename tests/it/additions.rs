@@ -1,5 +1,5 @@
 //! What an addition touches: a kind of interaction, an event and a command are known to few files, as
-//! `docs/ARCHITECTURE.md` counts them.
+//! `docs/extending.md` counts them.
 //!
 //! Reads the sources; runs nothing.
 

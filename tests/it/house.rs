@@ -222,12 +222,8 @@ fn tests_that_documents_name_exist() {
         let found = sources.iter().find(|source| source.path == path);
         found.unwrap_or_else(|| panic!("{path}")).text.as_str()
     };
-    let (_, invariants) = text("docs/ARCHITECTURE.md")
-        .split_once("## Invariants")
-        .expect("ARCHITECTURE.md has the invariants");
-    let (invariants, _) = invariants.split_once("\n## ").unwrap_or((invariants, ""));
     for (document, text) in [
-        ("ARCHITECTURE.md", invariants),
+        ("invariants.md", text("docs/invariants.md")),
         ("faults.md", text("docs/faults.md")),
         ("features.md", text("docs/features.md")),
     ] {
@@ -254,27 +250,6 @@ fn tests_that_documents_name_exist() {
             names.len()
         );
     }
-}
-
-#[test]
-fn every_method_is_in_the_map() {
-    let map =
-        std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
-    let (_, methods) = map.split_once("## The methods\n").expect("the methods");
-    let (methods, _) = methods.split_once("\n## ").expect("what follows them");
-    // A row names the first of its methods whole, and the others by what follows the dot.
-    let named: BTreeSet<&str> = methods
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter_map(|name| name.rsplit_once('.').map(|(_, own)| own))
-        .collect();
-    let missing = proto::methods::NAMES.iter().filter(|name| {
-        let own = name.rsplit_once('.').map_or(**name, |(_, own)| own);
-        !named.contains(own)
-    });
-    let missing: Vec<_> = missing.map(|name| (*name).to_owned()).collect();
-    none(&missing, "ARCHITECTURE.md does not name methods");
 }
 
 /// How many capabilities there are of each kind, by the beginning of their ids.
