@@ -1,8 +1,9 @@
 //! Rules of single vendors, held by strict fakes over ten rounds of tools each.
 
+use proto::hello::Role;
 use serde_json::json;
-use testkit::model::{Answer, Fault, Model, Request, Script, VendorRule};
-use tests::House;
+use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, VendorRule};
+use tests::{House, until};
 
 use crate::scripted::{Ran, run};
 
@@ -52,28 +53,44 @@ fn llama_cpp_gets_a_text_beside_each_call() {
     model.assert_strict();
 }
 
-/// A compaction leaves user messages side by side, and so does an interrupted turn.
+/// A compaction leaves user messages side by side; an interrupted turn ends with a tool result.
 #[test]
-fn servers_that_demand_alternation_get_consecutive_user_messages_as_one() {
+fn mistral_gets_alternating_roles() {
     let summary = |request: &Request| request.last_text().contains("Write a summary");
-    let answer = move |request: &Request| match summary(request) {
-        true => Answer::text("SUMMARY: it went on."),
-        false => Answer::text(format!("An answer. {}", "words ".repeat(4_000))),
+    let gate = Gate::new();
+    let held = gate.clone();
+    let answer = move |request: &Request| match request.last()["role"].as_str() {
+        Some("tool") => Answer::text("Too late.").held(Place::Before, &held),
+        _ if summary(request) => Answer::text("SUMMARY: it went on."),
+        _ if request.last_text().contains("Look.") => Answer::call("ls", json!({"path": "."})),
+        _ => Answer::text(format!("An answer. {}", "words ".repeat(4_000))),
     };
     let model = Model::start(Script::by(answer));
-    model.demand(VendorRule::Alternation);
+    model.demand(VendorRule::Mistral);
     let house = House::new();
     let entry = model.entry("vendor", None);
-    house.provider(&format!("{entry}merges_user_messages = true\n"));
+    house.provider(&format!("{entry}strict_roles = true\n"));
+    house.settings("[network]\nidle_seconds = 60\n");
     house.daemon();
-    let first = run(&house, &[], "FACT-0 is blue.").expect(0, "completed");
-    let pid = first.pid();
+    let pid = run(&house, &[], "FACT-0 is blue.")
+        .expect(0, "completed")
+        .pid();
     for fact in 1..=3 {
         let prompt = format!("FACT-{fact} is green.");
         run(&house, &["-s", &pid], &prompt).expect(0, "completed");
     }
     let compacted = house.reasonix(&["compact", &pid]);
     assert_eq!(compacted.code(), Some(0), "{compacted:?}");
+    let waiting = house.start(&["run", "-s", &pid, "--output-format", "jsonl", "Look."]);
+    until("the tool result to be sent", || {
+        gate.is_reached().then_some(())
+    });
+    let mut raw = house.raw_as(Role::Drive);
+    raw.call("session.interrupt", &json!({"session": pid}))
+        .expect("interrupt");
+    let ended = waiting.done();
+    assert!(ended.out.contains("\"interrupted\""), "{ended:?}");
+    gate.open();
     run(&house, &["-s", &pid], "And now?").expect(0, "completed");
     let last = model.requests().pop().expect("requests");
     let sent = String::from_utf8_lossy(&last.body).into_owned();
@@ -81,9 +98,14 @@ fn servers_that_demand_alternation_get_consecutive_user_messages_as_one() {
         "FACT-0 is blue.",
         "FACT-1 is green.",
         "SUMMARY: it went on.",
+        "Look.",
     ] {
         assert_eq!(sent.matches(kept).count(), 1, "{kept}");
     }
+    assert!(
+        sent.contains("Understood."),
+        "an answer after the tool result: {sent}"
+    );
     model.assert_strict();
 }
 

@@ -447,14 +447,14 @@ fn is_invalid_call(vendor: &VendorError) -> bool {
     CODES.iter().any(says) || WORDS.iter().any(|words| vendor.message.starts_with(words))
 }
 
-/// Whether the server's chat template refused two user messages in a row. The words are those of the templates of
-/// Mistral, Gemma and Llama 2, as llama.cpp, vLLM and LM Studio pass them on.
+/// Whether the server refused the order of user and assistant messages: Mistral's API by its code, the others by the words
+/// of the model's chat template, which llama.cpp, vLLM and LM Studio pass on.
 fn demands_alternation(vendor: &VendorError) -> bool {
     let message = vendor.message.to_lowercase();
-    message.contains("roles must alternate")
+    vendor.kind == "invalid_request_message_order" || message.contains("roles must alternate")
 }
 
-const ALTERNATION_HINT: &str = "the model's chat template demands that user and assistant alternate: set `merges_user_messages = true` for this provider";
+const ALTERNATION_HINT: &str = "the server demands that user and assistant alternate: set `strict_roles = true` for this provider";
 
 /// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {

@@ -327,7 +327,7 @@ pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
         answer_max: crate::options::ANSWER_MAX,
         timeouts: Timeouts::default(),
         sends_reasoning: false,
-        merges_user_messages: false,
+        strict_roles: false,
         effort: None,
         efforts: Vec::new(),
         max_output_tokens: 0,

@@ -28,9 +28,8 @@ pub struct ProviderOptions {
     /// do. The kinds `anthropic` and `openai-responses` always send back signed or encrypted
     /// reasoning.
     pub sends_reasoning: bool,
-    /// Whether to join consecutive user messages: the server's chat template demands that user and
-    /// assistant alternate. Only for `openai`.
-    pub merges_user_messages: bool,
+    /// Whether the server demands that messages of user and assistant alternate. Only for `openai`.
+    pub strict_roles: bool,
     /// Reasoning effort, in the vendor's terms. `None`: the vendor's default.
     pub effort: Option<String>,
     /// The efforts that the models support. Empty: unknown, so any is sent.

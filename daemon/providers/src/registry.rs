@@ -84,9 +84,9 @@ pub fn open(
         });
     };
     extra::unused(
-        options.merges_user_messages && options.kind != "openai",
+        options.strict_roles && options.kind != "openai",
         &options,
-        "merges_user_messages",
+        "strict_roles",
         "only requests of the kind `openai` can need it",
     )?;
     open(options, means)

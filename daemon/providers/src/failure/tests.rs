@@ -112,11 +112,15 @@ fn an_empty_account_is_named_wherever_it_is_told() {
 }
 
 #[test]
-fn a_template_that_demands_alternation_names_the_setting() {
+fn a_server_that_demands_alternation_names_the_setting() {
     for (status, body) in [
         (
             500,
             r#"{"error":{"code":500,"message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}"#,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","param":null,"code":"3230"}"#,
         ),
         (
             400,
@@ -125,11 +129,7 @@ fn a_template_that_demands_alternation_names_the_setting() {
     ] {
         let error = refused(status, body);
         assert_eq!(error.kind, ErrorKind::Permanent, "{body}");
-        assert!(
-            error.hint.contains("merges_user_messages = true"),
-            "{}",
-            error.hint
-        );
+        assert!(error.hint.contains("strict_roles = true"), "{}", error.hint);
     }
 }
 

@@ -8,7 +8,7 @@ use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
 use crate::json::{quoted, schemas};
-use crate::openai_chat::{user_runs, vendor_members};
+use crate::openai_chat::{strict_roles, vendor_members};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::{body, extra, user_text};
@@ -27,7 +27,7 @@ const RESERVED: &[&str] = &[
 pub(super) struct Chat {
     extra: String,
     sends_reasoning: bool,
-    merges_user_messages: bool,
+    strict_roles: bool,
 }
 
 impl Chat {
@@ -48,7 +48,7 @@ impl Chat {
         Ok(Self {
             extra,
             sends_reasoning: options.sends_reasoning,
-            merges_user_messages: options.merges_user_messages,
+            strict_roles: options.strict_roles,
         })
     }
 
@@ -135,9 +135,9 @@ impl Codec for Chat {
             ],
         );
         head.push_str(",\"messages\":[");
-        let mut body = match self.merges_user_messages {
+        let mut body = match self.strict_roles {
             true => {
-                let messages = user_runs::join(asked.fragments);
+                let messages = strict_roles::arrange(asked.fragments);
                 body::with_messages(&head, &prefix.system, messages.iter().map(AsRef::as_ref))
             }
             false => {

@@ -6,7 +6,7 @@
 mod codec;
 mod raw_thoughts;
 pub(crate) mod stream;
-mod user_runs;
+mod strict_roles;
 mod vendor_members;
 
 use std::sync::Arc;

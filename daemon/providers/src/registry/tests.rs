@@ -58,10 +58,10 @@ fn a_wrong_entry_is_refused_by_name_and_key() {
         );
     }
     let message = refused(|options| {
-        (options.kind, options.merges_user_messages) = ("anthropic".to_owned(), true);
+        (options.kind, options.strict_roles) = ("anthropic".to_owned(), true);
     });
     assert!(
-        message.starts_with("provider `acme`: merges_user_messages: "),
+        message.starts_with("provider `acme`: strict_roles: "),
         "{message}"
     );
     for (extra, reason) in [

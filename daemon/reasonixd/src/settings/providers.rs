@@ -37,9 +37,9 @@ pub struct ProviderEntry {
     /// The vendor demands the reasoning of earlier answers back.
     #[serde(default)]
     pub sends_reasoning: bool,
-    /// The server's chat template demands that user and assistant alternate.
+    /// The server demands that messages of user and assistant alternate.
     #[serde(default)]
-    pub merges_user_messages: bool,
+    pub strict_roles: bool,
     /// How hard the models are to think, and what they know of that.
     #[serde(default)]
     pub effort: Option<String>,
@@ -102,9 +102,9 @@ pub const FIELDS: &[(&str, &str)] = &[
          reasoning of `anthropic` and `openai-responses` is always sent back.",
     ),
     (
-        "merges_user_messages",
-        "Whether to send consecutive user messages as one. Some chat templates of local servers demand that user and \
-         assistant alternate. Only for `openai`.",
+        "strict_roles",
+        "Whether the server demands that user and assistant alternate, as Mistral's API and the chat templates of some \
+         local models do. Consecutive user messages are then sent as one. Only for `openai`.",
     ),
     (
         "effort",

@@ -116,7 +116,7 @@ pub fn open(
         },
         answer_max: settings.answer_max,
         sends_reasoning: entry.sends_reasoning,
-        merges_user_messages: entry.merges_user_messages,
+        strict_roles: entry.strict_roles,
         effort: entry.effort.clone(),
         efforts: facts::of(entry, model).efforts,
         max_output_tokens: entry.max_output_tokens,

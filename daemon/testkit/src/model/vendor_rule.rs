@@ -13,16 +13,16 @@ pub enum VendorRule {
     Gemini,
     /// llama.cpp: `content` is a text, beside calls too. Its template fails on null, with a 500.
     LlamaCpp,
-    /// The chat templates of Gemma and Mistral: no two user messages in a row.
-    Alternation,
+    /// Mistral: no user message after another one or after a tool result.
+    Mistral,
 }
 
 impl VendorRule {
     /// The status of a refusal.
     pub(crate) fn status(self) -> u16 {
         match self {
-            Self::Kimi | Self::Gemini => 400,
-            Self::LlamaCpp | Self::Alternation => 500,
+            Self::Kimi | Self::Gemini | Self::Mistral => 400,
+            Self::LlamaCpp => 500,
         }
     }
 
@@ -51,14 +51,17 @@ impl VendorRule {
     /// Why it is refused, in words.
     pub(crate) fn check(self, body: &Value) -> Result<(), String> {
         let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-        if self == Self::Alternation {
-            let is_user = |message: &Value| message["role"] == "user";
-            return match messages.windows(2).any(|pair| pair.iter().all(is_user)) {
-                true => Err(
-                    "Conversation roles must alternate user/assistant/user/assistant/..."
-                        .to_owned(),
-                ),
-                false => Ok(()),
+        if self == Self::Mistral {
+            let is_wrong = |pair: &&[Value]| {
+                pair[1]["role"] == "user"
+                    && (pair[0]["role"] == "user" || pair[0]["role"] == "tool")
+            };
+            return match messages.windows(2).find(is_wrong) {
+                Some(pair) => Err(format!(
+                    "Unexpected role 'user' after role {}",
+                    pair[0]["role"]
+                )),
+                None => Ok(()),
             };
         }
         for message in messages
@@ -94,7 +97,7 @@ impl VendorRule {
                 true => Ok(()),
                 false => Err("Value is not callable: null".to_owned()),
             },
-            Self::Alternation => Ok(()),
+            Self::Mistral => Ok(()),
         }
     }
 }

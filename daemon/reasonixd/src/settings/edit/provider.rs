@@ -129,8 +129,8 @@ fn begun(name: &str) -> Table {
     if entry.sends_reasoning {
         table.insert("sends_reasoning", toml_edit::value(true));
     }
-    if entry.merges_user_messages {
-        table.insert("merges_user_messages", toml_edit::value(true));
+    if entry.strict_roles {
+        table.insert("strict_roles", toml_edit::value(true));
     }
     table
 }
