@@ -157,7 +157,7 @@ impl Actor {
             ..kept.record
         };
         let now = self.now();
-        let effects = self.machine.keep_for_rewind(record, undoes, now);
+        let effects = self.machine.record_rewind_checkpoint(record, undoes, now);
         let seq = self.machine.facts().seq;
         self.perform(effects);
         self.reply_when(seq, reply, ());
